@@ -1,0 +1,34 @@
+"""Designs: one file per kind of matrix, and `as_design`, the one place where kinds are told apart."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from atomsieve.design.base import ALL, Design, Rows
+from atomsieve.design.dense import DenseDesign
+from atomsieve.design.product import ProductDesign
+from atomsieve.design.sparse import SparseDesign
+
+__all__ = ["ALL", "DenseDesign", "Design", "ProductDesign", "Rows", "SparseDesign", "as_design"]
+
+
+def as_design(X: Any, name: str = "X") -> Design:
+    """Return the design of a two-dimensional array, data frame or sparse matrix; refuse the rest in a sentence."""
+    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    if len(shape) != 2:
+        raise ValueError(
+            f"{name} must have two dimensions (samples x features), got shape {tuple(shape)}. "
+            f"For a single feature pass {name}.reshape(-1, 1)."
+        )
+    if 0 in shape:
+        raise ValueError(
+            f"{name} is empty: its shape is {tuple(shape)}. At least one sample and one feature are needed."
+        )
+    design = SparseDesign.of(X) if issparse(X) else DenseDesign.of(X)
+    if not design.is_finite():
+        raise ValueError(
+            f"{name} contains NaN or infinite values. Impute or remove them first "
+            "(for example with sklearn.impute.SimpleImputer)."
+        )
+    return design

@@ -1,0 +1,33 @@
+"""A design is the matrix A behind its products. Data formats stop here: nobody else asks what A is made of."""
+
+from typing import Protocol, TypeAlias
+
+from atomsieve.typing import Array, Index, Samples
+
+Rows: TypeAlias = slice | Index
+"""Which rows of x, that is columns of A: a slice or an array of positions."""
+
+ALL = slice(None)
+
+
+class Design(Protocol):
+    """The n x d matrix A. x lives on the host, predictions live with the data."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (n, d)."""
+
+    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
+        """Return `A[:, rows] x` for a vector or matrix x with as many rows."""
+
+    def rmatvec(self, r: Samples) -> Array:
+        """Return `A' r` for a vector or matrix r with n rows."""
+
+    def columns(self, rows: Rows) -> Samples:
+        """Return `A[:, rows]` as a dense n x m array."""
+
+    def select(self, rows: Index) -> "Design":
+        """Return the design of the chosen columns alone, compact, so that its products cost in proportion."""
+
+    def squared_norms(self, weights: Samples) -> Array:
+        """Return `sum_i w_i A_ij^2` for each column j."""

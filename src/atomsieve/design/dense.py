@@ -1,0 +1,61 @@
+"""Dense designs: NumPy arrays in any layout that BLAS takes, never copied."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from atomsieve.design.base import ALL, Rows
+from atomsieve.typing import Array, Index, Samples
+
+CHUNK = 1 << 20
+"""Entries of A that a temporary may hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseDesign:
+    """A as a float64 array."""
+
+    matrix: Array
+
+    @classmethod
+    def of(cls, X: Any) -> "DenseDesign":
+        """Take X as it is where BLAS can read it; convert other types and layouts once."""
+        matrix = np.asarray(X)
+        if matrix.dtype.kind not in "fiub":
+            raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.")
+        matrix = np.asarray(matrix, dtype=np.float64)
+        readable = any(
+            stride == matrix.itemsize and other >= 0
+            for stride, other in (matrix.strides, matrix.strides[::-1])
+        )
+        return cls(matrix if readable or not matrix.size else np.ascontiguousarray(matrix))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
+        return self.matrix[:, rows] @ x
+
+    def rmatvec(self, r: Samples) -> Array:
+        return self.matrix.T @ r
+
+    def columns(self, rows: Rows) -> Samples:
+        return self.matrix[:, rows]
+
+    def select(self, rows: Index) -> "DenseDesign":
+        return DenseDesign(self.matrix[:, rows])
+
+    def squared_norms(self, weights: Samples) -> Array:
+        n, d = self.shape
+        norms = np.zeros(d)
+        for start in range(0, n, max(1, CHUNK // max(1, d))):
+            block = self.matrix[start : start + max(1, CHUNK // max(1, d))]
+            norms += (block * block).T @ weights[start : start + len(block)]
+        return norms
+
+    def is_finite(self) -> bool:
+        """Return whether every entry is finite; the sum tells, unless it overflows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.matrix.sum())) or bool(np.isfinite(self.matrix).all())

@@ -1,0 +1,71 @@
+"""Sparse designs: SciPy's CSR and CSC, matrices and arrays, any index type, never copied or densified."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from atomsieve.design.base import ALL, Rows
+from atomsieve.typing import Array, Index, Samples
+
+
+@dataclass(frozen=True, eq=False)
+class SparseDesign:
+    """A as a float64 CSR or CSC matrix.
+
+    A column of a CSR matrix costs a pass over all of it, and conditional gradients ask for the same few columns
+    again and again: those are remembered, up to as many entries as A has.
+    """
+
+    matrix: Any
+    _remembered: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, X: Any) -> "SparseDesign":
+        """Take CSR and CSC as they are; convert other formats, types and duplicate entries once."""
+        if X.dtype.kind not in "fiub":
+            raise ValueError(f"X must hold real numbers, got dtype {X.dtype}.")
+        matrix = X if X.format in ("csr", "csc") else X.tocsc()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy() if matrix is X else matrix
+            matrix.sum_duplicates()
+        return cls(matrix.astype(np.float64, copy=False))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
+        return self._block(rows) @ x
+
+    def rmatvec(self, r: Samples) -> Array:
+        product: Array = self.matrix.T @ r
+        return product
+
+    def columns(self, rows: Rows) -> Samples:
+        return self._block(rows).toarray()
+
+    def select(self, rows: Index) -> "SparseDesign":
+        return SparseDesign(self.matrix[:, rows])
+
+    def squared_norms(self, weights: Samples) -> Array:
+        m = self.matrix
+        squares = type(m)((m.data * m.data, m.indices, m.indptr), shape=m.shape)
+        norms: Array = squares.T @ weights
+        return norms
+
+    def is_finite(self) -> bool:
+        """Return whether every stored entry is finite."""
+        return bool(np.isfinite(self.matrix.data).all())
+
+    def _block(self, rows: Rows) -> Any:
+        if isinstance(rows, slice) and rows == ALL:
+            return self.matrix
+        if self.matrix.format == "csc" or not isinstance(rows, slice):
+            return self.matrix[:, rows]
+        key = (rows.start, rows.stop)
+        if key not in self._remembered:
+            if sum(block.nnz for block in self._remembered.values()) > self.matrix.nnz:
+                self._remembered.clear()
+            self._remembered[key] = self.matrix[:, rows].tocsc()
+        return self._remembered[key]

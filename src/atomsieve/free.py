@@ -1,0 +1,114 @@
+"""Free directions: the unpenalised columns B, minimised out of the problem to full precision.
+
+`x -> min over b of F(A x + B b)` is as convex and as smooth as F, and its gradient is A' theta at the best b, where
+`B' theta = 0`. Everything else in the package sees only that function.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from scipy import linalg
+
+from atomsieve.losses import Loss
+from atomsieve.measure import EPS
+from atomsieve.typing import Array, Samples
+
+NEWTON_STEPS = 100
+INDEPENDENT = 1e-11
+"""Columns of B count as dependent when less than this part of them is new."""
+
+
+@dataclass(frozen=True, eq=False)
+class FreeDirections:
+    """Columns B through an orthonormal basis of their span: `basis = B transform`, `basis' diag(w) basis = I`."""
+
+    loss: Loss
+    y: Samples
+    weights: Samples
+    basis: Samples
+    transform: Array
+
+    @classmethod
+    def of(cls, columns: Samples, loss: Loss, y: Samples, weights: Samples) -> "FreeDirections":
+        """Orthonormalise the columns in the norm of the weights; dependent ones get the coefficient 0."""
+        xp = array_namespace(columns)
+        rooted = np.asarray(xp.sqrt(weights)[:, None] * columns)
+        norms = linalg.norm(rooted, axis=0)
+        norms[norms == 0] = 1.0
+        _, triangle, order = linalg.qr(rooted / norms, mode="economic", pivoting=True)
+        rank = int(np.sum(np.abs(np.diag(triangle)) > INDEPENDENT))
+        transform = np.zeros((columns.shape[1], rank))
+        transform[order[:rank]] = linalg.solve_triangular(triangle[:rank, :rank], np.eye(rank))
+        transform /= norms[:, None]
+        return cls(loss, y, weights, columns @ xp.asarray(transform), transform)
+
+    def start(self, outputs: tuple[int, ...]) -> Array:
+        """Return the coordinates of b = 0."""
+        return np.zeros((self.transform.shape[1], *outputs))
+
+    def coefficients(self, coordinates: Array) -> Array:
+        """Return b from coordinates in the orthonormal basis."""
+        return self.transform @ coordinates
+
+    def minimise(self, fit: Samples, start: Array) -> tuple[Array, Samples, Samples]:
+        """Return the best coordinates for `u = fit + basis @ coordinates`, with u and loss'(u), by Newton's method."""
+        here = _Here.at(self, fit, start)
+        for _ in range(NEWTON_STEPS):
+            if here.size <= 2 * EPS * here.scale:
+                return here.coordinates, here.u, here.slopes
+            following = self._newton_step(fit, here)
+            stuck = not following.size < here.size / 2
+            if stuck and here.size <= (64 + len(fit)) * EPS * here.scale:
+                best = min(here, following, key=lambda place: place.size)
+                return best.coordinates, best.u, best.slopes
+            here = following
+        raise ValueError(
+            "No best coefficients exist for the free directions (intercept, `free`, weights of 0): they run off to "
+            "infinity, because these columns alone separate the classes. Penalise them or leave them out."
+        )
+
+    def _newton_step(self, fit: Samples, here: "_Here") -> "_Here":
+        """Return the point where the slope along Newton's direction has at least halved."""
+        hessian = np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights))
+        ridge = (1e-12 * self.loss.smoothness + 64 * EPS * np.trace(hessian)) * np.eye(len(hessian))
+        gradient = here.gradient.ravel()
+        direction = -linalg.solve(hessian + ridge, gradient, assume_a="pos")
+        along = float(direction @ gradient)
+        shortest, longest, step = 0.0, np.inf, 1.0
+        following = here
+        for _ in range(NEWTON_STEPS):
+            coordinates = here.coordinates + step * direction.reshape(here.coordinates.shape)
+            following = _Here.at(self, fit, coordinates)
+            slope = float(direction @ following.gradient.ravel())
+            if abs(slope) <= -along / 2:
+                break
+            if slope < 0:
+                shortest = step
+            else:  # NaN and inf land here as well: too far
+                longest = step
+            step = (shortest + longest) / 2 if longest < np.inf else 2 * step
+        return following
+
+
+@dataclass(frozen=True, eq=False)
+class _Here:
+    """One place of the search: predictions, slopes of the losses, gradient in the coordinates."""
+
+    coordinates: Array
+    u: Samples
+    slopes: Samples
+    gradient: Array
+    size: float
+    scale: float
+
+    @classmethod
+    def at(cls, free: FreeDirections, fit: Samples, coordinates: Array) -> "_Here":
+        xp: Any = array_namespace(fit)
+        u = fit + free.basis @ xp.asarray(coordinates)
+        slopes = free.loss.gradient(u, free.y)
+        theta = free.weights * slopes if slopes.ndim == 1 else free.weights[:, None] * slopes
+        gradient = np.asarray(free.basis.T @ theta)
+        scale = float(xp.sum(xp.abs(free.basis).T @ xp.abs(theta)))
+        return cls(coordinates, u, slopes, gradient, float(np.abs(gradient).sum()), scale)

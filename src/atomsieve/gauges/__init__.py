@@ -1,0 +1,15 @@
+"""Gauges: one file each; `calculus` makes new ones of old ones."""
+
+from atomsieve.gauges.atoms import Atoms
+from atomsieve.gauges.base import Atom, BlockGauge, Gauge
+from atomsieve.gauges.calculus import Image, Scaled
+from atomsieve.gauges.group import Group
+from atomsieve.gauges.l1 import L1
+from atomsieve.gauges.l2 import L2
+from atomsieve.gauges.linf import LInf
+from atomsieve.gauges.nonnegative import NonNegative
+from atomsieve.gauges.simplex import Simplex
+
+__all__ = [
+    "L1", "L2", "Atom", "Atoms", "BlockGauge", "Gauge", "Group", "Image", "LInf", "NonNegative", "Scaled", "Simplex",
+]

@@ -1,0 +1,139 @@
+"""A gauge measures x by atoms: `kappa(x) = min { sum c_j : x = sum c_j p_j, c >= 0 }`.
+
+The atoms come in blocks, the units of screening: a coordinate with its two signs for L1, a group for Group, the
+whole ball for L2. Every gauge has an oracle; gauges that hold x block by block (`BlockGauge`) are what solvers work
+on, and every other gauge is the image of one (`lift`).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from atomsieve.design import Design, Rows
+from atomsieve.measure import Measure
+from atomsieve.piece import Piece
+from atomsieve.typing import Array, Index, Mask, Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Atom:
+    """One atom p: `values` on the given `rows` of x and zero elsewhere."""
+
+    rows: Rows
+    values: Array
+    block: int
+
+    def dot(self, z: Array) -> float:
+        """Return `p . z`."""
+        return float(np.vdot(self.values, z[self.rows]))
+
+    def image(self, design: Design) -> Samples:
+        """Return `A p`."""
+        return design.matvec(self.values, self.rows)
+
+    def add_to(self, x: Array, weight: float) -> None:
+        """Add `weight * p` to x in place."""
+        x[self.rows] += weight * self.values
+
+    def scaled(self, factor: float) -> "Atom":
+        """Return the atom times a number."""
+        return replace(self, values=factor * self.values)
+
+    def toarray(self, shape: tuple[int, ...]) -> Array:
+        """Return p as a dense array."""
+        x = np.zeros(shape)
+        self.add_to(x, 1.0)
+        return x
+
+
+class Gauge(Piece, ABC):
+    """What a problem may be stated with: an oracle over atoms, block by block."""
+
+    @abstractmethod
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Refuse an x of this shape, in a sentence, where the gauge is not defined for it."""
+
+    @abstractmethod
+    def scores(self, z: Array) -> Array:
+        """Return `max of p . z` over the atoms of each block and 0."""
+
+    @abstractmethod
+    def atom(self, z: Array, block: int) -> Atom:
+        """Return an atom of the block that attains its score (any of its atoms when the score is 0)."""
+
+    @abstractmethod
+    def value(self, x: Array) -> float:
+        """Return kappa(x), +inf where no combination of atoms gives x."""
+
+    @abstractmethod
+    def lift(self, design: Design) -> "tuple[Design, BlockGauge]":
+        """Return the design and the block gauge of the same problem in lifted coordinates c."""
+
+    @abstractmethod
+    def lower(self, c: Array) -> Array:
+        """Return the x of lifted coordinates c."""
+
+    def support(self, z: Array) -> float:
+        """Return the support function `sigma_P(z)`, the largest score."""
+        return float(self.scores(z).max())
+
+    def lmo(self, z: Array) -> Atom:
+        """Return an atom that attains `sigma_P(z)`, the first block of equals."""
+        return self.atom(z, int(self.scores(z).argmax()))
+
+
+class BlockGauge(Gauge):
+    """A gauge that is cheap to evaluate: a sum over blocks of x, each of which is one weighted point of P."""
+
+    entrywise: bool = False
+    """Whether every atom moves one output of x only (a tighter curvature bound for Multinomial)."""
+
+    @abstractmethod
+    def labels(self, shape: tuple[int, ...]) -> Index:
+        """Return the block of every entry of x, as an array of the shape of x."""
+
+    @abstractmethod
+    def sizes(self, x: Array) -> Array:
+        """Return the gauge of each block's part of x."""
+
+    @abstractmethod
+    def spread(self, measure: Measure, outputs: int) -> Array:
+        """Return an upper bound of the largest norm of A p over each block."""
+
+    def restrict(self, rows: Index) -> "BlockGauge":
+        """Return the same gauge on the chosen rows of x; blocks keep their order."""
+        raise TypeError(f"{type(self).__name__} is a single block and cannot be restricted.")  # pragma: no cover
+
+    def value(self, x: Array) -> float:
+        return float(self.sizes(x).sum())
+
+    def lift(self, design: Design) -> "tuple[Design, BlockGauge]":
+        return design, self
+
+    def lower(self, c: Array) -> Array:
+        return c
+
+    def eligible(self, shape: tuple[int, ...]) -> Mask:
+        """Return which blocks have atoms at all."""
+        return np.ones(int(self.labels(shape).max()) + 1, dtype=bool)
+
+    def free_rows(self) -> Index:
+        """Return the rows of x that are not penalised and belong to the free directions."""
+        return np.empty(0, dtype=np.intp)
+
+    def dots(self, x: Array, z: Array) -> Array:
+        """Return the inner product of x and z over each block."""
+        return np.bincount(self.labels(x.shape).ravel(), weights=(x * z).ravel())
+
+    def keep(self, x: Array, alive: Mask) -> Array:
+        """Return x with zeros outside the blocks alive."""
+        return np.where(alive[self.labels(x.shape)], x, 0.0)
+
+    def rivals(self, z: Array, cross: Array, spread: Array, best: tuple[Atom, float], radius: float) -> Array:  # noqa: ARG002
+        """Return an upper bound over each block's atoms p of `p . z + radius * norm(A (p - q))`.
+
+        `best` is the atom q with its norm, `cross` the inner products of the columns of A with A q. Blocks with
+        few atoms know the distances; this default bounds them by the sum of the norms.
+        """
+        return self.scores(z) + radius * (spread + best[1])

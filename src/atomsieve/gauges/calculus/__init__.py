@@ -1,0 +1,6 @@
+"""New gauges from old ones."""
+
+from atomsieve.gauges.calculus.image import Image
+from atomsieve.gauges.calculus.scaled import Scaled
+
+__all__ = ["Image", "Scaled"]

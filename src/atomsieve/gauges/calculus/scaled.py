@@ -1,0 +1,81 @@
+"""Atoms made larger by a factor: the paper's C."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from atomsieve.design import Design
+from atomsieve.gauges.base import Atom, BlockGauge, Gauge
+from atomsieve.measure import Measure
+from atomsieve.piece import require_positive
+from atomsieve.typing import Array, Index, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled(BlockGauge):
+    """Gauge of `radius * P`: `kappa(x) = gauge(x) / radius` and `sigma(z) = radius * sigma_P(z)`.
+
+    >>> import numpy as np
+    >>> from atomsieve import L1
+    >>> Scaled(L1(), 10.0).value(np.array([5.0, -5.0]))
+    1.0
+    """
+
+    gauge: Gauge
+    radius: float
+
+    def __post_init__(self) -> None:
+        require_positive(self, radius=self.radius)
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        self.gauge.check(shape)
+
+    def scores(self, z: Array) -> Array:
+        return self.radius * self.gauge.scores(z)
+
+    def atom(self, z: Array, block: int) -> Atom:
+        return self.gauge.atom(z, block).scaled(self.radius)
+
+    def value(self, x: Array) -> float:
+        return self.gauge.value(x) / self.radius
+
+    def lift(self, design: Design) -> tuple[Design, BlockGauge]:
+        lifted, core = self.gauge.lift(design)
+        return lifted, Scaled(core, self.radius)
+
+    def lower(self, c: Array) -> Array:
+        return self.gauge.lower(c)
+
+    @property
+    def _blocks(self) -> BlockGauge:
+        assert isinstance(self.gauge, BlockGauge)  # noqa: S101 -- solvers see lifted gauges only
+        return self.gauge
+
+    @property
+    def entrywise(self) -> bool:  # type: ignore[override]
+        return self._blocks.entrywise
+
+    def labels(self, shape: tuple[int, ...]) -> Index:
+        return self._blocks.labels(shape)
+
+    def sizes(self, x: Array) -> Array:
+        return self._blocks.sizes(x) / self.radius
+
+    def spread(self, measure: Measure, outputs: int) -> Array:
+        return self.radius * self._blocks.spread(measure, outputs)
+
+    def restrict(self, rows: Index) -> BlockGauge:
+        return Scaled(self._blocks.restrict(rows), self.radius)
+
+    def eligible(self, shape: tuple[int, ...]) -> Mask:
+        return self._blocks.eligible(shape)
+
+    def free_rows(self) -> Index:
+        return self._blocks.free_rows()
+
+    def rivals(self, z: Array, cross: Array, spread: Array, best: Any, radius: float) -> Array:
+        # max of C p.z + r norm(A(Cp - q)) = C (max of p.z + r norm(A(p - q/C)))
+        atom, norm = best
+        scale = self.radius
+        return scale * self._blocks.rivals(
+            z, cross / scale, spread / scale, (atom.scaled(1 / scale), norm / scale), radius
+        )

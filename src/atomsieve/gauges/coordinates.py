@@ -1,0 +1,109 @@
+"""What L1, NonNegative and Simplex share: atoms on single coordinates, `e_j / weights_j`, with or without signs."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from atomsieve.gauges.base import Atom, BlockGauge
+from atomsieve.measure import EPS, Measure
+from atomsieve.typing import Array, Index, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates(BlockGauge):
+    """Weighted sum of coordinates; `signed` subclasses have the atoms `-e_j / weights_j` as well."""
+
+    weights: Any = None
+    signed = True
+    entrywise = True
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        if self.weights is None:
+            return
+        weights, name = np.asarray(self.weights, dtype=float), type(self).__name__
+        if weights.shape not in (shape, shape[:1]):
+            raise ValueError(f"{name}: weights must have shape {shape}, got {weights.shape}.")
+        if np.isnan(weights).any() or (weights < 0).any():
+            raise ValueError(
+                f"{name}: weights must be non-negative numbers (0 leaves a coordinate unpenalised, "
+                "inf excludes it)."
+            )
+        if weights.ndim == 2 and ((weights == 0).any(axis=1) & (weights > 0).any(axis=1)).any():
+            raise ValueError(f"{name}: a weight of 0 must hold for every output of its feature.")
+
+    @cached_property
+    def _inverse(self) -> Array:
+        """Return `1 / weights`, the size of each atom; 0 where there is none (weight 0 or inf)."""
+        weights = np.asarray(self.weights, dtype=float)
+        penalised = (weights > 0) & np.isfinite(weights)
+        return np.where(penalised, 1.0 / np.where(penalised, weights, 1.0), 0.0)
+
+    def _atom_sizes(self, ndim: int) -> Array | float:
+        if self.weights is None:
+            return 1.0
+        return self._inverse if self._inverse.ndim == ndim else self._inverse[:, None]
+
+    def labels(self, shape: tuple[int, ...]) -> Index:
+        return np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
+
+    def eligible(self, shape: tuple[int, ...]) -> Mask:
+        return np.broadcast_to(np.asarray(self._atom_sizes(len(shape))) > 0, shape).ravel()
+
+    def free_rows(self) -> Index:
+        if self.weights is None:
+            return super().free_rows()
+        weights = np.asarray(self.weights, dtype=float)
+        return np.flatnonzero(weights[:, 0] == 0 if weights.ndim == 2 else weights == 0)
+
+    def scores(self, z: Array) -> Array:
+        scaled = z if self.weights is None else z * self._atom_sizes(z.ndim)
+        return (np.abs(scaled) if self.signed else np.maximum(scaled, 0.0)).ravel()
+
+    def sizes(self, x: Array) -> Array:
+        sizes = np.abs(x)
+        if self.weights is not None:
+            weights = np.asarray(self.weights, dtype=float)
+            weights = weights if weights.ndim == x.ndim else weights[:, None]
+            sizes = sizes * np.where((sizes == 0) & np.isinf(weights), 0.0, weights)
+        if not self.signed:
+            sizes = np.where(x < 0, np.inf, sizes)
+        return sizes.ravel()
+
+    def dots(self, x: Array, z: Array) -> Array:
+        return (x * z).ravel()
+
+    def atom(self, z: Array, block: int) -> Atom:
+        row, *output = np.unravel_index(block, z.shape)
+        size = 1.0
+        if self.weights is not None:
+            size = float(np.broadcast_to(self._atom_sizes(z.ndim), z.shape)[row, *output])
+        values = np.zeros((1, *z.shape[1:]))
+        values[0, *output] = -size if self.signed and z[row, *output] < 0 else size
+        return Atom(slice(int(row), int(row) + 1), values, block)
+
+    def spread(self, measure: Measure, outputs: int) -> Array:
+        norms = measure.column_norms()
+        grid = norms if outputs == 1 else np.repeat(norms[:, None], outputs, axis=1)
+        return (grid * self._atom_sizes(grid.ndim)).ravel()
+
+    def restrict(self, rows: Index) -> "Coordinates":
+        return self if self.weights is None else replace(self, weights=np.asarray(self.weights)[rows])
+
+    def rivals(self, z: Array, cross: Array, spread: Array, best: tuple[Atom, float], radius: float) -> Array:
+        atom, norm = best
+        sizes = self._atom_sizes(z.ndim)
+        along, inner = (z * sizes).ravel(), (cross * sizes).ravel()
+        squares = spread * spread + norm * norm
+        squares += 64 * EPS * squares  # the difference of near-equal columns must not round to nothing
+        bound = along + radius * np.sqrt(np.maximum(squares - 2 * inner, 0.0))
+        if self.signed:
+            other = -along + radius * np.sqrt(np.maximum(squares + 2 * inner, 0.0))
+            bound = np.maximum(bound, other)
+        if z.ndim == 2:
+            # atoms of different outputs: the curvature bound holds for each atom alone, not for their difference
+            apart = np.ones(z.shape, dtype=bool)
+            apart[:, np.flatnonzero(atom.values)] = False
+            bound = np.where(apart.ravel(), super().rivals(z, cross, spread, best, radius), bound)
+        return bound

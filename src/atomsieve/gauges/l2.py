@@ -1,0 +1,45 @@
+"""The Euclidean norm: every unit vector is an atom."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from atomsieve.design import ALL
+from atomsieve.gauges.base import Atom, BlockGauge
+from atomsieve.measure import Measure
+from atomsieve.typing import Array, Index
+
+
+def euclidean(x: Array) -> float:
+    """Return the l2 norm of all entries, without overflow or underflow on the way (BLAS nrm2)."""
+    return float(linalg.norm(x.ravel(), check_finite=False))
+
+
+@dataclass(frozen=True, eq=False)
+class L2(BlockGauge):
+    """Euclidean norm, `kappa(x) = norm2(x)` (Frobenius for a matrix): one block, nothing to screen.
+
+    >>> import numpy as np
+    >>> L2().value(np.array([3.0, -4.0]))
+    5.0
+    """
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        pass
+
+    def labels(self, shape: tuple[int, ...]) -> Index:
+        return np.zeros(shape, dtype=np.intp)
+
+    def scores(self, z: Array) -> Array:
+        return np.array([euclidean(z)])
+
+    def sizes(self, x: Array) -> Array:
+        return np.array([euclidean(x)])
+
+    def atom(self, z: Array, block: int) -> Atom:
+        norm = euclidean(z)
+        return Atom(ALL, z / norm if norm > 0 else np.zeros_like(z), block)
+
+    def spread(self, measure: Measure, outputs: int) -> Array:  # noqa: ARG002
+        return np.array([measure.spectral_norm(ALL)])

@@ -1,0 +1,21 @@
+"""The unit simplex: atoms `e_j`."""
+
+from dataclasses import dataclass, field
+
+from atomsieve.gauges.coordinates import Coordinates
+
+
+@dataclass(frozen=True, eq=False)
+class Simplex(Coordinates):
+    """Gauge of the unit simplex, `kappa(x) = sum_j x_j` for `x >= 0`, else +inf: mixtures and portfolios.
+
+    A gauge does not see the difference between the simplex and its hull with 0: with `Ball(1)` the feasible set is
+    `x >= 0, sum(x) <= 1`, and the sum is 1 exactly when the constraint binds.
+
+    >>> import numpy as np
+    >>> Simplex().value(np.array([0.25, 0.75]))
+    1.0
+    """
+
+    weights: None = field(default=None, init=False, repr=False)
+    signed = False

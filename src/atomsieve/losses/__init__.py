@@ -1,0 +1,10 @@
+"""Losses: one file each, pointwise, without data."""
+
+from atomsieve.losses.base import Loss
+from atomsieve.losses.huber import Huber
+from atomsieve.losses.logistic import Logistic
+from atomsieve.losses.multinomial import Multinomial
+from atomsieve.losses.squared import Squared
+from atomsieve.losses.squared_hinge import SquaredHinge
+
+__all__ = ["Huber", "Logistic", "Loss", "Multinomial", "Squared", "SquaredHinge"]

@@ -1,0 +1,89 @@
+"""A loss is pointwise and holds no data: `F(u) = sum_i w_i loss(u_i, y_i)` is made of it by the problem.
+
+Losses see only the data side of the wire and are written against the array namespace of their input.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from atomsieve.piece import Piece
+from atomsieve.typing import Samples
+
+
+class Loss(Piece, ABC):
+    """Convex and differentiable in the prediction u, with a Lipschitz derivative.
+
+    Predictions are vectors of length n, or n x K matrices for losses with several outputs; `value` and
+    `conjugate` return one number per sample, `gradient` has the shape of the predictions.
+    """
+
+    smoothness: float
+    """Lipschitz constant M of the derivative (spectral norm of the Hessian where there are several outputs)."""
+
+    @property
+    def entry_smoothness(self) -> float:
+        """Lipschitz constant for changes of one output alone; smaller than `smoothness` for Multinomial."""
+        return self.smoothness
+
+    @abstractmethod
+    def value(self, u: Samples, y: Samples) -> Samples:
+        """Return the loss of each sample."""
+
+    @abstractmethod
+    def gradient(self, u: Samples, y: Samples) -> Samples:
+        """Return the derivative in u of each sample."""
+
+    @abstractmethod
+    def curvature(self, u: Samples, y: Samples) -> Samples:
+        """Return the second derivative in u of each sample (its almost-everywhere value)."""
+
+    @abstractmethod
+    def conjugate(self, t: Samples, y: Samples) -> Samples:
+        """Return `sup over u of t u - loss(u, y)` of each sample, +inf outside its domain."""
+
+    def outputs(self, y: Samples) -> int | None:  # noqa: ARG002
+        """Return the number K of outputs per sample, None for plain vectors."""
+        return None
+
+    def check_targets(self, y: Samples) -> None:  # noqa: B027
+        """Refuse targets that the loss is not defined for, in a sentence."""
+
+    def check_intercept(self, y: Samples) -> None:  # noqa: B027
+        """Refuse targets for which no best intercept exists, in a sentence."""
+
+    def hessian(self, columns: Samples, u: Samples, y: Samples, weights: Samples) -> Samples:
+        """Return the Hessian of `b -> F(u + columns b)`, with b flattened row by row."""
+        return columns.T @ ((weights * self.curvature(u, y))[:, None] * columns)
+
+
+def require_signs(owner: Loss, y: Samples) -> None:
+    """Refuse labels other than -1 and 1."""
+    xp = array_namespace(y)
+    if bool(xp.all((y == -1) | (y == 1))):
+        return
+    seen = ", ".join(f"{value:g}" for value in np.unique(np.asarray(y))[:5])
+    raise ValueError(
+        f"{type(owner).__name__}: labels y must be -1 and 1, found {seen}. "
+        "For labels 0 and 1 pass 2 * y - 1; for more classes use Multinomial."
+    )
+
+
+def zero_where_not(condition: Samples, values: Samples) -> Samples:
+    """Return the values where the condition holds and 0 elsewhere."""
+    xp = array_namespace(values)
+    return xp.where(condition, values, xp.zeros_like(values))
+
+
+def infinite_where_not(condition: Samples, values: Samples) -> Samples:
+    """Return the values where the condition holds and +inf elsewhere."""
+    xp = array_namespace(values)
+    return xp.where(condition, values, xp.full_like(values, xp.inf))
+
+
+def x_log_x(x: Samples) -> Samples:
+    """Return `x log x` with its limit 0 at 0 (and 0 below)."""
+    xp = array_namespace(x)
+    inside = x > 0
+    return zero_where_not(inside, x * xp.log(xp.where(inside, x, xp.ones_like(x))))

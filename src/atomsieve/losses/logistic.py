@@ -1,0 +1,52 @@
+"""Logistic loss: `log(1 + exp(-y u))`."""
+
+from dataclasses import dataclass
+
+from array_api_compat import array_namespace
+
+from atomsieve.losses.base import Loss, infinite_where_not, require_signs, x_log_x
+from atomsieve.typing import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic(Loss):
+    """Logistic loss, `loss(u, y) = log(1 + exp(-y u))`, for labels -1 and 1.
+
+    >>> import numpy as np
+    >>> float(Logistic().value(np.array([0.0]), np.array([1.0]))[0])
+    0.6931471805599453
+    """
+
+    smoothness = 0.25
+
+    def value(self, u: Samples, y: Samples) -> Samples:
+        xp = array_namespace(u)
+        margin = y * u
+        return xp.maximum(-margin, xp.zeros_like(margin)) + xp.log1p(xp.exp(-xp.abs(margin)))
+
+    def gradient(self, u: Samples, y: Samples) -> Samples:
+        # sigmoid(-margin) without overflow: the exponent is never positive
+        xp = array_namespace(u)
+        margin = y * u
+        decay = xp.exp(-xp.abs(margin))
+        return -y * xp.where(margin > 0, decay, xp.ones_like(decay)) / (1 + decay)
+
+    def curvature(self, u: Samples, y: Samples) -> Samples:
+        xp = array_namespace(u)
+        decay = xp.exp(-xp.abs(y * u))
+        return decay / (1 + decay) ** 2
+
+    def conjugate(self, t: Samples, y: Samples) -> Samples:
+        s = -t * y
+        return infinite_where_not((s >= 0) & (s <= 1), x_log_x(s) + x_log_x(1 - s))
+
+    def check_targets(self, y: Samples) -> None:
+        require_signs(self, y)
+
+    def check_intercept(self, y: Samples) -> None:
+        xp = array_namespace(y)
+        if bool(xp.all(y == y[0])):
+            raise ValueError(
+                f"Logistic: every label with a positive weight is {int(y[0])}, so the best intercept is "
+                "infinite. Give labels of both classes or pass intercept=False."
+            )

@@ -1,0 +1,97 @@
+"""Multinomial logistic loss: `logsumexp(U_i) - U_i[y_i]` over K classes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from atomsieve.losses.base import Loss, infinite_where_not, x_log_x
+from atomsieve.typing import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Multinomial(Loss):
+    """Multinomial loss, `loss(U_i, y_i) = logsumexp(U_i) - U_i[y_i]`, for labels 0, ..., K - 1.
+
+    Predictions are n x K matrices and the coefficients d x K. `classes` is K; None takes it from the labels.
+
+    >>> import numpy as np
+    >>> float(Multinomial().value(np.zeros((1, 2)), np.array([1]))[0])
+    0.6931471805599453
+    """
+
+    classes: int | None = None
+    smoothness = 0.5
+
+    @property
+    def entry_smoothness(self) -> float:
+        return 0.25
+
+    def outputs(self, y: Samples) -> int:
+        if self.classes is not None:
+            return self.classes
+        return int(array_namespace(y).max(y)) + 1
+
+    def value(self, u: Samples, y: Samples) -> Samples:
+        xp = array_namespace(u)
+        top = xp.max(u, axis=1, keepdims=True)
+        return (
+            top[:, 0] + xp.log(xp.sum(xp.exp(u - top), axis=1)) - xp.sum(self._labels(u, y) * u, axis=1)
+        )
+
+    def gradient(self, u: Samples, y: Samples) -> Samples:
+        return self._probabilities(u) - self._labels(u, y)
+
+    def curvature(self, u: Samples, y: Samples) -> Samples:  # noqa: ARG002
+        """Return the diagonal of each sample's K x K Hessian; `hessian` has all of it."""
+        q = self._probabilities(u)
+        return q * (1 - q)
+
+    def conjugate(self, t: Samples, y: Samples) -> Samples:
+        xp = array_namespace(t)
+        q = t + self._labels(t, y)
+        classes = q.shape[1]
+        # a gradient sums to zero over the classes only up to rounding
+        inside = xp.all(q >= 0, axis=1) & (xp.abs(xp.sum(q, axis=1) - 1) <= 8 * classes * 2.0**-53)
+        return infinite_where_not(inside, xp.sum(x_log_x(q), axis=1))
+
+    def hessian(self, columns: Samples, u: Samples, y: Samples, weights: Samples) -> Samples:  # noqa: ARG002
+        xp = array_namespace(u)
+        q = self._probabilities(u)
+        count, classes = columns.shape[1], q.shape[1]
+        # sum_i w_i (b_i b_i') kron (diag(q_i) - q_i q_i'): the second part is a Gram matrix of products
+        products = xp.reshape(columns[:, :, None] * q[:, None, :], (q.shape[0], count * classes))
+        hessian = -(products.T @ (weights[:, None] * products))
+        for k in range(classes):
+            block = columns.T @ ((weights * q[:, k])[:, None] * columns)
+            hessian[k::classes, k::classes] += block
+        return hessian
+
+    def check_targets(self, y: Samples) -> None:
+        labels = np.asarray(y)
+        classes = self.outputs(y)
+        whole = np.issubdtype(labels.dtype, np.integer) or bool(np.all(labels == np.floor(labels)))
+        if not (whole and labels.min() >= 0 and labels.max() < classes):
+            raise ValueError(
+                f"Multinomial: labels y must be whole numbers from 0 to {classes - 1}, found values from "
+                f"{labels.min():g} to {labels.max():g}. Encode classes as 0, 1, ..., K - 1."
+            )
+
+    def check_intercept(self, y: Samples) -> None:
+        missing = np.setdiff1d(np.arange(self.outputs(y)), np.asarray(y))
+        if missing.size:
+            raise ValueError(
+                f"Multinomial: no sample with a positive weight has class {missing[0]}, so the best intercept "
+                "is infinite. Leave the class out or pass intercept=False."
+            )
+
+    @staticmethod
+    def _probabilities(u: Samples) -> Samples:
+        xp = array_namespace(u)
+        scaled = xp.exp(u - xp.max(u, axis=1, keepdims=True))
+        return scaled / xp.sum(scaled, axis=1, keepdims=True)
+
+    @staticmethod
+    def _labels(u: Samples, y: Samples) -> Samples:
+        xp = array_namespace(u)
+        return xp.astype(xp.arange(u.shape[1])[None, :] == y[:, None], u.dtype)

@@ -1,0 +1,8 @@
+"""Methods: how the next state is found. The loop is in solve.py."""
+
+from atomsieve.methods.away import Away
+from atomsieve.methods.base import Method
+from atomsieve.methods.gcg import GCG
+from atomsieve.methods.pairwise import Pairwise
+
+__all__ = ["GCG", "Away", "Method", "Pairwise"]

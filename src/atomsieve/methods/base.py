@@ -1,0 +1,75 @@
+"""A method makes one state of another. The loop around it is the same for all (solve.py)."""
+
+from typing import Protocol
+
+import numpy as np
+
+from atomsieve.penalties import Penalty
+from atomsieve.problem import Point, Problem
+from atomsieve.state import Move, State
+from atomsieve.steps import OpenLoop
+
+
+class Method(Protocol):
+    """One step from a point to the next state."""
+
+    @property
+    def max_iter(self) -> int:
+        """Number of iterations after which the method gives up, unless told otherwise."""
+
+    def check(self, problem: Problem) -> None:
+        """Refuse, in a sentence, a problem that the method cannot solve."""
+
+    def advance(self, point: Point, t: int) -> tuple[State, float]:
+        """Return the state after step t (the first is 1) and the length of the step."""
+
+
+def require_bounded_oracle(method: object, penalty: Penalty) -> None:
+    """Refuse penalties without an `argmax`: the generalized oracle is unbounded there."""
+    if penalty.superlinear:
+        return
+    raise ValueError(
+        f"{type(method).__name__} cannot solve a problem with {penalty!r}: the linear subproblem "
+        "min over s of grad . s + phi(gauge(s)) is unbounded when phi grows only linearly and the gradient is "
+        "steeper than phi. Use Square(strength) or Ball(radius), which trace the same solutions for another value of "
+        "their parameter, or LinearSquare(strength, square) with a small square."
+    )
+
+
+def toward(point: Point) -> Move:
+    """Return the move of the generalized conditional gradient: to `xi p`, p the best atom, xi its best size."""
+    problem, state = point.problem, point.state
+    size = problem.penalty.argmax(point.sigma)
+    if point.sigma == 0:  # no atom helps: 0 is the best point of P
+        return Move(-1.0, (), -state.mass, point.gap, 1.0, -state.fit)
+    atom = problem.core.atom(point.z, point.best)
+    image = size * atom.image(problem.design) - state.fit
+    return Move(-1.0, ((atom, size),), size - state.mass, point.gap, 1.0, image)
+
+
+def rescale(point: Point) -> Move | None:
+    """Return the move to the best size along x itself: a step toward, with `x / mass` for the atom."""
+    state, penalty = point.state, point.problem.penalty
+    if state.mass == 0:
+        return None
+    score = max(float(np.vdot(state.x, point.z)) / state.mass, 0.0)
+    size = penalty.argmax(score)
+    growth = size / state.mass - 1
+    descent = penalty.value(state.mass) + penalty.conjugate(score) - state.mass * score
+    return Move(growth, (), size - state.mass, descent, 1.0, growth * state.fit)
+
+
+def apply(point: Point, move: Move, step: float) -> State:
+    """Return the state after a step along a move; an overflow leaves a state that is not finite."""
+    state = point.state
+    with np.errstate(over="ignore", invalid="ignore"):
+        return point.problem.inside(move.apply(state.x, step), state.fit + step * move.image, state.free)
+
+
+def require_search(method: object, step: object) -> None:
+    """Refuse step rules that do not look at the move: away and pairwise moves have lengths of their own."""
+    if isinstance(step, OpenLoop):
+        raise ValueError(
+            f"{type(method).__name__} needs a step rule that looks at the move: LineSearch() or ShortStep(), "
+            f"not {step!r}."
+        )

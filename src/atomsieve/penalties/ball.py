@@ -1,0 +1,44 @@
+"""Ball: the constraint `s <= C`."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+from atomsieve.penalties.base import Penalty
+from atomsieve.piece import require_positive
+
+
+@dataclass(frozen=True, eq=False)
+class Ball(Penalty):
+    """Constraint, `phi(s) = 0` for `s <= radius`, else +inf; its conjugate is `radius * t`.
+
+    >>> Ball(2.0).value(2.0), Ball(2.0).value(2.1), Ball(2.0).conjugate(3.0)
+    (0.0, inf, 6.0)
+    """
+
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self, radius=self.radius)
+
+    @property
+    def limit(self) -> float:  # type: ignore[override]
+        return self.radius
+
+    def value(self, s: float) -> float:
+        return 0.0 if s <= self.radius else math.inf
+
+    def slope(self, s: float) -> float:
+        return 0.0 if s <= self.radius else math.inf
+
+    def curvature(self, s: float) -> float:  # noqa: ARG002
+        return 0.0
+
+    def conjugate(self, t: float) -> float:
+        return self.radius * t
+
+    def argmax(self, t: float) -> float:  # noqa: ARG002
+        return self.radius
+
+    def at(self, strength: float) -> Self:
+        return replace(self, radius=strength)

@@ -1,0 +1,41 @@
+"""Linear penalty: `a s`, the ordinary Lasso penalty."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+from atomsieve.penalties.base import Penalty
+from atomsieve.piece import require_positive
+
+
+@dataclass(frozen=True, eq=False)
+class Linear(Penalty):
+    """Linear penalty, `phi(s) = strength * s`; its conjugate is 0 up to the strength and +inf beyond.
+
+    >>> Linear(2.0).value(3.0), Linear(2.0).conjugate(1.5), Linear(2.0).conjugate(2.5)
+    (6.0, 0.0, inf)
+    """
+
+    strength: float = 1.0
+    superlinear = False
+
+    def __post_init__(self) -> None:
+        require_positive(self, strength=self.strength)
+
+    def value(self, s: float) -> float:
+        return self.strength * s
+
+    def slope(self, s: float) -> float:  # noqa: ARG002
+        return self.strength
+
+    def curvature(self, s: float) -> float:  # noqa: ARG002
+        return 0.0
+
+    def conjugate(self, t: float) -> float:
+        return 0.0 if t <= self.strength else math.inf
+
+    def argmax(self, t: float) -> float:
+        return 0.0 if t <= self.strength else math.inf
+
+    def at(self, strength: float) -> Self:
+        return replace(self, strength=strength)

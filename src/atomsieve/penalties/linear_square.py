@@ -1,0 +1,41 @@
+"""Linear plus square penalty: `a s + m s^2 / 2`."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from atomsieve.penalties.base import Penalty
+from atomsieve.piece import require_positive
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSquare(Penalty):
+    """Linear plus square, `phi(s) = strength * s + square * s^2 / 2`; conjugate `max(0, t - strength)^2 / (2 square)`.
+
+    >>> LinearSquare(1.0, 2.0).value(3.0), LinearSquare(1.0, 2.0).argmax(5.0)
+    (12.0, 2.0)
+    """
+
+    strength: float = 1.0
+    square: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self, strength=self.strength, square=self.square)
+
+    def value(self, s: float) -> float:
+        return s * (self.strength + self.square * s / 2)
+
+    def slope(self, s: float) -> float:
+        return self.strength + self.square * s
+
+    def curvature(self, s: float) -> float:  # noqa: ARG002
+        return self.square
+
+    def conjugate(self, t: float) -> float:
+        excess = max(0.0, t - self.strength)
+        return excess * (excess / self.square) / 2
+
+    def argmax(self, t: float) -> float:
+        return max(0.0, t - self.strength) / self.square
+
+    def at(self, strength: float) -> Self:
+        return replace(self, strength=strength)

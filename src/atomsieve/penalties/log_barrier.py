@@ -1,0 +1,56 @@
+"""Log-barrier: a smooth stand-in for the ball, finite strictly inside it."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+from atomsieve.penalties.base import Penalty
+from atomsieve.piece import require_positive
+
+
+@dataclass(frozen=True, eq=False)
+class LogBarrier(Penalty):
+    """Log-barrier, `phi(s) = (-log(1 - s/C) - s/C) / sharpness` for `s < C = radius`; the ball as sharpness grows.
+
+    The conjugate is `C t - log(1 + C sharpness t) / sharpness` (Sun and Bach, 2020, section 2.4).
+
+    >>> LogBarrier(10.0, 1.0).value(5.0) == math.log(2) - 0.5
+    True
+    """
+
+    radius: float = 1.0
+    sharpness: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self, radius=self.radius, sharpness=self.sharpness)
+
+    @property
+    def limit(self) -> float:  # type: ignore[override]
+        return self.radius
+
+    def admits(self, s: float) -> bool:
+        return s < self.radius
+
+    def value(self, s: float) -> float:
+        r = s / self.radius
+        return (-math.log1p(-r) - r) / self.sharpness if r < 1 else math.inf
+
+    def slope(self, s: float) -> float:
+        r = s / self.radius
+        return r / (1 - r) / (self.radius * self.sharpness) if r < 1 else math.inf
+
+    def curvature(self, s: float) -> float:
+        r = s / self.radius
+        return 1 / ((self.radius * (1 - r)) ** 2 * self.sharpness) if r < 1 else math.inf
+
+    def conjugate(self, t: float) -> float:
+        scaled = self.radius * self.sharpness * t
+        return (scaled - math.log1p(scaled)) / self.sharpness
+
+    def argmax(self, t: float) -> float:
+        scaled = self.radius * self.sharpness * t
+        # for a steep slope the quotient rounds to 1, and the barrier is infinite there
+        return min(self.radius * (scaled / (1 + scaled)), math.nextafter(self.radius, 0.0))
+
+    def at(self, strength: float) -> Self:
+        return replace(self, radius=strength)

@@ -1,0 +1,63 @@
+"""Power penalty: `a s^p / p`, the paper's monomials."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+from atomsieve.penalties.base import Penalty, power
+from atomsieve.piece import require_positive
+
+
+@dataclass(frozen=True, eq=False)
+class Power(Penalty):
+    """Power penalty, `phi(s) = strength * s^p / p` for p > 1; `p = inf` is the unit ball, whatever the strength.
+
+    The conjugate is `strength * (t / strength)^q / q` with `1/p + 1/q = 1`. The open-loop method is proven to
+    converge for `p >= 2`; for `1 < p < 2` it may diverge (Sun and Bach, 2020, section 2.4).
+
+    >>> Power(1.0, 3).value(3.0), Power(1.0, math.inf).value(1.5)
+    (9.0, inf)
+    """
+
+    strength: float = 1.0
+    p: float = 2.0
+
+    def __post_init__(self) -> None:
+        require_positive(self, strength=self.strength)
+        if not self.p > 1:
+            raise ValueError(f"Power: p must be greater than 1, got {self.p!r}; for p = 1 use Linear.")
+
+    @property
+    def limit(self) -> float:  # type: ignore[override]
+        return 1.0 if self.p == math.inf else math.inf
+
+    @property
+    def _dual(self) -> float:
+        """Return the conjugate exponent q."""
+        return 1.0 if self.p == math.inf else self.p / (self.p - 1)
+
+    def value(self, s: float) -> float:
+        if self.p == math.inf:
+            return 0.0 if s <= 1 else math.inf
+        return self.strength * power(s, self.p) / self.p
+
+    def slope(self, s: float) -> float:
+        if self.p == math.inf:
+            return 0.0 if s <= 1 else math.inf
+        return self.strength * power(s, self.p - 1)
+
+    def curvature(self, s: float) -> float:
+        if self.p == math.inf:
+            return 0.0
+        if s == 0 and self.p < 2:
+            return math.inf
+        return self.strength * (self.p - 1) * power(s, self.p - 2)
+
+    def conjugate(self, t: float) -> float:
+        return t if self.p == math.inf else self.strength * power(t / self.strength, self._dual) / self._dual
+
+    def argmax(self, t: float) -> float:
+        return 1.0 if self.p == math.inf else power(t / self.strength, self._dual - 1)
+
+    def at(self, strength: float) -> Self:
+        return replace(self, strength=strength)

@@ -1,0 +1,39 @@
+"""Square penalty: `a s^2 / 2`."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from atomsieve.penalties.base import Penalty
+from atomsieve.piece import require_positive
+
+
+@dataclass(frozen=True, eq=False)
+class Square(Penalty):
+    """Square penalty, `phi(s) = strength * s^2 / 2`, with conjugate `t^2 / (2 strength)`.
+
+    >>> Square(2.0).value(3.0), Square(2.0).argmax(4.0)
+    (9.0, 2.0)
+    """
+
+    strength: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self, strength=self.strength)
+
+    def value(self, s: float) -> float:
+        return self.strength * s * s / 2
+
+    def slope(self, s: float) -> float:
+        return self.strength * s
+
+    def curvature(self, s: float) -> float:  # noqa: ARG002
+        return self.strength
+
+    def conjugate(self, t: float) -> float:
+        return t * (t / self.strength) / 2
+
+    def argmax(self, t: float) -> float:
+        return t / self.strength
+
+    def at(self, strength: float) -> Self:
+        return replace(self, strength=strength)

@@ -1,0 +1,42 @@
+"""A piece (loss, penalty, gauge, method, step) is a value: frozen, printable, comparable, hashable, picklable."""
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+class Piece:
+    """Equality and hash by content for frozen dataclasses that may hold arrays."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._content() == other._content()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._content()))
+
+    def _content(self) -> tuple[Any, ...]:
+        return tuple(_content(getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+
+
+def _content(value: Any) -> Any:
+    """Return a hashable stand-in that is equal exactly when the values are."""
+    if sparse.issparse(value):
+        entries = value.tocoo()
+        return value.shape, _content(entries.row), _content(entries.col), _content(entries.data)
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return tuple(_content(item) for item in value)
+    return value
+
+
+def require_positive(owner: object, **values: float) -> None:
+    """Refuse, in a sentence, parameters that are not positive finite numbers."""
+    for name, value in values.items():
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not (number and 0 < value < np.inf):
+            raise ValueError(
+                f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}."
+            )

@@ -1,0 +1,252 @@
+"""The problem `min over x, b of F(A x + B b) + phi(kappa_P(x))`, and `Point`: all that one pass over the data tells."""
+
+import copy
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from atomsieve.design import Design, as_design
+from atomsieve.free import FreeDirections
+from atomsieve.gauges import L1, Gauge
+from atomsieve.gauges.base import BlockGauge
+from atomsieve.losses import Loss, Squared
+from atomsieve.measure import EPS, Measure
+from atomsieve.penalties import Penalty, Square
+from atomsieve.state import State
+from atomsieve.typing import Array, Index, Mask, Samples
+from atomsieve.validation import check_pieces, check_weights, check_y, free_columns
+
+
+class Problem:
+    """Minimise `sum_i w_i loss((A x + B b)_i, y_i) + penalty(gauge(x))` over x and the free coefficients b.
+
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix of shape (n, d)
+        The design A. Taken as it is (float64, CSR and CSC are not copied) and never modified.
+    y : array of shape (n,)
+        Targets: real numbers, labels -1 and 1, or classes 0, ..., K - 1, as the loss asks.
+    loss, gauge, penalty
+        The three pieces.
+    sample_weight : array of shape (n,), optional
+        Non-negative weights; they are divided by their sum, so that None means 1/n each and a weight of 2 means the
+        sample twice.
+    intercept : bool
+        Whether a constant is added to the predictions, unpenalised.
+    free : array of shape (n, k), optional
+        Further unpenalised columns B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomsieve import Problem, Squared, L1, Square
+    >>> Problem(np.eye(2), [3.0, 0.0], loss=Squared(), gauge=L1(), penalty=Square(1.0)).baseline
+    2.25
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        loss: Loss = Squared(),  # noqa: B008
+        gauge: Gauge = L1(),  # noqa: B008
+        penalty: Penalty = Square(1.0),  # noqa: B008
+        sample_weight: Any = None,
+        intercept: bool = False,
+        free: Any = None,
+    ) -> None:
+        check_pieces(loss, gauge, penalty)
+        ambient = as_design(X)
+        n, d = ambient.shape
+        self.loss, self.gauge, self.penalty = loss, gauge, penalty
+        self.weights = check_weights(sample_weight, n)
+        self.y, self.outputs = check_y(y, self.weights, loss, intercept=intercept)
+        gauge.check((d, *self.outputs))
+        self.design: Design
+        self.core: BlockGauge
+        self.design, self.core = gauge.lift(ambient)
+        self.intercept = bool(intercept)
+        columns, self.free_count = free_columns(self.design, self.core.free_rows(), free, intercept=intercept)
+        self.free = None if columns is None else FreeDirections.of(columns, loss, self.y, self.weights)
+        if not math.isfinite(self.baseline):
+            raise ValueError(
+                f"{type(loss).__name__} overflows at x = 0 for these targets. Rescale y (and X) to moderate size."
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the lifted coefficients."""
+        return (self.design.shape[1], *self.outputs)
+
+    @cached_property
+    def measure(self) -> Measure:
+        """Norms of images in the data."""
+        return Measure(self.design, self.weights, None if self.free is None else self.free.basis)
+
+    @cached_property
+    def spread(self) -> Array:
+        """Upper bound of the largest norm of A p, for each block."""
+        return self.core.spread(self.measure, math.prod(self.outputs))
+
+    @cached_property
+    def curvature(self) -> float:
+        """The constant M of the loss for single atoms."""
+        return self.loss.entry_smoothness if self.core.entrywise else self.loss.smoothness
+
+    @cached_property
+    def smoothness(self) -> float:
+        """The constant L: smoothness of the loss part with respect to the symmetrised hull of the atoms."""
+        return self.curvature * float(self.spread.max()) ** 2
+
+    @cached_property
+    def baseline(self) -> float:
+        """The objective at x = 0, free directions at their best: the scale of every tolerance."""
+        return self.at(self.state()).objective
+
+    @cached_property
+    def eligible(self) -> Mask:
+        """Which blocks have atoms at all (an infinite weight leaves none)."""
+        return self.core.eligible(self.shape)
+
+    def state(self, x: Array | None = None, free: Array | None = None) -> State:
+        """Return the state of lifted coefficients x (default 0), shrunk into the domain of the penalty."""
+        if x is None:
+            x = np.zeros(self.shape)
+        if free is None:
+            free = np.zeros(0) if self.free is None else self.free.start(self.outputs)
+        return self.inside(x, self.design.matvec(x), free)
+
+    def inside(self, x: Array, fit: Samples, free: Array) -> State:
+        """Return the state of coefficients with known predictions, shrunk where phi would be infinite."""
+        mass = self.core.value(x)
+        while not self.penalty.admits(mass) and math.isfinite(mass):
+            shrink = self.penalty.limit / mass * (1 - 4 * EPS)
+            x, fit = shrink * x, shrink * fit
+            mass = self.core.value(x)
+        return State(x, mass, fit, free)
+
+    def loss_value(self, u: Samples) -> float:
+        """Return F(u)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(array_namespace(u).sum(self.weights * self.loss.value(u, self.y)))
+
+    def weighted(self, values: Samples) -> Samples:
+        """Return row i times w_i."""
+        return self.weights * values if values.ndim == 1 else self.weights[:, None] * values
+
+    def predict(self, fit: Samples, free: Array) -> tuple[Array, Samples, Samples]:
+        """Return the best free coordinates for `A x = fit`, the predictions u there, and loss'(u)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.free is None:
+                return free, fit, self.loss.gradient(fit, self.y)
+            return self.free.minimise(fit, free)
+
+    def at(self, state: State, alive: Mask | None = None) -> "Point":
+        """Return the point at a state: one product with A', and all bounds that follow from it.
+
+        Blocks that are not `alive` are known to be zero at the optimum and do not count in the support function.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            free, u, slopes = self.predict(state.fit, state.free)
+            theta = self.weighted(slopes)
+            z = -self.design.rmatvec(theta)
+            scores = self.core.scores(z)
+            if alive is not None:
+                scores[~alive] = 0.0
+            return Point.of(self, replace(state, free=free), u, slopes, (theta, z, scores))
+
+    def restrict(self, rows: Index) -> Self:
+        """Return the same problem on the chosen rows of the lifted coefficients."""
+        part = copy.copy(self)
+        for name in ("measure", "eligible"):
+            part.__dict__.pop(name, None)
+        if "spread" in self.__dict__:
+            kept = np.unique(self.core.labels(self.shape)[rows])
+            part.__dict__["spread"] = self.spread[kept]
+        part.design, part.core = self.design.select(rows), self.core.restrict(rows)
+        return part
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One state with its dual point; gap, dual point and radius are made together and travel together.
+
+    `theta` is dual feasible and `z = -A' theta`. `paired` tells that theta is the gradient at u itself; otherwise
+    it was scaled (`Linear`), and every radius grows by sqrt(2). `gap >= objective - optimum`.
+    """
+
+    problem: Problem
+    state: State
+    u: Samples
+    slopes: Samples
+    theta: Samples
+    z: Array
+    scores: Array
+    best: int
+    sigma: float
+    gap: float
+    paired: bool
+    rounding: float
+
+    @classmethod
+    def of(cls, problem: Problem, state: State, u: Samples, slopes: Samples, dual: tuple[Samples, Array, Array]) -> Self:
+        """Pair a state with the gradient there, scaled into the domain of phi* where it must be."""
+        theta, z, scores = dual
+        xp, penalty = array_namespace(u), problem.penalty
+        best = int(scores.argmax())
+        sigma = float(scores[best])
+        charge = penalty.value(state.mass)
+        size = float(xp.sum(state.fit * problem.weighted(state.fit))) ** 0.5 * float(xp.sum(slopes * theta)) ** 0.5
+        paired = penalty.superlinear or penalty.conjugate(sigma) < math.inf
+        if paired:
+            answer = penalty.conjugate(sigma)
+            gap = charge + answer + float(xp.sum(state.fit * theta))
+        else:
+            factor = penalty.slope(0.0) / sigma
+            theta, z, scores, sigma = factor * theta, factor * z, factor * scores, penalty.slope(0.0)
+            answer = float(xp.sum(problem.weights * problem.loss.conjugate(factor * slopes, problem.y)))
+            gap = problem.loss_value(u) + answer + charge
+        rounding = (16 + len(u) ** 0.5) * EPS * (charge + abs(answer) + size)
+        if not math.isnan(gap):
+            gap = max(gap, 0.0)
+        return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, paired, rounding)
+
+    @cached_property
+    def objective(self) -> float:
+        """F(u) + phi(mass), an upper bound of the optimum."""
+        return self.problem.loss_value(self.u) + self.problem.penalty.value(self.state.mass)
+
+    @property
+    def dual(self) -> float:
+        """The dual value at theta, a lower bound of the optimum."""
+        return self.objective - self.gap
+
+    @property
+    def radius(self) -> float:
+        """r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, estimated rounding included."""
+        doubled = 1.0 if self.paired else 2.0
+        return math.sqrt(doubled * self.problem.curvature * (self.gap + self.rounding))
+
+    @property
+    def doubt(self) -> float:
+        """How far rounding may move `p . z`, per unit of the norm of A p: an estimate, not a bound."""
+        xp = array_namespace(self.u)
+        return (16 + len(self.u) ** 0.5) * EPS * float(xp.sum(self.slopes * self.theta)) ** 0.5
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the gap is a number: it is not after an overflow."""
+        return math.isfinite(self.gap)
+
+    def restrict(self, problem: Problem, rows: Index, blocks: Index) -> "Point":
+        """Return the same point seen from the problem on the given rows, which holds all of its weight."""
+        state = replace(self.state, x=self.state.x[rows])
+        best = int(np.searchsorted(blocks, self.best))
+        return replace(
+            self, problem=problem, state=state, z=self.z[rows], scores=self.scores[blocks], best=best
+        )

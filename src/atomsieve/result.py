@@ -1,0 +1,97 @@
+"""What a run found."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from atomsieve.problem import Point, Problem
+from atomsieve.status import Status
+from atomsieve.trace import Trace
+from atomsieve.typing import Array, Index, Mask
+
+
+class Active(NamedTuple):
+    """Blocks that carry weight, and their weights (the gauge of each block)."""
+
+    blocks: Index
+    weights: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The best point of a run (least gap), why the run ended, and which blocks of atoms were not ruled out.
+
+    A block with `alive` False is zero in every solution, by a safe rule evaluated in floating point.
+    """
+
+    problem: Problem
+    lifted: Array
+    point: Point
+    alive: Mask
+    status: Status
+    n_iter: int
+    time: float
+    trace: Trace
+
+    @cached_property
+    def x(self) -> Array:
+        """Coefficients, unpenalised coordinates included."""
+        lifted = self.lifted.copy()
+        rows = self.problem.core.free_rows()
+        if len(rows):
+            lifted[rows] = self._free_coefficients[-len(rows) :]
+        return self.problem.gauge.lower(lifted)
+
+    @property
+    def intercept(self) -> Array | float:
+        """The constant added to the predictions (one number per class for Multinomial), 0 without intercept."""
+        if not self.problem.intercept:
+            return np.zeros(self.problem.outputs) if self.problem.outputs else 0.0
+        constant = self._free_coefficients[0]
+        return constant if self.problem.outputs else float(constant)
+
+    @property
+    def free(self) -> Array:
+        """Coefficients of the columns passed as `free`."""
+        first = int(self.problem.intercept)
+        return self._free_coefficients[first : first + self.problem.free_count]
+
+    @property
+    def _free_coefficients(self) -> Array:
+        free = self.problem.free
+        return np.zeros((0, *self.problem.outputs)) if free is None else free.coefficients(self.point.state.free)
+
+    @property
+    def objective(self) -> float:
+        """Objective value, an upper bound of the optimum."""
+        return self.point.objective
+
+    @property
+    def dual(self) -> float:
+        """Dual value, a lower bound of the optimum."""
+        return self.point.dual
+
+    @property
+    def gap(self) -> float:
+        """Duality gap, an upper bound of the objective's error."""
+        return self.point.gap
+
+    @property
+    def converged(self) -> bool:
+        """Whether the gap reached the tolerance."""
+        return self.status is Status.CONVERGED
+
+    @cached_property
+    def active(self) -> Active:
+        """Blocks that carry weight."""
+        sizes = self.problem.core.sizes(self.lifted)
+        blocks = np.flatnonzero(sizes)
+        return Active(blocks, sizes[blocks])
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({self.status.name}: objective {self.objective:.6g}, gap {self.gap:.2e}, {self.n_iter} iterations, "
+            f"{len(self.active.blocks)} of {len(self.alive)} blocks active, {int(self.alive.sum())} not ruled out)"
+        )

@@ -1,0 +1,184 @@
+"""The only loop: look at the point, sieve the atoms, stop or step."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from atomsieve.methods import GCG, Method
+from atomsieve.problem import Point, Problem
+from atomsieve.progress import ProgressLine
+from atomsieve.result import Result
+from atomsieve.screening import RULES, Sieve
+from atomsieve.state import State
+from atomsieve.status import Status
+from atomsieve.trace import Progress, Trace
+from atomsieve.typing import Index
+
+REFRESH = 256
+"""Steps after which the predictions are computed afresh from x, so that rounding does not pile up."""
+
+Callback = Callable[[Progress], Any]
+
+
+def solve(
+    problem: Problem,
+    method: Method | None = None,
+    *,
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    screening: str = "auto",
+    start: Any = None,
+    callbacks: Iterable[Callback] = (),
+    trace: bool = False,
+) -> Result:
+    """Solve a problem and return its best point, with the blocks of atoms that were not ruled out.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : Method, optional
+        `GCG()` (the default), `Away()` or `Pairwise()`.
+    tol : float
+        Relative: the run ends when `gap <= tol * objective at x = 0` (free directions at their best).
+    max_iter : int, optional
+        Number of steps; the method's own limit by default.
+    time_limit : float, optional
+        Seconds.
+    screening : "auto", "paper" or "off"
+        The strongest safe rule, the paper's, or none.
+    start : array or Result, optional
+        Where to start: coefficients, or the result of a similar problem.
+    callbacks : callables
+        Each is called with a `Progress` at every iteration; returning False ends the run.
+    trace : bool
+        Whether to record every iteration in `Result.trace`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomsieve import Problem, solve, Square, Pairwise
+    >>> problem = Problem(np.eye(3), [3.0, 0.2, 0.1], penalty=Square(0.1))
+    >>> result = solve(problem, Pairwise(), tol=1e-12)
+    >>> result.x.round(6), result.alive
+    (array([2.307692, 0.      , 0.      ]), array([ True, False, False]))
+    """
+    method = GCG() if method is None else method
+    limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
+    if screening not in RULES:
+        raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
+    method.check(problem)
+    sieve, history = Sieve(problem, RULES[screening]()), Trace()
+    state, best, status, t = first_state(problem, start), None, Status.INTERRUPTED, 0
+    with ProgressLine() as line:
+        try:
+            for t in count(1):
+                point = sieve.look(state)
+                best = Best.of(best, point, sieve)
+                progress = Progress(t, limits.elapsed, point, sieve.count)
+                line.show(progress, limits.gap)
+                if trace:
+                    history.record(progress)
+                stopped = [callback(progress) is False for callback in callbacks]
+                ended = limits.status(progress) or (Status.STOPPED if any(stopped) else None)
+                if ended:
+                    status = ended
+                    break
+                state, length = method.advance(point, t)
+                if trace:
+                    history.step[-1] = length
+                if t % REFRESH == 0:
+                    state = sieve.problem.state(state.x, state.free)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+    return best.result(sieve, status, n_iter=t - 1, time=limits.elapsed, trace=history)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a run ends."""
+
+    gap: float
+    max_iter: int
+    time: float
+    started: float
+
+    @classmethod
+    def of(cls, problem: Problem, tol: float, max_iter: int, time_limit: float | None) -> "Limits":
+        """Check the limits and turn the relative tolerance into a gap."""
+        if not (isinstance(problem, Problem)):
+            raise TypeError(f"solve needs a Problem, got {type(problem).__name__}.")
+        if not 0 <= tol < np.inf:
+            raise ValueError(f"tol must be a finite number that is not negative, got {tol!r}.")
+        if max_iter != int(max_iter) or max_iter < 0:
+            raise ValueError(f"max_iter must be a whole number that is not negative, got {max_iter!r}.")
+        if time_limit is not None and not time_limit > 0:
+            raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
+        return cls(tol * problem.baseline, int(max_iter), time_limit or np.inf, time.perf_counter())
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return time.perf_counter() - self.started
+
+    def status(self, progress: Progress) -> Status | None:
+        """Return why the run ends here, None where it goes on."""
+        point = progress.point
+        reasons = (
+            (not point.is_finite, Status.DIVERGED),
+            (point.gap <= self.gap, Status.CONVERGED),
+            (point.gap <= point.rounding, Status.STALLED),
+            (progress.iteration > self.max_iter, Status.MAX_ITER),
+            (progress.time > self.time, Status.TIME_LIMIT),
+        )
+        return next((status for holds, status in reasons if holds), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The point with the least gap, and the rows of the full problem that it speaks of."""
+
+    point: Point
+    rows: Index
+
+    @classmethod
+    def of(cls, best: "Best | None", point: Point, sieve: Sieve) -> "Best":
+        """Return the better of two; a point with weight on removed atoms no longer counts."""
+        if best is None or sieve.emptied or point.gap < best.point.gap:
+            return cls(point, sieve.rows)
+        return best
+
+    def result(self, sieve: Sieve, status: Status, *, n_iter: int, time: float, trace: Trace) -> Result:
+        """Return the result in terms of the full problem."""
+        problem = sieve.full
+        lifted = np.zeros(problem.shape)
+        lifted[self.rows] = self.point.state.x
+        alive = sieve.alive
+        free = problem.core.free_rows()
+        if len(free):  # never ruled out, as they are not penalised
+            alive[problem.core.labels(problem.shape)[free].ravel()] = True
+        return Result(problem, lifted, self.point, alive, status, n_iter, time, trace)
+
+
+def first_state(problem: Problem, start: Any) -> State:
+    """Return the state of coefficients or of an earlier result; x = 0 by default."""
+    if start is None:
+        return problem.state()
+    x = start.lifted if isinstance(start, Result) else np.array(start, dtype=np.float64)
+    if x.shape != problem.shape:
+        raise ValueError(
+            f"start must have shape {problem.shape}, got {x.shape}. For an Image or Atoms gauge pass the coefficients "
+            "of the preimage, or the Result of an earlier run."
+        )
+    if not np.isfinite(x).all():
+        raise ValueError("start contains NaN or infinite values.")
+    alive = problem.eligible
+    state = problem.state(problem.core.keep(x, alive))
+    if not np.isfinite(state.mass):
+        raise ValueError("start lies outside the cone of the atoms (negative where the gauge allows none).")
+    return state

@@ -1,0 +1,24 @@
+"""Why a run ended, each reason a sentence."""
+
+from enum import Enum
+
+
+class Status(Enum):
+    """How a run ended; the value is the sentence to show."""
+
+    CONVERGED = "The duality gap reached the tolerance."
+    MAX_ITER = "The iteration limit was reached before the tolerance; raise max_iter or tol."
+    TIME_LIMIT = "The time limit was reached before the tolerance; raise time_limit or tol."
+    STALLED = (
+        "The gap is down to rounding error and cannot fall further in double precision; "
+        "raise tol, or rescale X and y."
+    )
+    DIVERGED = (
+        "The iterates grew beyond all bounds: for penalties that grow more slowly than a square (Power with p < 2) "
+        "open-loop steps may diverge. Use LineSearch() or ShortStep() as the step, or a larger strength or p."
+    )
+    STOPPED = "A callback asked to stop."
+    INTERRUPTED = "Interrupted from the keyboard; this is the best point so far."
+
+    def __str__(self) -> str:
+        return self.value

@@ -1,0 +1,109 @@
+"""How far to go along a move: open loop, exact line search, short step."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from array_api_compat import array_namespace
+
+from atomsieve.piece import Piece, require_positive
+from atomsieve.problem import Point
+from atomsieve.state import Move
+
+
+class Step(Protocol):
+    """Chooses the step length of a move."""
+
+    def size(self, point: Point, move: Move, t: int) -> float:
+        """Return the length of step t (the first is 1), in [0, move.longest]."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenLoop(Piece):
+    """`scale / (t + shift)`, at most 1: decided beforehand. The paper uses 2/(t+1), its appendix 4/(t+2).
+
+    >>> OpenLoop().size(None, Move(-1.0, (), 0.0, 0.0, 1.0, None), 3)
+    0.5
+    """
+
+    scale: float = 2.0
+    shift: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self, scale=self.scale, shift=self.shift)
+
+    def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+        return min(self.scale / (t + self.shift), move.longest)
+
+
+@dataclass(frozen=True, eq=False)
+class ShortStep(Piece):
+    """The minimiser of the quadratic upper bound along the move: `descent / (M norm(A d)_w^2)`."""
+
+    def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+        problem = point.problem
+        bend = problem.loss.smoothness * problem.measure.norm(move.image) ** 2
+        if bend * move.longest <= move.descent:
+            return move.longest
+        return move.descent / bend
+
+
+@dataclass(frozen=True, eq=False)
+class LineSearch(Piece):
+    """The exact minimiser along the move, free directions included, never outside the domain of the penalty.
+
+    The derivative is monotone; its zero is found by the Illinois variant of the false position. Where the objective
+    is quadratic along the move the first chord is already exact.
+    """
+
+    def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+        def derivative(s: float) -> float:
+            return slope_along(point, move, s)
+
+        longest = move.longest
+        if not math.isfinite(longest):
+            longest = 1.0
+            while derivative(longest) < 0 and longest < 1e300:
+                longest *= 4
+        return monotone_zero(derivative, longest)
+
+
+def slope_along(point: Point, move: Move, s: float) -> float:
+    """Return the derivative of the objective after a step of length s along the move."""
+    problem, state, penalty = point.problem, point.state, point.problem.penalty
+    _, _, slopes = problem.predict(state.fit + s * move.image, state.free)
+    slope = float(array_namespace(slopes).sum(problem.weighted(slopes) * move.image))
+    mass = state.mass + s * move.rate
+    while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside
+        mass = math.nextafter(min(mass, penalty.limit), 0.0)
+    return slope + move.rate * penalty.slope(mass)
+
+
+def monotone_zero(derivative: Callable[[float], float], longest: float) -> float:
+    """Return a zero in [0, longest] of a non-decreasing function; an end where it does not change sign."""
+    low, high = 0.0, longest
+    at_low, at_high = derivative(low), derivative(high)
+    if not at_low < 0:
+        return 0.0
+    if at_high <= 0:
+        return longest
+    tolerance = 1e-9 * -at_low
+    side = 0
+    for _ in range(40):
+        # past overflow the chord means nothing: bisect
+        s = (low * at_high - high * at_low) / (at_high - at_low) if math.isfinite(at_high) else (low + high) / 2
+        if not low < s < high:
+            return low if -at_low < at_high else high
+        at_s = derivative(s)
+        if abs(at_s) <= tolerance:
+            return s
+        if at_s < 0:
+            low, at_low = s, at_s
+            at_high, side = (at_high / 2 if side < 0 else at_high), -1
+        else:
+            high, at_high = s, at_s
+            at_low, side = (at_low / 2 if side > 0 else at_low), 1
+        if high - low <= 4e-16 * high:
+            break
+    return low

@@ -1,0 +1,18 @@
+"""The two sides of the wire, as types: what is long as the features is NumPy, what is long as the samples is anybody's."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+"""Host side: x, z, scores, in NumPy."""
+
+Mask: TypeAlias = NDArray[np.bool_]
+"""Host side: one truth value per block, row or entry."""
+
+Index: TypeAlias = NDArray[np.intp]
+"""Host side: positions of rows or blocks."""
+
+Samples: TypeAlias = Any
+"""Data side: u, theta, y and weights, in the array library of the data (the array API standard)."""
