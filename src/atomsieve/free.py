@@ -35,7 +35,7 @@ class FreeDirections:
         """Orthonormalise the columns in the norm of the weights; dependent ones get the coefficient 0."""
         xp = array_namespace(columns)
         rooted = np.asarray(xp.sqrt(weights)[:, None] * columns)
-        norms = linalg.norm(rooted, axis=0)
+        norms = np.sqrt(np.sum(rooted * rooted, axis=0))
         norms[norms == 0] = 1.0
         _, triangle, order = linalg.qr(rooted / norms, mode="economic", pivoting=True)
         rank = int(np.sum(np.abs(np.diag(triangle)) > INDEPENDENT))

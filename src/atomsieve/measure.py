@@ -3,6 +3,7 @@
 Free directions are minimised out, so the part of an image along them does not count.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,7 @@ class Measure:
     def norm(self, v: Samples) -> float:
         """Return the norm of one vector or matrix of predictions."""
         v = self.project(v)
-        return float(array_namespace(v).sum(v * self.weighted(v))) ** 0.5
+        return math.sqrt(float(array_namespace(v).sum(v * self.weighted(v))))
 
     def cross(self, v: Samples) -> Array:
         """Return the inner products of every column of A with v."""
@@ -45,10 +46,10 @@ class Measure:
         """Return the norm of every column of A, with room for the rounding of the subtraction."""
         squares = self.design.squared_norms(self.weights)
         if self.basis is None:
-            return np.sqrt(squares)
+            return np.asarray(np.sqrt(squares))
         along = self.design.rmatvec(self.weighted(self.basis))
         slack = 4 * self.design.shape[0] * EPS * squares
-        return np.sqrt(np.maximum(squares - np.sum(along * along, axis=1), 0.0) + slack)
+        return np.asarray(np.sqrt(np.maximum(squares - np.sum(along * along, axis=1), 0.0) + slack))
 
     def spectral_norm(self, rows: Index | slice, largest: int = 1000) -> float:
         """Return an upper bound of `max of norm(A v)_w over unit v` on the given columns.
@@ -62,4 +63,4 @@ class Measure:
             return float(np.linalg.norm(block))
         gram = block @ block.T if block.shape[0] < block.shape[1] else block.T @ block
         top = float(np.linalg.eigvalsh(gram)[-1])
-        return (max(top, 0.0) + 4 * max(block.shape) * EPS * float(np.trace(gram))) ** 0.5
+        return math.sqrt(max(top, 0.0) + 4 * max(block.shape) * EPS * float(np.trace(gram)))

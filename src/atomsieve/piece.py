@@ -4,14 +4,14 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy.sparse import issparse
 
 
 class Piece:
     """Equality and hash by content for frozen dataclasses that may hold arrays."""
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._content() == other._content()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._content() == other._content()
 
     def __hash__(self) -> int:
         return hash((type(self), self._content()))
@@ -22,9 +22,10 @@ class Piece:
 
 def _content(value: Any) -> Any:
     """Return a hashable stand-in that is equal exactly when the values are."""
-    if sparse.issparse(value):
-        entries = value.tocoo()
-        return value.shape, _content(entries.row), _content(entries.col), _content(entries.data)
+    if issparse(value):
+        entries: Any = value
+        entries = entries.tocoo()
+        return entries.shape, _content(entries.row), _content(entries.col), _content(entries.data)
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, value.tobytes()
     if isinstance(value, (list, tuple)):
@@ -37,6 +38,4 @@ def require_positive(owner: object, **values: float) -> None:
     for name, value in values.items():
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not (number and 0 < value < np.inf):
-            raise ValueError(
-                f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}."
-            )
+            raise ValueError(f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}.")

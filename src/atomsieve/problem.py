@@ -194,7 +194,9 @@ class Point:
     rounding: float
 
     @classmethod
-    def of(cls, problem: Problem, state: State, u: Samples, slopes: Samples, dual: tuple[Samples, Array, Array]) -> Self:
+    def of(
+        cls, problem: Problem, state: State, u: Samples, slopes: Samples, dual: tuple[Samples, Array, Array]
+    ) -> Self:
         """Pair a state with the gradient there, scaled into the domain of phi* where it must be."""
         theta, z, scores = dual
         xp, penalty = array_namespace(u), problem.penalty
@@ -211,7 +213,7 @@ class Point:
             theta, z, scores, sigma = factor * theta, factor * z, factor * scores, penalty.slope(0.0)
             answer = float(xp.sum(problem.weights * problem.loss.conjugate(factor * slopes, problem.y)))
             gap = problem.loss_value(u) + answer + charge
-        rounding = (16 + len(u) ** 0.5) * EPS * (charge + abs(answer) + size)
+        rounding = (16 + math.sqrt(len(u))) * EPS * (charge + abs(answer) + size)
         if not math.isnan(gap):
             gap = max(gap, 0.0)
         return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, paired, rounding)
@@ -228,7 +230,7 @@ class Point:
 
     @property
     def radius(self) -> float:
-        """r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, estimated rounding included."""
+        """R with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, estimated rounding included."""
         doubled = 1.0 if self.paired else 2.0
         return math.sqrt(doubled * self.problem.curvature * (self.gap + self.rounding))
 
@@ -236,7 +238,7 @@ class Point:
     def doubt(self) -> float:
         """How far rounding may move `p . z`, per unit of the norm of A p: an estimate, not a bound."""
         xp = array_namespace(self.u)
-        return (16 + len(self.u) ** 0.5) * EPS * float(xp.sum(self.slopes * self.theta)) ** 0.5
+        return (16 + math.sqrt(len(self.u))) * EPS * math.sqrt(float(xp.sum(self.slopes * self.theta)))
 
     @property
     def is_finite(self) -> bool:
@@ -247,6 +249,4 @@ class Point:
         """Return the same point seen from the problem on the given rows, which holds all of its weight."""
         state = replace(self.state, x=self.state.x[rows])
         best = int(np.searchsorted(blocks, self.best))
-        return replace(
-            self, problem=problem, state=state, z=self.z[rows], scores=self.scores[blocks], best=best
-        )
+        return replace(self, problem=problem, state=state, z=self.z[rows], scores=self.scores[blocks], best=best)

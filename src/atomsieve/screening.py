@@ -115,7 +115,7 @@ class Sieve:
 
     def _held_rows(self) -> Mask:
         held = self._alive[self.problem.core.labels(self.problem.shape)]
-        return held if held.ndim == 1 else held.any(axis=1)
+        return np.asarray(held if held.ndim == 1 else held.any(axis=1))
 
     def _compacted(self, point: Point) -> Point:
         """Return the point in the problem of the columns that are alive."""

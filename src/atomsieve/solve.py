@@ -21,6 +21,9 @@ from atomsieve.typing import Index
 REFRESH = 256
 """Steps after which the predictions are computed afresh from x, so that rounding does not pile up."""
 
+HOPELESS = 1e10
+"""Multiple of the objective at x = 0 beyond which a run without a convergence theorem is given up."""
+
 Callback = Callable[[Progress], Any]
 
 
@@ -41,6 +44,7 @@ def solve(
     Parameters
     ----------
     problem : Problem
+        What to minimise.
     method : Method, optional
         `GCG()` (the default), `Away()` or `Pairwise()`.
     tol : float
@@ -96,6 +100,7 @@ def solve(
         except KeyboardInterrupt:
             if best is None:
                 raise
+    assert best is not None  # noqa: S101 -- the loop looks before it leaves
     return best.result(sieve, status, n_iter=t - 1, time=limits.elapsed, trace=history)
 
 
@@ -103,15 +108,16 @@ def solve(
 class Limits:
     """When a run ends."""
 
-    gap: float
+    baseline: float
+    tol: float
     max_iter: int
     time: float
     started: float
 
     @classmethod
     def of(cls, problem: Problem, tol: float, max_iter: int, time_limit: float | None) -> "Limits":
-        """Check the limits and turn the relative tolerance into a gap."""
-        if not (isinstance(problem, Problem)):
+        """Check the limits and start the clock."""
+        if not isinstance(problem, Problem):
             raise TypeError(f"solve needs a Problem, got {type(problem).__name__}.")
         if not 0 <= tol < np.inf:
             raise ValueError(f"tol must be a finite number that is not negative, got {tol!r}.")
@@ -119,7 +125,12 @@ class Limits:
             raise ValueError(f"max_iter must be a whole number that is not negative, got {max_iter!r}.")
         if time_limit is not None and not time_limit > 0:
             raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
-        return cls(tol * problem.baseline, int(max_iter), time_limit or np.inf, time.perf_counter())
+        return cls(problem.baseline, tol, int(max_iter), time_limit or np.inf, time.perf_counter())
+
+    @property
+    def gap(self) -> float:
+        """The gap to reach."""
+        return self.tol * self.baseline
 
     @property
     def elapsed(self) -> float:
@@ -129,14 +140,20 @@ class Limits:
     def status(self, progress: Progress) -> Status | None:
         """Return why the run ends here, None where it goes on."""
         point = progress.point
-        reasons = (
-            (not point.is_finite, Status.DIVERGED),
-            (point.gap <= self.gap, Status.CONVERGED),
-            (point.gap <= point.rounding, Status.STALLED),
-            (progress.iteration > self.max_iter, Status.MAX_ITER),
-            (progress.time > self.time, Status.TIME_LIMIT),
-        )
-        return next((status for holds, status in reasons if holds), None)
+        if point.gap <= self.gap:
+            return Status.CONVERGED
+        if not point.is_finite or self._lost(point, HOPELESS):
+            return Status.DIVERGED
+        if point.gap <= point.rounding:
+            return Status.STALLED
+        if progress.iteration > self.max_iter:
+            return Status.DIVERGED if self._lost(point, 1.0) else Status.MAX_ITER
+        return Status.TIME_LIMIT if progress.time > self.time else None
+
+    def _lost(self, point: Point, factor: float) -> bool:
+        """Return whether the objective is a multiple of what it was at x = 0, with no theorem to bring it back."""
+        ceiling = factor * self.baseline
+        return not point.problem.penalty.quadratic and point.gap > ceiling and point.objective > ceiling
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,7 @@ class Status(Enum):
     MAX_ITER = "The iteration limit was reached before the tolerance; raise max_iter or tol."
     TIME_LIMIT = "The time limit was reached before the tolerance; raise time_limit or tol."
     STALLED = (
-        "The gap is down to rounding error and cannot fall further in double precision; "
-        "raise tol, or rescale X and y."
+        "The gap is down to rounding error and cannot fall further in double precision; raise tol, or rescale X and y."
     )
     DIVERGED = (
         "The iterates grew beyond all bounds: for penalties that grow more slowly than a square (Power with p < 2) "

@@ -1,4 +1,4 @@
-"""The two sides of the wire, as types: what is long as the features is NumPy, what is long as the samples is anybody's."""
+"""The two sides of the wire, as types: features are counted in NumPy, samples in the array library of the data."""
 
 from typing import Any, TypeAlias
 

@@ -26,8 +26,7 @@ class DenseDesign:
             raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.")
         matrix = np.asarray(matrix, dtype=np.float64)
         readable = any(
-            stride == matrix.itemsize and other >= 0
-            for stride, other in (matrix.strides, matrix.strides[::-1])
+            stride == matrix.itemsize and other >= 0 for stride, other in (matrix.strides, matrix.strides[::-1])
         )
         return cls(matrix if readable or not matrix.size else np.ascontiguousarray(matrix))
 
@@ -39,7 +38,8 @@ class DenseDesign:
         return self.matrix[:, rows] @ x
 
     def rmatvec(self, r: Samples) -> Array:
-        return self.matrix.T @ r
+        product: Array = self.matrix.T @ r
+        return product
 
     def columns(self, rows: Rows) -> Samples:
         return self.matrix[:, rows]

@@ -11,5 +11,16 @@ from atomsieve.gauges.nonnegative import NonNegative
 from atomsieve.gauges.simplex import Simplex
 
 __all__ = [
-    "L1", "L2", "Atom", "Atoms", "BlockGauge", "Gauge", "Group", "Image", "LInf", "NonNegative", "Scaled", "Simplex",
+    "L1",
+    "L2",
+    "Atom",
+    "Atoms",
+    "BlockGauge",
+    "Gauge",
+    "Group",
+    "Image",
+    "LInf",
+    "NonNegative",
+    "Scaled",
+    "Simplex",
 ]

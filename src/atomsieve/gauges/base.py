@@ -101,7 +101,7 @@ class BlockGauge(Gauge):
     def spread(self, measure: Measure, outputs: int) -> Array:
         """Return an upper bound of the largest norm of A p over each block."""
 
-    def restrict(self, rows: Index) -> "BlockGauge":
+    def restrict(self, rows: Index) -> "BlockGauge":  # noqa: ARG002
         """Return the same gauge on the chosen rows of x; blocks keep their order."""
         raise TypeError(f"{type(self).__name__} is a single block and cannot be restricted.")  # pragma: no cover
 
@@ -124,7 +124,7 @@ class BlockGauge(Gauge):
 
     def dots(self, x: Array, z: Array) -> Array:
         """Return the inner product of x and z over each block."""
-        return np.bincount(self.labels(x.shape).ravel(), weights=(x * z).ravel())
+        return np.bincount(self.labels(x.shape).ravel(), weights=(x * z).ravel()).astype(np.float64)
 
     def keep(self, x: Array, alive: Mask) -> Array:
         """Return x with zeros outside the blocks alive."""

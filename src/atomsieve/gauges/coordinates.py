@@ -27,8 +27,7 @@ class Coordinates(BlockGauge):
             raise ValueError(f"{name}: weights must have shape {shape}, got {weights.shape}.")
         if np.isnan(weights).any() or (weights < 0).any():
             raise ValueError(
-                f"{name}: weights must be non-negative numbers (0 leaves a coordinate unpenalised, "
-                "inf excludes it)."
+                f"{name}: weights must be non-negative numbers (0 leaves a coordinate unpenalised, inf excludes it)."
             )
         if weights.ndim == 2 and ((weights == 0).any(axis=1) & (weights > 0).any(axis=1)).any():
             raise ValueError(f"{name}: a weight of 0 must hold for every output of its feature.")
@@ -75,13 +74,13 @@ class Coordinates(BlockGauge):
         return (x * z).ravel()
 
     def atom(self, z: Array, block: int) -> Atom:
-        row, *output = np.unravel_index(block, z.shape)
+        place = tuple(int(i) for i in np.unravel_index(block, z.shape))
         size = 1.0
         if self.weights is not None:
-            size = float(np.broadcast_to(self._atom_sizes(z.ndim), z.shape)[row, *output])
+            size = float(np.broadcast_to(self._atom_sizes(z.ndim), z.shape)[place])
         values = np.zeros((1, *z.shape[1:]))
-        values[0, *output] = -size if self.signed and z[row, *output] < 0 else size
-        return Atom(slice(int(row), int(row) + 1), values, block)
+        values[0, *place[1:]] = -size if self.signed and z[place] < 0 else size
+        return Atom(slice(place[0], place[0] + 1), values, block)
 
     def spread(self, measure: Measure, outputs: int) -> Array:
         norms = measure.column_norms()

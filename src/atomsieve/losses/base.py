@@ -47,10 +47,10 @@ class Loss(Piece, ABC):
         """Return the number K of outputs per sample, None for plain vectors."""
         return None
 
-    def check_targets(self, y: Samples) -> None:  # noqa: B027
+    def check_targets(self, y: Samples) -> None:
         """Refuse targets that the loss is not defined for, in a sentence."""
 
-    def check_intercept(self, y: Samples) -> None:  # noqa: B027
+    def check_intercept(self, y: Samples) -> None:
         """Refuse targets for which no best intercept exists, in a sentence."""
 
     def hessian(self, columns: Samples, u: Samples, y: Samples, weights: Samples) -> Samples:

@@ -35,9 +35,7 @@ class Multinomial(Loss):
     def value(self, u: Samples, y: Samples) -> Samples:
         xp = array_namespace(u)
         top = xp.max(u, axis=1, keepdims=True)
-        return (
-            top[:, 0] + xp.log(xp.sum(xp.exp(u - top), axis=1)) - xp.sum(self._labels(u, y) * u, axis=1)
-        )
+        return top[:, 0] + xp.log(xp.sum(xp.exp(u - top), axis=1)) - xp.sum(self._labels(u, y) * u, axis=1)
 
     def gradient(self, u: Samples, y: Samples) -> Samples:
         return self._probabilities(u) - self._labels(u, y)

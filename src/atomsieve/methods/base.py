@@ -69,7 +69,7 @@ def apply(point: Point, move: Move, step: float) -> State:
 def require_search(method: object, step: object) -> None:
     """Refuse step rules that do not look at the move: away and pairwise moves have lengths of their own."""
     if isinstance(step, OpenLoop):
-        raise ValueError(
+        raise ValueError(  # noqa: TRY004
             f"{type(method).__name__} needs a step rule that looks at the move: LineSearch() or ShortStep(), "
             f"not {step!r}."
         )

@@ -16,6 +16,9 @@ class Penalty(Piece, ABC):
     superlinear: bool = True
     """Whether phi grows faster than every line, so that `argmax` is defined for every slope."""
 
+    quadratic: bool = True
+    """Whether phi grows at least like a square, so that open-loop steps are proven to converge."""
+
     @abstractmethod
     def value(self, s: float) -> float:
         """Return phi(s) for s >= 0."""

@@ -18,6 +18,7 @@ class Linear(Penalty):
 
     strength: float = 1.0
     superlinear = False
+    quadratic = False
 
     def __post_init__(self) -> None:
         require_positive(self, strength=self.strength)

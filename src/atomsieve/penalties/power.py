@@ -32,6 +32,10 @@ class Power(Penalty):
         return 1.0 if self.p == math.inf else math.inf
 
     @property
+    def quadratic(self) -> bool:  # type: ignore[override]
+        return self.p >= 2
+
+    @property
     def _dual(self) -> float:
         """Return the conjugate exponent q."""
         return 1.0 if self.p == math.inf else self.p / (self.p - 1)

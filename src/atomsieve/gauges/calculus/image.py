@@ -58,7 +58,7 @@ class Image(Gauge):
     def value(self, x: Array) -> float:
         if isinstance(self.gauge, Coordinates):
             return self._value_by_linear_programming(self.gauge, x)
-        c, matrix = np.zeros((self._map.shape[1], *x.shape[1:])), self._map.columns(ALL)
+        matrix = self._map.columns(ALL)
         c, _, rank, _ = np.linalg.lstsq(matrix, x, rcond=None)
         if rank < matrix.shape[1]:
             raise ValueError(
@@ -66,7 +66,7 @@ class Image(Gauge):
                 "convex program of its own; solve() does not need it."
             )
         exact = np.allclose(matrix @ c, x, rtol=1e-9, atol=1e-12 * float(np.abs(x).max(initial=0.0)))
-        return self.gauge.value(c) if exact else float("inf")
+        return self.gauge.value(np.asarray(c, dtype=np.float64)) if exact else float("inf")
 
     def _value_by_linear_programming(self, gauge: Coordinates, x: Array) -> float:
         """Return `min weights . c over Q c = x`, c split into its two signs where the gauge has both (HiGHS)."""
@@ -82,5 +82,5 @@ class Image(Gauge):
             if gauge.signed:
                 matrix, price = np.hstack([matrix, -matrix]), np.tile(price, 2)
             answer = optimize.linprog(price, A_eq=matrix, b_eq=target, method="highs")
-            total += float(answer.fun) if answer.success else float("inf")
+            total += float("inf") if answer.fun is None else float(answer.fun)
         return total
