@@ -4,7 +4,9 @@
 `B' theta = 0`. Everything else in the package sees only that function.
 """
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,9 @@ from atomsieve.typing import Array, Samples
 NEWTON_STEPS = 100
 INDEPENDENT = 1e-11
 """Columns of B count as dependent when less than this part of them is new."""
+
+FLAT = 1e-13
+"""Part of the largest curvature below which a direction counts as flat."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +49,12 @@ class FreeDirections:
         transform /= norms[:, None]
         return cls(loss, y, weights, columns @ xp.asarray(transform), transform)
 
+    @cached_property
+    def largest(self) -> float:
+        """Largest absolute entry of the basis."""
+        xp = array_namespace(self.basis)
+        return float(xp.max(xp.abs(self.basis))) if self.basis.shape[1] else 0.0
+
     def start(self, outputs: tuple[int, ...]) -> Array:
         """Return the coordinates of b = 0."""
         return np.zeros((self.transform.shape[1], *outputs))
@@ -56,14 +67,10 @@ class FreeDirections:
         """Return the best coordinates for `u = fit + basis @ coordinates`, with u and loss'(u), by Newton's method."""
         here = _Here.at(self, fit, start)
         for _ in range(NEWTON_STEPS):
-            if here.size <= 2 * EPS * here.scale:
+            # the level of rounding in the sums of B' theta: no step can do better
+            if here.size <= (16 + math.sqrt(len(fit))) * EPS * here.scale:
                 return here.coordinates, here.u, here.slopes
-            following = self._newton_step(fit, here)
-            stuck = not following.size < here.size / 2
-            if stuck and here.size <= (64 + len(fit)) * EPS * here.scale:
-                best = min(here, following, key=lambda place: place.size)
-                return best.coordinates, best.u, best.slopes
-            here = following
+            here = self._newton_step(fit, here)
         raise ValueError(
             "No best coefficients exist for the free directions (intercept, `free`, weights of 0): they run off to "
             "infinity, because these columns alone separate the classes. Penalise them or leave them out."
@@ -72,9 +79,12 @@ class FreeDirections:
     def _newton_step(self, fit: Samples, here: "_Here") -> "_Here":
         """Return the point where the slope along Newton's direction has at least halved."""
         hessian = np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights))
-        ridge = (1e-12 * self.loss.smoothness + 64 * EPS * np.trace(hessian)) * np.eye(len(hessian))
+        values, vectors = np.linalg.eigh(hessian)
+        # flat directions (all residuals clipped; one constant added to every class) have no Newton step: take M for
+        # their curvature, an upper bound since the basis is orthonormal
+        values = np.where(values > FLAT * values[-1], values, self.loss.smoothness)
         gradient = here.gradient.ravel()
-        direction = -linalg.solve(hessian + ridge, gradient, assume_a="pos")
+        direction = -vectors @ (vectors.T @ gradient / values)
         along = float(direction @ gradient)
         shortest, longest, step = 0.0, np.inf, 1.0
         following = here
@@ -110,5 +120,7 @@ class _Here:
         slopes = free.loss.gradient(u, free.y)
         theta = free.weights * slopes if slopes.ndim == 1 else free.weights[:, None] * slopes
         gradient = np.asarray(free.basis.T @ theta)
-        scale = float(xp.sum(xp.abs(free.basis).T @ xp.abs(theta)))
+        # rounding enters through the sum of B' theta, and through u, which moves theta by at most M times as much
+        weights = free.weights if u.ndim == 1 else free.weights[:, None]
+        scale = free.largest * float(xp.sum(xp.abs(theta) + free.loss.smoothness * weights * xp.abs(u)))
         return cls(coordinates, u, slopes, gradient, float(np.abs(gradient).sum()), scale)

@@ -33,10 +33,13 @@ class Measure:
         """Return v with row i multiplied by `w_i`."""
         return self.weights * v if v.ndim == 1 else self.weights[:, None] * v
 
+    def plain_norm(self, v: Samples) -> float:
+        """Return `norm(v)_w` with the part along the free directions counted."""
+        return math.sqrt(float(array_namespace(v).sum(v * self.weighted(v))))
+
     def norm(self, v: Samples) -> float:
         """Return the norm of one vector or matrix of predictions."""
-        v = self.project(v)
-        return math.sqrt(float(array_namespace(v).sum(v * self.weighted(v))))
+        return self.plain_norm(self.project(v))
 
     def cross(self, v: Samples) -> Array:
         """Return the inner products of every column of A with v."""

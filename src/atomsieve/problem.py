@@ -135,10 +135,6 @@ class Problem:
         with np.errstate(over="ignore", invalid="ignore"):
             return float(array_namespace(u).sum(self.weights * self.loss.value(u, self.y)))
 
-    def weighted(self, values: Samples) -> Samples:
-        """Return row i times w_i."""
-        return self.weights * values if values.ndim == 1 else self.weights[:, None] * values
-
     def predict(self, fit: Samples, free: Array) -> tuple[Array, Samples, Samples]:
         """Return the best free coordinates for `A x = fit`, the predictions u there, and loss'(u)."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -153,7 +149,7 @@ class Problem:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             free, u, slopes = self.predict(state.fit, state.free)
-            theta = self.weighted(slopes)
+            theta = self.measure.weighted(slopes)
             z = -self.design.rmatvec(theta)
             scores = self.core.scores(z)
             if alive is not None:
@@ -177,7 +173,9 @@ class Point:
     """One state with its dual point; gap, dual point and radius are made together and travel together.
 
     `theta` is dual feasible and `z = -A' theta`. `paired` tells that theta is the gradient at u itself; otherwise
-    it was scaled (`Linear`), and every radius grows by sqrt(2). `gap >= objective - optimum`.
+    it was scaled (`Linear`), and every radius grows by sqrt(2). `gap >= objective - optimum`. `rounding` estimates how
+    far rounding may have moved the gap, `doubt` how far it may have moved `p . z` per unit of the norm of A p: estimates
+    that keep plain floats out of trouble, not bounds.
     """
 
     problem: Problem
@@ -192,6 +190,7 @@ class Point:
     gap: float
     paired: bool
     rounding: float
+    doubt: float
 
     @classmethod
     def of(
@@ -203,7 +202,6 @@ class Point:
         best = int(scores.argmax())
         sigma = float(scores[best])
         charge = penalty.value(state.mass)
-        size = float(xp.sum(state.fit * problem.weighted(state.fit))) ** 0.5 * float(xp.sum(slopes * theta)) ** 0.5
         paired = penalty.superlinear or penalty.conjugate(sigma) < math.inf
         if paired:
             answer = penalty.conjugate(sigma)
@@ -213,10 +211,14 @@ class Point:
             theta, z, scores, sigma = factor * theta, factor * z, factor * scores, penalty.slope(0.0)
             answer = float(xp.sum(problem.weights * problem.loss.conjugate(factor * slopes, problem.y)))
             gap = problem.loss_value(u) + answer + charge
-        rounding = (16 + math.sqrt(len(u))) * EPS * (charge + abs(answer) + size)
+        noise = (16 + math.sqrt(len(u))) * EPS
+        size = problem.measure.plain_norm(u)
+        # rounding of u moves theta by at most M times as much
+        doubt = noise * (problem.measure.plain_norm(slopes) + problem.loss.smoothness * size)
+        rounding = noise * (charge + abs(answer)) + doubt * size
         if not math.isnan(gap):
             gap = max(gap, 0.0)
-        return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, paired, rounding)
+        return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, paired, rounding, doubt)
 
     @cached_property
     def objective(self) -> float:
@@ -230,15 +232,9 @@ class Point:
 
     @property
     def radius(self) -> float:
-        """R with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, estimated rounding included."""
+        """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, estimated rounding included."""
         doubled = 1.0 if self.paired else 2.0
         return math.sqrt(doubled * self.problem.curvature * (self.gap + self.rounding))
-
-    @property
-    def doubt(self) -> float:
-        """How far rounding may move `p . z`, per unit of the norm of A p: an estimate, not a bound."""
-        xp = array_namespace(self.u)
-        return (16 + math.sqrt(len(self.u))) * EPS * math.sqrt(float(xp.sum(self.slopes * self.theta)))
 
     @property
     def is_finite(self) -> bool:

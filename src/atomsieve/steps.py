@@ -73,7 +73,7 @@ def slope_along(point: Point, move: Move, s: float) -> float:
     """Return the derivative of the objective after a step of length s along the move."""
     problem, state, penalty = point.problem, point.state, point.problem.penalty
     _, _, slopes = problem.predict(state.fit + s * move.image, state.free)
-    slope = float(array_namespace(slopes).sum(problem.weighted(slopes) * move.image))
+    slope = float(array_namespace(slopes).sum(problem.measure.weighted(slopes) * move.image))
     mass = state.mass + s * move.rate
     while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside
         mass = math.nextafter(min(mass, penalty.limit), 0.0)

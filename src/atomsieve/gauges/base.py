@@ -79,8 +79,11 @@ class Gauge(Piece, ABC):
         return float(self.scores(z).max())
 
     def lmo(self, z: Array) -> Atom:
-        """Return an atom that attains `sigma_P(z)`, the first block of equals."""
-        return self.atom(z, int(self.scores(z).argmax()))
+        """Return an atom that attains `sigma_P(z)`, of the first block of equals; 0 where no atom is better."""
+        scores = self.scores(z)
+        best = int(scores.argmax())
+        atom = self.atom(z, best)
+        return atom if scores[best] > 0 else atom.scaled(0.0)
 
 
 class BlockGauge(Gauge):

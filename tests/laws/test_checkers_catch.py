@@ -1,0 +1,125 @@
+"""The law checkers fail on pieces that break one law: a checker that cannot fail proves nothing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from atomsieve import L1, Group, Logistic, Square, Squared
+from atomsieve.testing import check_gauge, check_loss, check_penalty
+
+
+class TooSmooth(Logistic):
+    smoothness = 0.2
+
+
+class WrongGradient(Squared):
+    def gradient(self, u, y):
+        return 1.01 * (u - y)
+
+
+class WrongCurvature(Logistic):
+    def curvature(self, u, y):
+        return 0.9 * super().curvature(u, y)
+
+
+class SmallConjugate(Squared):
+    def conjugate(self, t, y):
+        return super().conjugate(t, y) - 0.1
+
+
+class LargeConjugate(Squared):
+    def conjugate(self, t, y):
+        return super().conjugate(t, y) + 0.1
+
+
+class Overflowing(Logistic):
+    def value(self, u, y):
+        with np.errstate(over="ignore"):
+            return np.log(1 + np.exp(-y * u))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [TooSmooth(), WrongGradient(), WrongCurvature(), SmallConjugate(), LargeConjugate(), Overflowing()],
+    ids=repr,
+)
+def test_check_loss_catches(loss):
+    with pytest.raises(AssertionError, match=r".+"):
+        check_loss(loss)
+
+
+@dataclass(frozen=True, eq=False)
+class WrongArgmax(Square):
+    def argmax(self, t):
+        return 0.9 * super().argmax(t)
+
+
+@dataclass(frozen=True, eq=False)
+class WrongSlope(Square):
+    def slope(self, s):
+        return 1.1 * super().slope(s)
+
+
+@dataclass(frozen=True, eq=False)
+class Concave(Square):
+    def value(self, s):
+        return s**0.5
+
+
+@dataclass(frozen=True, eq=False)
+class NotZeroAtZero(Square):
+    def value(self, s):
+        return super().value(s) + 1
+
+
+@pytest.mark.parametrize("penalty", [WrongArgmax(), WrongSlope(), Concave(), NotZeroAtZero()], ids=repr)
+def test_check_penalty_catches(penalty):
+    with pytest.raises(AssertionError, match=r".+"):
+        check_penalty(penalty)
+
+
+@dataclass(frozen=True, eq=False)
+class WrongAtom(L1):
+    def atom(self, z, block):
+        return super().atom(z, block).scaled(0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class WrongScores(Group):
+    def scores(self, z):
+        return 1.1 * super().scores(z)
+
+
+@dataclass(frozen=True, eq=False)
+class SmallSpread(Group):
+    def spread(self, measure, outputs):
+        return 0.8 * super().spread(measure, outputs)
+
+
+@dataclass(frozen=True, eq=False)
+class SmallRivals(L1):
+    def rivals(self, z, cross, spread, best, radius):
+        return super().rivals(z, cross, spread, best, 0.9 * radius)
+
+
+@dataclass(frozen=True, eq=False)
+class ForgetfulRestriction(L1):
+    def restrict(self, rows):
+        return L1(np.asarray(self.weights)[: len(rows)])
+
+
+@pytest.mark.parametrize(
+    "gauge",
+    [
+        WrongAtom(),
+        WrongScores([0, 0, 1, 1]),
+        SmallSpread([0, 0, 1, 1]),
+        SmallRivals(),
+        ForgetfulRestriction([1.0, 2.0, 3.0, 4.0]),
+    ],
+    ids=repr,
+)
+def test_check_gauge_catches(gauge):
+    with pytest.raises(AssertionError, match=r".+"):
+        check_gauge(gauge, (4,))

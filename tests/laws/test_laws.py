@@ -1,0 +1,118 @@
+"""Every exported piece obeys its laws, on NumPy and, for losses, on the strict array API."""
+
+import math
+
+import array_api_strict
+import numpy as np
+import pytest
+from scipy import sparse
+
+import atomsieve
+from atomsieve import (
+    L1,
+    L2,
+    Atoms,
+    Ball,
+    Group,
+    Huber,
+    Image,
+    Linear,
+    LinearSquare,
+    LInf,
+    LogBarrier,
+    Logistic,
+    Multinomial,
+    NonNegative,
+    Power,
+    Scaled,
+    Simplex,
+    Square,
+    Squared,
+    SquaredHinge,
+)
+from atomsieve.gauges import Gauge
+from atomsieve.losses import Loss
+from atomsieve.penalties import Penalty
+from atomsieve.testing import check_gauge, check_loss, check_penalty
+
+RNG = np.random.default_rng(0)
+LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(), Huber(0.3), Multinomial(), Multinomial(classes=5)]
+PENALTIES = [
+    Linear(0.3),
+    Square(2.0),
+    Power(0.5, 1.5),
+    Power(2.0, 2),
+    Power(0.1, 7.0),
+    Power(3.0, math.inf),
+    Ball(4.0),
+    LogBarrier(2.0, 5.0),
+    LogBarrier(1e-3, 1e3),
+    LinearSquare(0.5, 0.1),
+]
+GAUGES = [
+    (L1(), (6,)),
+    (L1(), (4, 3)),
+    (L1([1.0, 2.0, 0.5, 3.0]), (4,)),
+    (L1([1.0, math.inf, 0.5, 3.0]), (4,)),
+    (L1(np.arange(1.0, 13.0).reshape(4, 3)), (4, 3)),
+    (L1([1.0, 2.0, 0.5, 3.0]), (4, 3)),
+    (NonNegative(), (5,)),
+    (NonNegative([1.0, 2.0, 3.0]), (3,)),
+    (NonNegative(), (4, 2)),
+    (Simplex(), (5,)),
+    (L2(), (5,)),
+    (L2(), (5, 2)),
+    (LInf(), (5,)),
+    (LInf(), (4, 3)),
+    (Group([0, 0, 1, 1, 1, 2]), (6,)),
+    (Group([2, 0, 2, 1, 0, 5], [1.0, 2.0, 0.5, 3.0]), (6,)),
+    (Group(), (5, 3)),
+    (Group(["b", "a", "b", "a"]), (4, 2)),
+    (Atoms(RNG.normal(size=(4, 9))), (4,)),
+    (Atoms(sparse.random_array((5, 8), density=0.5, rng=RNG)), (5,)),
+    (Atoms(RNG.normal(size=(3, 4))), (3, 2)),
+    (Scaled(L1(), 3.0), (5,)),
+    (Scaled(L1([1.0, 2.0, 3.0]), 0.5), (3, 2)),
+    (Scaled(Group([0, 0, 1]), 2.0), (3,)),
+    (Scaled(Scaled(LInf(), 2.0), 3.0), (4,)),
+    (Scaled(Atoms(RNG.normal(size=(4, 6))), 2.0), (4,)),
+    (Image(L1(), RNG.normal(size=(5, 3))), (5,)),
+    (Image(L1(), RNG.normal(size=(3, 6))), (3,)),
+    (Image(L1(), sparse.csc_array(np.eye(4))), (4, 2)),
+    (Image(Group([0, 0, 1]), RNG.normal(size=(4, 3))), (4,)),
+    (Image(Group([0, 0, 1, 1]), RNG.normal(size=(3, 4))), (3,)),
+    (Image(Scaled(L2(), 2.0), RNG.normal(size=(4, 4))), (4,)),
+    (Image(Image(L1(), RNG.normal(size=(4, 5))), RNG.normal(size=(3, 4))), (3,)),
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("xp", [np, array_api_strict], ids=["numpy", "strict"])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_losses_obey_their_laws(loss, xp, seed):
+    check_loss(loss, xp=xp, seed=seed)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_penalties_obey_their_laws(penalty):
+    check_penalty(penalty)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("gauge", "shape"), GAUGES, ids=lambda value: type(value).__name__)
+def test_gauges_obey_their_laws(gauge, shape, seed):
+    check_gauge(gauge, shape, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "checked"),
+    [(Loss, LOSSES), (Penalty, PENALTIES), (Gauge, [gauge for gauge, _ in GAUGES])],
+    ids=["losses", "penalties", "gauges"],
+)
+def test_every_exported_piece_is_checked(kind, checked):
+    exported = {
+        value
+        for name in atomsieve.__all__
+        if isinstance(value := getattr(atomsieve, name), type) and issubclass(value, kind)
+    }
+    assert exported == {type(piece) for piece in checked}
