@@ -173,9 +173,9 @@ class Point:
     """One state with its dual point; gap, dual point and radius are made together and travel together.
 
     `theta` is dual feasible and `z = -A' theta`. `paired` tells that theta is the gradient at u itself; otherwise
-    it was scaled (`Linear`), and every radius grows by sqrt(2). `gap >= objective - optimum`. `rounding` estimates how
-    far rounding may have moved the gap, `doubt` how far it may have moved `p . z` per unit of the norm of A p: estimates
-    that keep plain floats out of trouble, not bounds.
+    it was scaled (`Linear`), and every radius grows by sqrt(2). `gap >= objective - optimum`. `rounding` estimates
+    how far rounding may have moved the gap, `doubt` how far it may have moved `p . z` per unit of the norm of A p:
+    estimates that keep plain floats out of trouble, not bounds.
     """
 
     problem: Problem
@@ -232,7 +232,7 @@ class Point:
 
     @property
     def radius(self) -> float:
-        """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, estimated rounding included."""
+        """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, with room for rounding."""
         doubled = 1.0 if self.paired else 2.0
         return math.sqrt(doubled * self.problem.curvature * (self.gap + self.rounding))
 

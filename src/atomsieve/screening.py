@@ -80,7 +80,7 @@ class Sieve:
         self.emptied = False
         self._blocks: Index = np.arange(len(problem.eligible))
         self._alive: Mask = problem.eligible.copy()
-        self._dead = 0.0
+        self._dead = self._dead_share()
         self._wasted = 0.0
 
     @property
@@ -105,7 +105,7 @@ class Sieve:
         removed = self._alive & ~self.rule.keep(point) if point.is_finite else np.zeros(1, dtype=bool)
         if removed.any():
             self._alive &= ~removed
-            self._dead = 1 - float(np.count_nonzero(self._held_rows())) / len(state.x)
+            self._dead = self._dead_share()
             x = self.problem.core.keep(state.x, self._alive)
             self.emptied = not np.array_equal(x, state.x)
             if self.emptied:
@@ -116,6 +116,9 @@ class Sieve:
     def _held_rows(self) -> Mask:
         held = self._alive[self.problem.core.labels(self.problem.shape)]
         return np.asarray(held if held.ndim == 1 else held.any(axis=1))
+
+    def _dead_share(self) -> float:
+        return 1 - float(np.count_nonzero(self._held_rows())) / self.problem.shape[0]
 
     def _compacted(self, point: Point) -> Point:
         """Return the point in the problem of the columns that are alive."""

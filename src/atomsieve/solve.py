@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.methods import GCG, Method
+from atomsieve.methods import Method, Pairwise
 from atomsieve.problem import Point, Problem
 from atomsieve.progress import ProgressLine
 from atomsieve.result import Result
@@ -46,7 +46,7 @@ def solve(
     problem : Problem
         What to minimise.
     method : Method, optional
-        `GCG()` (the default), `Away()` or `Pairwise()`.
+        `Pairwise()` (the default), `Away()`, or `GCG()`, the paper's.
     tol : float
         Relative: the run ends when `gap <= tol * objective at x = 0` (free directions at their best).
     max_iter : int, optional
@@ -71,7 +71,7 @@ def solve(
     >>> result.x.round(6), result.alive
     (array([2.307692, 0.      , 0.      ]), array([ True, False, False]))
     """
-    method = GCG() if method is None else method
+    method = Pairwise() if method is None else method
     limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
     if screening not in RULES:
         raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")

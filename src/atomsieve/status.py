@@ -13,8 +13,8 @@ class Status(Enum):
         "The gap is down to rounding error and cannot fall further in double precision; raise tol, or rescale X and y."
     )
     DIVERGED = (
-        "The iterates grew beyond all bounds: for penalties that grow more slowly than a square (Power with p < 2) "
-        "open-loop steps may diverge. Use LineSearch() or ShortStep() as the step, or a larger strength or p."
+        "The iterates grew beyond all bounds: open-loop steps may do so when the penalty grows more slowly than a "
+        "square (Power with p < 2) or is very weak. Use LineSearch() or ShortStep() as the step, or a larger strength."
     )
     STOPPED = "A callback asked to stop."
     INTERRUPTED = "Interrupted from the keyboard; this is the best point so far."

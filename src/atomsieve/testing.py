@@ -85,10 +85,10 @@ class _LossLaws:
         ):
             exact = derivative(u)
             _law(exact.shape == u.shape, f"{name} must have the shape of u")
-            for output in np.ndindex(u.shape[1:]):
+            for output in map(tuple, np.ndindex(u.shape[1:])):
                 coarse, fine = (self._quotient(function, u, output, step) for step in (1e-4, 1e-5))
                 smooth = _close(coarse, fine, 1e-3, 1e-5)
-                found = exact[(slice(None), *output)]
+                found = exact[:, output[0]] if output else exact
                 _law(_close(found, fine, 1e-4, 1e-5) | ~smooth, f"{name} is not the derivative")
         _law(self.curvature(u) >= 0, "curvature must not be negative")
         _law(self.curvature(u) <= self.loss.entry_smoothness * (1 + 1e-12), "curvature must not exceed the smoothness")
@@ -96,9 +96,9 @@ class _LossLaws:
     @staticmethod
     def _quotient(function: Any, u: Array, output: tuple[int, ...], step: float) -> Array:
         shift = np.zeros_like(u)
-        shift[(slice(None), *output)] = step
+        shift[..., output[0] if output else slice(None)] = step
         difference = (function(u + shift) - function(u - shift)) / (2 * step)
-        return np.asarray(difference[(slice(None), *output)] if difference.ndim > 1 else difference)
+        return np.asarray(difference[:, output[0]] if difference.ndim > 1 else difference)
 
     def convexity(self, u: Array, v: Array) -> None:
         """Check the midpoint and the co-coercivity of the gradient."""

@@ -36,7 +36,7 @@ class Squared:
     classes = 1
 
     def __init__(self, piece, y):
-        self.y = y[:, None]
+        self.piece, self.y = piece, y[:, None]
 
     def value(self, u):
         return ((u - self.y) ** 2 / 2)[:, 0]
@@ -91,9 +91,9 @@ class SquaredHinge(Squared):
 
 
 class Huber(Squared):
-    def __init__(self, piece, y):
-        super().__init__(piece, y)
-        self.delta = REAL(piece.delta)
+    @property
+    def delta(self):
+        return REAL(self.piece.delta)
 
     def value(self, u):
         r = np.abs(u - self.y)
@@ -364,11 +364,11 @@ class Model:
         a way of the length of b to the true minimiser.
         """
         upper = self.risk(c, b) + self.penalty.value(self.kappa(c))
-        theta = self.theta(c, b)
+        theta, slopes = self.theta(c, b), self.loss.slope(self.predictions(c, b))
         sigma = self.sigma(-self.D.T @ theta)
         if self.penalty.name == "Linear" and sigma > self.penalty.derivatives(0)[0]:
-            theta, sigma = theta * (self.penalty.derivatives(0)[0] / sigma), self.penalty.derivatives(0)[0]
-        slopes = theta.reshape(self.n, self.classes) / self.weights[:, None]
+            factor = self.penalty.derivatives(0)[0] / sigma
+            theta, slopes, sigma = factor * theta, factor * slopes, factor * sigma
         lower = -self.weights @ self.loss.conjugate(slopes) - self.penalty.conjugate(sigma)
         return lower - np.abs(self.B.T @ theta) @ (1 + np.abs(b)), upper
 
@@ -417,11 +417,11 @@ class BlockFace:
     """Sign of each active block of one coordinate, 0 for larger blocks."""
 
     @classmethod
-    def around(cls, model, c, threshold):
-        """Return the face of the blocks with more than a part of the mass, and the coordinates of c there."""
+    def around(cls, model, c, steep, threshold):
+        """Return the face of the steep blocks with more than a part of the mass, and the coordinates of c there."""
         sizes = model.sizes(c)
         face = cls(model, {})
-        for block in np.flatnonzero(sizes > threshold * sizes.sum()):
+        for block in np.flatnonzero(steep & (sizes > threshold * sizes.sum())):
             face.signs[int(block)] = face._sign(c[model.members[block]])
         return face, face.coordinates(c)
 
@@ -481,9 +481,9 @@ class CubeFace:
     """Sign of each coordinate at the bound, 0 for free ones."""
 
     @classmethod
-    def around(cls, model, c, threshold):
+    def around(cls, model, c, steep, threshold):
         """Return the face of the coordinates at the bound up to a part, and the coordinates of c there."""
-        signs = np.where(np.abs(c) > (1 - threshold) * np.abs(c).max(), np.sign(c), 0)
+        signs = np.where(steep & (np.abs(c) > (1 - threshold) * np.abs(c).max()), np.sign(c), 0)
         face = cls(model, signs)
         return face, face.coordinates(c)
 
@@ -578,14 +578,14 @@ class Equations:
 
 def polished(model, c, b, threshold):
     """Return (c, b) on the face of the solution, found from c by adding and dropping one block at a time."""
-    face, v = (CubeFace if model.geometry.cube else BlockFace).around(model, c, threshold)
     radius = model.penalty.radius
+    steep = model.scores(-model.D.T @ model.theta(c, b)) > (1 - 1e-4) * model.penalty.derivatives(model.kappa(c))[0]
+    face, v = (CubeFace if model.geometry.cube else BlockFace).around(model, c, steep, threshold)
     binding = radius is not None and face.gauge(v)[0] > (1 - 1e-6) * radius
     for _ in range(100):
         equations = Equations(model, face, binding=binding)
         slope = [model.sigma(-model.D.T @ model.theta(face.basis @ v, b))] if binding else []
-        with np.errstate(all="ignore"):
-            w = equations.solved(np.concatenate([v, b, slope]).astype(REAL))
+        w = equations.solved(np.concatenate([v, b, slope]).astype(REAL))
         c, b, slope = equations.split(w)
         if radius is not None and (slope < 0 if binding else face.gauge(w[: equations.m])[0] > radius):
             binding = not binding
@@ -616,11 +616,12 @@ class Reference:
 def reference(X, y, **pieces):
     """Return the solution of `Problem(X, y, **pieces)`, proved to `ACCURACY`; raise `UnprovedError` where it is not."""
     model = Model(X, y, **pieces)
-    start, b = conic(model)
+    start, free = conic(model)
     gap = np.inf
-    for first, threshold in ((start, 1e-6), (start, 1e-4), (start, 1e-8), (0 * start, 0.5)):
-        c, b = polished(model, first, b, threshold)
-        lower, upper = model.bounds(c, b)
+    for threshold in (1e-6, 1e-4, 1e-8):
+        with np.errstate(all="ignore"):
+            c, b = polished(model, start, free, threshold)
+            lower, upper = model.bounds(c, b)
         gap = (upper - lower) / model.baseline
         if gap <= ACCURACY:
             return conclusion(model, c, b, (float(lower), float(upper)))

@@ -1,0 +1,52 @@
+# Every target sets up what it needs: a machine with Python 3.11 or later and make is enough.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKERS ?= auto
+
+.PHONY: help demo test test-deep lint bench docs clean
+
+help:
+	@echo "make demo       install, then run a small example on built-in data"
+	@echo "make test       the quick test suite"
+	@echo "make test-deep  the slow, thorough one"
+	@echo "make lint       style and types"
+	@echo "make bench      what an iteration costs (MNIST from ATOMSIEVE_DATA or OpenML)"
+	@echo "make docs       the documentation, into docs/_build/html"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "atomsieve needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --editable ".[$*]"
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/python examples/breast_cancer.py
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+test-deep: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "deep or not deep"
+
+lint: $(VENV)/.installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed
+	$(BIN)/python benchmarks/cost.py
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache

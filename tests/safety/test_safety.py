@@ -1,0 +1,183 @@
+"""Safety: whatever the method, the bounds hold at every iterate and nothing of the solution is ever ruled out.
+
+Every law is judged against `reference.py`, which shares no code with the package.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import reference as naive
+from atomsieve import (
+    GCG,
+    L1,
+    L2,
+    Atoms,
+    Away,
+    Ball,
+    Group,
+    Huber,
+    Image,
+    Linear,
+    LinearSquare,
+    LInf,
+    LineSearch,
+    LogBarrier,
+    Logistic,
+    Multinomial,
+    NonNegative,
+    Pairwise,
+    Power,
+    Problem,
+    Scaled,
+    ShortStep,
+    Simplex,
+    Square,
+    Squared,
+    SquaredHinge,
+    solve,
+)
+from atomsieve.screening import PairwiseRule, PaperRule
+
+SLACK = 1e-12
+"""Rounding allowed in a bound, relative to the objective."""
+
+CLASSES = 3
+PAIRED = 4 * CLASSES
+"""Rows of the free columns that hold every class of the same value."""
+
+METHODS = {
+    "GCG": GCG(),
+    "GCG line search": GCG(LineSearch()),
+    "GCG short step": GCG(ShortStep()),
+    "Away": Away(),
+    "Pairwise": Pairwise(),
+    "Away short step": Away(ShortStep()),
+    "Pairwise short step": Pairwise(ShortStep()),
+}
+
+
+# Random problems: one per cell (loss, penalty, gauge) and seed; all else is drawn.
+
+
+def log_uniform(rng, low, high):
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+LOSSES = {
+    "Squared": lambda rng: Squared(),
+    "Logistic": lambda rng: Logistic(),
+    "SquaredHinge": lambda rng: SquaredHinge(),
+    "Huber": lambda rng: Huber(log_uniform(rng, 0.1, 3)),
+    "Multinomial": lambda rng: Multinomial(),
+}
+PENALTIES = {
+    "Square": lambda rng: Square(log_uniform(rng, 0.01, 1)),
+    "Power 3": lambda rng: Power(log_uniform(rng, 0.01, 1), 3),
+    "Power inf": lambda rng: Power(1.0, np.inf),
+    "Ball": lambda rng: Ball(log_uniform(rng, 0.1, 5)),
+    "LogBarrier": lambda rng: LogBarrier(log_uniform(rng, 0.5, 5), log_uniform(rng, 0.1, 100)),
+    "LinearSquare": lambda rng: LinearSquare(log_uniform(rng, 0.01, 0.2), log_uniform(rng, 0.01, 1)),
+    "Linear": lambda rng: Linear(log_uniform(rng, 0.01, 0.2)),
+}
+
+
+def weighted_l1(rng, d):
+    """Weights over two orders of magnitude; the first coordinate is free and the last excluded, where d allows."""
+    weights = np.exp(rng.uniform(-1, 2, d))
+    if d > 2:
+        weights[0], weights[-1] = 0.0, np.inf
+    return L1(weights)
+
+
+def groups(rng, d):
+    """Labels in no order and with holes."""
+    return 3 * rng.integers(0, max(2, d // 2), d)
+
+
+def weighted_group(rng, d):
+    labels = groups(rng, d)
+    return Group(labels, np.exp(rng.uniform(-1, 1, len(np.unique(labels)))))
+
+
+def image(rng, gauge, d, width):
+    matrix = rng.standard_normal((d, width))
+    if rng.random() < 0.5:
+        return Image(gauge, matrix)
+    return Image(gauge, sparse.csc_array(matrix * (rng.random(matrix.shape) < 0.6)))
+
+
+GAUGES = {
+    "L1": lambda rng, d: L1(),
+    "L1 weights": weighted_l1,
+    "NonNegative": lambda rng, d: NonNegative(),
+    "Simplex": lambda rng, d: Simplex(),
+    "L2": lambda rng, d: L2(),
+    "LInf": lambda rng, d: LInf(),
+    "Group": lambda rng, d: Group(groups(rng, d)),
+    "Group weights": weighted_group,
+    "Atoms": lambda rng, d: Atoms(rng.standard_normal((d, 2 * d + 1))),
+    "Scaled": lambda rng, d: Scaled(L1(), log_uniform(rng, 0.2, 5)),
+    "Image of L1": lambda rng, d: image(rng, L1(), d, d + 3),
+    "Image of Group": lambda rng, d: image(rng, Group(np.arange(2 * d) // 2), d, 2 * d),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A stated problem: the arguments of `Problem`, with its reference solution."""
+
+    pieces: dict
+
+    @property
+    def problem(self):
+        return Problem(**self.pieces)
+
+    @property
+    def reference(self):
+        return naive.reference(**self.pieces)
+
+
+def targets(rng, loss, signal):
+    """Targets that follow the signal; the first rows go through all classes in turn."""
+    n, name = len(signal), type(loss).__name__
+    if name in ("Squared", "Huber"):
+        return signal + 0.5 * rng.standard_normal(n)
+    noisy = signal + 0.5 * np.std(signal) * rng.standard_normal(n)
+    if name == "Multinomial":
+        y = np.digitize(noisy, np.quantile(noisy, [1 / 3, 2 / 3]))
+        y[:PAIRED] = np.tile(np.arange(CLASSES), PAIRED // CLASSES)
+        return y
+    y = np.where(noisy > np.median(noisy), 1, -1)
+    y[:PAIRED] = np.tile([1, -1], PAIRED // 2)
+    return y
+
+
+def free_column(rng, n):
+    """A column that is equal on rows of all classes, four times over: no four such columns separate the classes."""
+    column = rng.standard_normal(n)
+    column[:PAIRED] = np.repeat(rng.standard_normal(PAIRED // CLASSES), CLASSES)
+    return column
+
+
+def draw(loss, penalty, gauge, seed):
+    """Return the random problem of a cell."""
+    key = [seed, *(list(table).index(name) for table, name in ((LOSSES, loss), (PENALTIES, penalty), (GAUGES, gauge)))]
+    rng = np.random.default_rng(key)
+    n, d = int(rng.integers(PAIRED + 1, 21)), int(rng.integers(2, 7 if loss == "Multinomial" else 13))
+    X = rng.standard_normal((n, d)) * np.exp(rng.uniform(-1, 1, d))
+    X[:, 0] = free_column(rng, n)
+    pieces = {"loss": LOSSES[loss](rng), "penalty": PENALTIES[penalty](rng), "gauge": GAUGES[gauge](rng, d)}
+    y = targets(rng, pieces["loss"], X @ (rng.standard_normal(d) * (rng.random(d) < 0.6)))
+    pieces["intercept"] = bool(rng.integers(2))
+    if rng.random() < 0.3:
+        pieces["free"] = np.column_stack([free_column(rng, n) for _ in range(rng.integers(1, 3))])
+    if rng.random() < 0.5:
+        pieces["sample_weight"] = rng.uniform(0.1, 3, n)
+        pieces["sample_weight"][-1] = 0.0
+    layout = (np.ascontiguousarray, np.asfortranarray, sparse.csr_array, sparse.csc_matrix)[rng.integers(4)]
+    return Case({"X": layout(X), "y": y, **pieces})
