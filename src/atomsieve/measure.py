@@ -4,15 +4,21 @@ Free directions are minimised out, so the part of an image along them does not c
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from atomsieve.design import Design
-from atomsieve.typing import Array, Index, Samples
+from atomsieve.design import Design, Rows
+from atomsieve.typing import Array, Samples
 
 EPS = 2.0**-53
+
+SMALL = 1000
+"""Side up to which a Gram matrix is formed for its largest eigenvalue."""
+
+WIDTH = 256
+"""Columns that are worked on at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,16 +60,38 @@ class Measure:
         slack = 4 * self.design.shape[0] * EPS * squares
         return np.asarray(np.sqrt(np.maximum(squares - np.sum(along * along, axis=1), 0.0) + slack))
 
-    def spectral_norm(self, rows: Index | slice, largest: int = 1000) -> float:
-        """Return an upper bound of `max of norm(A v)_w over unit v` on the given columns.
+    def restrict(self, rows: Rows) -> "Measure":
+        """Return the measure on the chosen columns."""
+        return replace(self, design=self.design.select(rows))
 
-        Exact up to rounding when one side has at most `largest` rows or columns, else the Frobenius norm.
+    def spectral_norm(self) -> float:
+        """Return an upper bound of `max of norm(A v)_w over unit v`, from products with A alone.
+
+        Exact up to rounding when A has a side of at most SMALL, else the Frobenius norm.
         """
-        block = self.project(self.design.columns(rows))
-        xp = array_namespace(block)
-        block = np.asarray(xp.sqrt(self.weights)[:, None] * block)
-        if min(block.shape) > largest:
-            return float(np.linalg.norm(block))
-        gram = block @ block.T if block.shape[0] < block.shape[1] else block.T @ block
-        top = float(np.linalg.eigvalsh(gram)[-1])
-        return math.sqrt(max(top, 0.0) + 4 * max(block.shape) * EPS * float(np.trace(gram)))
+        frobenius = float(np.sum(self.column_norms() ** 2))
+        n, d = self.design.shape
+        if min(n, d) > SMALL:
+            return math.sqrt(frobenius)
+        gram = self._column_gram() if d <= n else self._row_gram()
+        top = float(np.linalg.eigvalsh((gram + gram.T) / 2)[-1])
+        return math.sqrt(max(top, 0.0) + 4 * max(n, d) * EPS * frobenius)
+
+    def _column_gram(self) -> Array:
+        """Return the inner products of the columns of A."""
+        d = self.design.shape[1]
+        blocks = (self.design.columns(slice(start, start + WIDTH)) for start in range(0, d, WIDTH))
+        return np.hstack([self.cross(block) for block in blocks])
+
+    def _row_gram(self) -> Array:
+        """Return `S A A' S'`, S the projection and then `diag(w)^(1/2)`: the same eigenvalues, from the rows."""
+        n = self.design.shape[0]
+        xp = array_namespace(self.weights)
+        root = xp.sqrt(self.weights)[:, None]
+        blocks = []
+        for start in range(0, n, WIDTH):
+            v = root * xp.asarray(np.eye(n, min(WIDTH, n - start), -start))
+            if self.basis is not None:
+                v = v - self.weighted(self.basis @ (self.basis.T @ v))
+            blocks.append(np.asarray(root * self.project(self.design.matvec(self.design.rmatvec(v)))))
+        return np.hstack(blocks)

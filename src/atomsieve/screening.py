@@ -4,6 +4,7 @@ All rest on one fact: the optimal dual point lies within `radius` of the current
 score is too far below the best cannot be among the best at the optimum.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -25,7 +26,7 @@ class PaperRule:
     """The paper's rule: out when `sigma(z) - p . z > 2 sqrt(L gap)`."""
 
     def keep(self, point: Point) -> Mask:
-        largest = float(point.problem.spread.max())
+        largest = math.sqrt(point.problem.smoothness / point.problem.curvature)
         kept: Mask = point.scores >= point.sigma - 2 * largest * (point.radius + point.doubt)
         return kept
 

@@ -61,12 +61,7 @@ class LineSearch(Piece):
         def derivative(s: float) -> float:
             return slope_along(point, move, s)
 
-        longest = move.longest
-        if not math.isfinite(longest):
-            longest = 1.0
-            while derivative(longest) < 0 and longest < 1e300:
-                longest *= 4
-        return monotone_zero(derivative, longest)
+        return monotone_zero(derivative, move.longest)
 
 
 def slope_along(point: Point, move: Move, s: float) -> float:

@@ -159,6 +159,11 @@ class Penalty:
         if self.name == "Ball" or getattr(piece, "p", None) == np.inf:
             self.name, self.radius = "Ball", REAL(piece.radius if self.name == "Ball" else 1.0)
 
+    @property
+    def unit(self):
+        """A size well inside the domain of phi."""
+        return min(REAL(1), REAL(getattr(self.piece, "radius", 1)))
+
     def _get(self, *names):
         return [REAL(getattr(self.piece, name)) for name in names]
 
@@ -468,7 +473,7 @@ class BlockFace:
             return None
         rows = self.model.members[best]
         larger = BlockFace(self.model, self.signs | {best: self._sign(z[rows])})
-        c[rows] = z[rows] / scores[best] * (1e-3 * sizes.max() or 1)
+        c[rows] = z[rows] / scores[best] * 1e-3 * (sizes.max() or self.model.penalty.unit)
         return larger, larger.coordinates(c)
 
 
@@ -579,7 +584,8 @@ class Equations:
 def polished(model, c, b, threshold):
     """Return (c, b) on the face of the solution, found from c by adding and dropping one block at a time."""
     radius = model.penalty.radius
-    steep = model.scores(-model.D.T @ model.theta(c, b)) > (1 - 1e-4) * model.penalty.derivatives(model.kappa(c))[0]
+    slope = model.penalty.derivatives(model.kappa(c))[0]
+    steep = model.scores(-model.D.T @ model.theta(c, b)) > (1 - 1e-2) * slope - 1e-6 * model.sigma_at_rest
     face, v = (CubeFace if model.geometry.cube else BlockFace).around(model, c, steep, threshold)
     binding = radius is not None and face.gauge(v)[0] > (1 - 1e-6) * radius
     for _ in range(100):
@@ -620,7 +626,10 @@ def reference(X, y, **pieces):
     gap = np.inf
     for threshold in (1e-6, 1e-4, 1e-8):
         with np.errstate(all="ignore"):
-            c, b = polished(model, start, free, threshold)
+            try:
+                c, b = polished(model, start, free, threshold)
+            except np.linalg.LinAlgError:
+                continue
             lower, upper = model.bounds(c, b)
         gap = (upper - lower) / model.baseline
         if gap <= ACCURACY:

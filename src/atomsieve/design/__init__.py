@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from atomsieve.design.base import ALL, Design, Rows
+from atomsieve.design.base import ALL, Design, Rows, as_slice
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.sparse import SparseDesign
 
-__all__ = ["ALL", "DenseDesign", "Design", "ProductDesign", "Rows", "SparseDesign", "as_design"]
+__all__ = ["ALL", "DenseDesign", "Design", "ProductDesign", "Rows", "SparseDesign", "as_design", "as_slice"]
 
 
 def as_design(X: Any, name: str = "X") -> Design:

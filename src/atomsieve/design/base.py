@@ -10,6 +10,12 @@ Rows: TypeAlias = slice | Index
 ALL = slice(None)
 
 
+def as_slice(rows: Index) -> Rows:
+    """Return sorted positions as a slice where they are contiguous, which designs read without a copy."""
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first == len(rows) - 1 else rows
+
+
 class Design(Protocol):
     """The n x d matrix A. x lives on the host, predictions live with the data."""
 
@@ -26,7 +32,7 @@ class Design(Protocol):
     def columns(self, rows: Rows) -> Samples:
         """Return `A[:, rows]` as a dense n x m array."""
 
-    def select(self, rows: Index) -> "Design":
+    def select(self, rows: Rows) -> "Design":
         """Return the design of the chosen columns alone, compact, so that its products cost in proportion."""
 
     def squared_norms(self, weights: Samples) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.design.base import ALL, Rows
-from atomsieve.typing import Array, Index, Samples
+from atomsieve.typing import Array, Samples
 
 CHUNK = 1 << 20
 """Entries of A that a temporary may hold."""
@@ -44,7 +44,7 @@ class DenseDesign:
     def columns(self, rows: Rows) -> Samples:
         return self.matrix[:, rows]
 
-    def select(self, rows: Index) -> "DenseDesign":
+    def select(self, rows: Rows) -> "DenseDesign":
         return DenseDesign(self.matrix[:, rows])
 
     def squared_norms(self, weights: Samples) -> Array:

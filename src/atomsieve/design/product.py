@@ -6,7 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from atomsieve.design.base import ALL, Design, Rows
-from atomsieve.typing import Array, Index, Samples
+from atomsieve.typing import Array, Samples
 
 WIDTH = 256
 """Columns of A Q that are formed at a time."""
@@ -32,7 +32,7 @@ class ProductDesign:
     def columns(self, rows: Rows) -> Samples:
         return self.left.matvec(self.right.columns(rows))
 
-    def select(self, rows: Index) -> "ProductDesign":
+    def select(self, rows: Rows) -> "ProductDesign":
         return ProductDesign(self.left, self.right.select(rows))
 
     def squared_norms(self, weights: Samples) -> Array:

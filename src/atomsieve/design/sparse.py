@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.design.base import ALL, Rows
-from atomsieve.typing import Array, Index, Samples
+from atomsieve.typing import Array, Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class SparseDesign:
     def columns(self, rows: Rows) -> Samples:
         return self._block(rows).toarray()
 
-    def select(self, rows: Index) -> "SparseDesign":
+    def select(self, rows: Rows) -> "SparseDesign":
         return SparseDesign(self.matrix[:, rows])
 
     def squared_norms(self, weights: Samples) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.design import Rows
+from atomsieve.design import Rows, as_slice
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.l2 import euclidean
 from atomsieve.measure import Measure
@@ -62,7 +62,7 @@ class Group(BlockGauge):
         assert self._codes is not None  # noqa: S101
         order = np.argsort(self._codes, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
-        return [slice(int(p[0]), int(p[-1]) + 1) if p[-1] - p[0] == len(p) - 1 else p for p in parts]
+        return [as_slice(part) for part in parts]
 
     def _rows(self, block: int) -> Rows:
         return slice(block, block + 1) if self._codes is None else self._members[block]
@@ -101,7 +101,7 @@ class Group(BlockGauge):
         if self._codes is None:
             norms = measure.column_norms()
         else:
-            norms = np.array([measure.spectral_norm(rows) for rows in self._members])
+            norms = np.array([measure.restrict(rows).spectral_norm() for rows in self._members])
         return norms if self.weights is None else norms / np.asarray(self.weights, dtype=float)
 
     def restrict(self, rows: Index) -> "Group":

@@ -42,4 +42,4 @@ class L2(BlockGauge):
         return Atom(ALL, z / norm if norm > 0 else np.zeros_like(z), block)
 
     def spread(self, measure: Measure, outputs: int) -> Array:  # noqa: ARG002
-        return np.array([measure.spectral_norm(ALL)])
+        return np.array([measure.spectral_norm()])

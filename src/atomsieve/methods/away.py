@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from atomsieve.design import as_slice
 from atomsieve.gauges import Atom
 from atomsieve.methods.base import apply, require_bounded_oracle, require_search, rescale, toward
 from atomsieve.piece import Piece
@@ -21,7 +22,7 @@ def worst(point: Point) -> tuple[Atom, float] | None:
         return None
     block = int(active[np.argmin(core.dots(state.x, point.z)[active] / sizes[active])])
     rows = core.labels(state.x.shape) == block
-    index = np.flatnonzero(rows if rows.ndim == 1 else rows.any(axis=1))
+    index = as_slice(np.flatnonzero(rows if rows.ndim == 1 else rows.any(axis=1)))
     values = np.where(rows[index], state.x[index], 0.0) / sizes[block]
     return Atom(index, values, block), float(sizes[block])
 

@@ -19,7 +19,8 @@ def exchange(point: Point) -> Move | None:
     new = problem.core.atom(point.z, point.best)
     descent = weight * (point.sigma - old.dot(point.z))
     image = weight * (new.image(problem.design) - old.image(problem.design))
-    return Move(0.0, ((new, weight), (old, -weight)), 0.0, descent, 1.0, image, emptied=old)
+    emptied = None if new.block == old.block else old
+    return Move(0.0, ((new, weight), (old, -weight)), 0.0, descent, 1.0, image, emptied)
 
 
 @dataclass(frozen=True, eq=False)
