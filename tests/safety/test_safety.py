@@ -3,8 +3,8 @@
 Every law is judged against `reference.py`, which shares no code with the package.
 """
 
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -69,16 +69,16 @@ def log_uniform(rng, low, high):
 
 
 LOSSES = {
-    "Squared": lambda rng: Squared(),
-    "Logistic": lambda rng: Logistic(),
-    "SquaredHinge": lambda rng: SquaredHinge(),
+    "Squared": lambda _: Squared(),
+    "Logistic": lambda _: Logistic(),
+    "SquaredHinge": lambda _: SquaredHinge(),
     "Huber": lambda rng: Huber(log_uniform(rng, 0.1, 3)),
-    "Multinomial": lambda rng: Multinomial(),
+    "Multinomial": lambda _: Multinomial(),
 }
 PENALTIES = {
     "Square": lambda rng: Square(log_uniform(rng, 0.01, 1)),
     "Power 3": lambda rng: Power(log_uniform(rng, 0.01, 1), 3),
-    "Power inf": lambda rng: Power(1.0, np.inf),
+    "Power inf": lambda _: Power(1.0, np.inf),
     "Ball": lambda rng: Ball(log_uniform(rng, 0.1, 5)),
     "LogBarrier": lambda rng: LogBarrier(log_uniform(rng, 0.5, 5), log_uniform(rng, 0.1, 100)),
     "LinearSquare": lambda rng: LinearSquare(log_uniform(rng, 0.01, 0.2), log_uniform(rng, 0.01, 1)),
@@ -112,16 +112,16 @@ def image(rng, gauge, d, width):
 
 
 GAUGES = {
-    "L1": lambda rng, d: L1(),
+    "L1": lambda _, __: L1(),
     "L1 weights": weighted_l1,
-    "NonNegative": lambda rng, d: NonNegative(),
-    "Simplex": lambda rng, d: Simplex(),
-    "L2": lambda rng, d: L2(),
-    "LInf": lambda rng, d: LInf(),
+    "NonNegative": lambda _, __: NonNegative(),
+    "Simplex": lambda _, __: Simplex(),
+    "L2": lambda _, __: L2(),
+    "LInf": lambda _, __: LInf(),
     "Group": lambda rng, d: Group(groups(rng, d)),
     "Group weights": weighted_group,
     "Atoms": lambda rng, d: Atoms(rng.standard_normal((d, 2 * d + 1))),
-    "Scaled": lambda rng, d: Scaled(L1(), log_uniform(rng, 0.2, 5)),
+    "Scaled": lambda rng, _: Scaled(L1(), log_uniform(rng, 0.2, 5)),
     "Image of L1": lambda rng, d: image(rng, L1(), d, d + 3),
     "Image of Group": lambda rng, d: image(rng, Group(np.arange(2 * d) // 2), d, 2 * d),
 }
@@ -133,11 +133,11 @@ class Case:
 
     pieces: dict
 
-    @property
+    @cached_property
     def problem(self):
         return Problem(**self.pieces)
 
-    @property
+    @cached_property
     def reference(self):
         return naive.reference(**self.pieces)
 
@@ -181,3 +181,37 @@ def draw(loss, penalty, gauge, seed):
         pieces["sample_weight"][-1] = 0.0
     layout = (np.ascontiguousarray, np.asfortranarray, sparse.csr_array, sparse.csc_matrix)[rng.integers(4)]
     return Case({"X": layout(X), "y": y, **pieces})
+
+
+# The laws.
+
+
+def bounds_hold(point, truth):
+    """dual <= optimum <= primal, up to rounding."""
+    slack = SLACK * max(truth.baseline, point.objective)
+    assert point.dual <= truth.upper + slack, f"dual {point.dual!r} is above the optimum {truth.upper!r}"
+    assert point.objective >= truth.lower - slack, f"primal {point.objective!r} is below the optimum {truth.lower!r}"
+
+
+def run_is_safe(case, method, screening, max_iter=80):
+    """Bounds hold at every iterate, the support stays alive, and no weight is left on what was ruled out."""
+    truth = case.reference
+
+    def watch(progress):
+        bounds_hold(progress.point, truth)
+        assert progress.alive >= len(truth.support), f"iteration {progress.iteration} ruled out a part of the support"
+
+    result = solve(case.problem, method, tol=1e-14, max_iter=max_iter, screening=screening, callbacks=[watch])
+    lost = truth.support[~result.alive[truth.support]]
+    assert not len(lost), f"blocks {lost} of the support were ruled out"
+    dead = set(np.flatnonzero(~result.alive))
+    assert not dead.intersection(result.active.blocks), "blocks that were ruled out carry weight"
+    return result
+
+
+def rules_are_safe(point, support):
+    """Both rules keep the support, and the stronger keeps a subset of what the paper's keeps."""
+    paper, pairwise = PaperRule().keep(point), PairwiseRule().keep(point)
+    assert paper[support].all(), f"the paper's rule drops blocks {support[~paper[support]]} of the support"
+    assert pairwise[support].all(), f"the pairwise rule drops blocks {support[~pairwise[support]]} of the support"
+    assert not (pairwise & ~paper).any(), "the pairwise rule keeps more than the paper's"
