@@ -483,11 +483,9 @@ class TestDegenerateData:
     @pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e-100, 1e-8, 1e8, 1e100, 1e160, 1e200])
     @every_method
     def test_unit_of_the_features_does_not_matter(self, unit, method):
-        plain = solve(Problem(X, SCORES, penalty=Ball(1.0)), method, tol=1e-3)
-        other = solve(Problem(unit * X, SCORES, penalty=Ball(1.0 / unit)), method, tol=1e-3)
-        assert other.converged
-        np.testing.assert_allclose(other.objective, plain.objective, rtol=4e-3)
-        np.testing.assert_array_equal(other.alive, plain.alive)
+        """The products stay moderate in any unit; squares of the features alone would overflow or vanish."""
+        plain = quick_answer(X, penalty=Ball(1.0), method=method)
+        assert_same_value(quick_answer(unit * X, penalty=Ball(1.0 / unit), method=method), plain)
 
     @pytest.mark.parametrize("unit", [1e-100, 1e-8, 1e8, 1e100])
     @with_and_without_intercept
@@ -622,8 +620,7 @@ class TestGaugeWeights:
 class TestNothingIsModified:
     @every_loss
     @every_gauge
-    @pytest.mark.parametrize("method", [GCG(), Away(), Pairwise()])
-    def test_dense(self, loss, gauge, method):
+    def test_dense(self, loss, gauge):
         y = TARGETS[loss].copy()
         width = 2 * D + 1 if isinstance(gauge, Atoms) else D
         start = np.full((width, 3) if isinstance(loss, Multinomial) else width, 0.01)
@@ -633,7 +630,8 @@ class TestNothingIsModified:
             array.flags.writeable = False
         matrix, y, weights, free, start = given
         problem = Problem(matrix, y, loss=loss, gauge=gauge, sample_weight=weights, free=free, intercept=True)
-        assert_sound(solve(problem, method, start=start, max_iter=20))
+        for method in METHODS:
+            assert_sound(solve(problem, method, start=start, max_iter=4))
         for array, was in zip(given, before, strict=True):
             np.testing.assert_array_equal(array, was)
 
@@ -677,7 +675,9 @@ class TestEndings:
     @pytest.mark.parametrize("no", [False, np.False_])
     @every_method
     def test_callback_that_returns_false_stops(self, method, no):
-        result = solve(HARD, method, tol=0.0, callbacks=[lambda progress: no if progress.iteration == 4 else None])
+        result = solve(
+            HARD, method, tol=0.0, max_iter=20, callbacks=[lambda progress: no if progress.iteration == 4 else None]
+        )
         assert result.status is Status.STOPPED
         assert result.n_iter == 3
         assert_sound(result)
@@ -846,13 +846,12 @@ class TestRuns:
         np.testing.assert_allclose(result.objective, solve(problem, method, tol=1e-3).objective, rtol=5e-3)
 
     @every_loss
-    @with_and_without_intercept
-    @pytest.mark.parametrize("radius", [1e-6, 0.3, 5.0, 1e4])
-    @pytest.mark.parametrize("method", [GCG(), GCG(LineSearch()), Away(), Pairwise(), Pairwise(ShortStep())], ids=repr)
-    def test_iterates_stay_inside_the_domain(self, loss, intercept, radius, method):
+    @pytest.mark.parametrize("radius", [1e-6, 0.3, 1e4])
+    @pytest.mark.parametrize("method", [*METHODS, Away(ShortStep()), Pairwise(ShortStep())], ids=repr)
+    def test_iterates_stay_inside_the_domain(self, loss, radius, method):
         for penalty in (Ball(radius), LogBarrier(radius, 1.0), LogBarrier(radius, 1e6)):
             masses = []
-            problem = Problem(X, TARGETS[loss], loss=loss, penalty=penalty, intercept=intercept)
+            problem = Problem(X, TARGETS[loss], loss=loss, penalty=penalty, intercept=radius < 1)
             result = solve(
                 problem, method, tol=1e-9, max_iter=15, callbacks=[lambda p, m=masses: m.append(p.point.state.mass)]
             )
@@ -864,9 +863,9 @@ class TestRuns:
     @pytest.mark.parametrize("method", [GCG(), GCG(LineSearch()), Pairwise()], ids=repr)
     @every_loss
     def test_no_number_is_ever_missing(self, method, loss):
-        for gauge, penalty, intercept in itertools.product(GAUGES, [*PENALTIES, Power(0.1, 1.5)], [False, True]):
-            problem = Problem(X, TARGETS[loss], loss=loss, gauge=gauge, penalty=penalty, intercept=intercept)
-            assert_sound(solve(problem, method, max_iter=12))
+        for gauge, penalty in itertools.product(GAUGES, [*PENALTIES, Power(0.1, 1.5)]):
+            problem = Problem(X, TARGETS[loss], loss=loss, gauge=gauge, penalty=penalty, intercept=True)
+            assert_sound(solve(problem, method, max_iter=5))
 
     @every_method
     @every_penalty
@@ -895,7 +894,7 @@ class TestTrace:
         assert list(frame.step.notna()) == [True] * 7 + [False]
 
     def test_open_loop_steps_are_recorded(self):
-        frame = solve(HARD, max_iter=4, tol=0.0, trace=True).trace.to_frame()
+        frame = solve(HARD, GCG(), max_iter=4, tol=0.0, trace=True).trace.to_frame()
         np.testing.assert_array_equal(frame.step[:4], [1, 2 / 3, 2 / 4, 2 / 5])
 
     def test_frame_is_empty_without_trace(self):

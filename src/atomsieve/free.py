@@ -85,6 +85,9 @@ class FreeDirections:
         values = np.where(values > FLAT * values[-1], values, self.loss.smoothness)
         gradient = here.gradient.ravel()
         direction = -vectors @ (vectors.T @ gradient / values)
+        # where the losses are nearly flat the step is nearly infinite: hold it to the size of the predictions
+        reach = self.largest * float(np.abs(direction).sum())
+        direction *= min(1.0, 10 * (1 + here.farthest) / reach)
         along = float(direction @ gradient)
         shortest, longest, step = 0.0, np.inf, 1.0
         following = here
@@ -112,6 +115,7 @@ class _Here:
     gradient: Array
     size: float
     scale: float
+    farthest: float
 
     @classmethod
     def at(cls, free: FreeDirections, fit: Samples, coordinates: Array) -> "_Here":
@@ -122,5 +126,5 @@ class _Here:
         gradient = np.asarray(free.basis.T @ theta)
         # rounding enters through the sum of B' theta, and through u, which moves theta by at most M times as much
         weights = free.weights if u.ndim == 1 else free.weights[:, None]
-        scale = free.largest * float(xp.sum(xp.abs(theta) + free.loss.smoothness * weights * xp.abs(u)))
-        return cls(coordinates, u, slopes, gradient, float(np.abs(gradient).sum()), scale)
+        scale = free.largest * float(xp.sum(xp.abs(theta) + free.loss.smoothness * weights * (xp.abs(fit) + xp.abs(u))))
+        return cls(coordinates, u, slopes, gradient, float(np.abs(gradient).sum()), scale, float(xp.max(xp.abs(u))))

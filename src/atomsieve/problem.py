@@ -11,7 +11,7 @@ from array_api_compat import array_namespace
 
 from atomsieve.design import Design, as_design
 from atomsieve.free import FreeDirections
-from atomsieve.gauges import L1, Gauge
+from atomsieve.gauges import L1, Atom, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.losses import Loss, Squared
 from atomsieve.measure import EPS, Measure
@@ -77,6 +77,11 @@ class Problem:
             raise ValueError(
                 f"{type(loss).__name__} overflows at x = 0 for these targets. Rescale y (and X) to moderate size."
             )
+
+    def __repr__(self) -> str:
+        n, d = self.design.shape
+        pieces = f"loss={self.loss!r}, gauge={self.gauge!r}, penalty={self.penalty!r}, intercept={self.intercept}"
+        return f"Problem({n} samples, {d} features, {pieces})"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -153,7 +158,7 @@ class Problem:
             z = -self.design.rmatvec(theta)
             scores = self.core.scores(z)
             if alive is not None:
-                scores[~alive] = 0.0
+                scores[~alive] = -np.inf
             return Point.of(self, replace(state, free=free), u, slopes, (theta, z, scores))
 
     def restrict(self, rows: Index) -> Self:
@@ -200,7 +205,7 @@ class Point:
         theta, z, scores = dual
         xp, penalty = array_namespace(u), problem.penalty
         best = int(scores.argmax())
-        sigma = float(scores[best])
+        sigma = max(float(scores[best]), 0.0)
         charge = penalty.value(state.mass)
         paired = penalty.superlinear or penalty.conjugate(sigma) < math.inf
         if paired:
@@ -212,7 +217,7 @@ class Point:
             answer = float(xp.sum(problem.weights * problem.loss.conjugate(factor * slopes, problem.y)))
             gap = problem.loss_value(u) + answer + charge
         noise = (16 + math.sqrt(len(u))) * EPS
-        size = problem.measure.plain_norm(u)
+        size = problem.measure.plain_norm(state.fit) + (0.0 if u is state.fit else problem.measure.plain_norm(u))
         # rounding of u moves theta by at most M times as much
         doubt = noise * (problem.measure.plain_norm(slopes) + problem.loss.smoothness * size)
         rounding = noise * (charge + abs(answer)) + doubt * size
@@ -235,6 +240,12 @@ class Point:
         """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, with room for rounding."""
         doubled = 1.0 if self.paired else 2.0
         return math.sqrt(doubled * self.problem.curvature * (self.gap + self.rounding))
+
+    @cached_property
+    def atom(self) -> Atom:
+        """The best atom q with `q . z = sigma`; 0 where no atom has a positive score."""
+        atom = self.problem.core.atom(self.z, self.best)
+        return atom if self.sigma > 0 else atom.scaled(0.0)
 
     @property
     def is_finite(self) -> bool:

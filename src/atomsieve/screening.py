@@ -44,12 +44,12 @@ class PairwiseRule:
     def keep(self, point: Point) -> Mask:
         problem, radius, doubt = point.problem, point.radius, point.doubt
         spread = problem.spread
-        norm = float(spread[point.best])
+        norm = float(spread[point.best]) if point.sigma > 0 else 0.0
         room = doubt * (spread + norm)
         kept: Mask = point.scores + radius * (spread + norm) + room >= point.sigma
         if point.gap <= self._spent_at / 4 and kept.any():
             self._spent_at = point.gap
-            atom = problem.core.atom(point.z, point.best)
+            atom = point.atom
             cross = problem.measure.cross(atom.image(problem.design))
             bound = problem.core.rivals(point.z, cross, spread, (atom, norm), radius)
             kept &= bound + room >= point.sigma

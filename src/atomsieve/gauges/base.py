@@ -56,11 +56,11 @@ class Gauge(Piece, ABC):
 
     @abstractmethod
     def scores(self, z: Array) -> Array:
-        """Return `max of p . z` over the atoms of each block and 0."""
+        """Return `max of p . z` over the atoms of each block, a fresh array."""
 
     @abstractmethod
     def atom(self, z: Array, block: int) -> Atom:
-        """Return an atom of the block that attains its score (any of its atoms when the score is 0)."""
+        """Return an atom of the block that attains its score."""
 
     @abstractmethod
     def value(self, x: Array) -> float:
@@ -75,8 +75,8 @@ class Gauge(Piece, ABC):
         """Return the x of lifted coordinates c."""
 
     def support(self, z: Array) -> float:
-        """Return the support function `sigma_P(z)`, the largest score."""
-        return float(self.scores(z).max())
+        """Return the support function `sigma_P(z)`: the largest score, or 0, which counts as a point of P."""
+        return max(float(self.scores(z).max()), 0.0)
 
     def lmo(self, z: Array) -> Atom:
         """Return an atom that attains `sigma_P(z)`, of the first block of equals; 0 where no atom is better."""

@@ -57,8 +57,8 @@ class Coordinates(BlockGauge):
         return np.flatnonzero(weights[:, 0] == 0 if weights.ndim == 2 else weights == 0)
 
     def scores(self, z: Array) -> Array:
-        scaled = z if self.weights is None else z * self._atom_sizes(z.ndim)
-        return (np.abs(scaled) if self.signed else np.maximum(scaled, 0.0)).ravel()
+        scaled = z * self._atom_sizes(z.ndim)
+        return (np.abs(scaled) if self.signed else scaled).ravel()
 
     def sizes(self, x: Array) -> Array:
         sizes = np.abs(x)

@@ -42,9 +42,8 @@ def toward(point: Point) -> Move:
     size = problem.penalty.argmax(point.sigma)
     if point.sigma == 0:  # no atom helps: 0 is the best point of P
         return Move(-1.0, (), -state.mass, point.gap, 1.0, -state.fit)
-    atom = problem.core.atom(point.z, point.best)
-    image = size * atom.image(problem.design) - state.fit
-    return Move(-1.0, ((atom, size),), size - state.mass, point.gap, 1.0, image)
+    image = size * point.atom.image(problem.design) - state.fit
+    return Move(-1.0, ((point.atom, size),), size - state.mass, point.gap, 1.0, image)
 
 
 def rescale(point: Point) -> Move | None:

@@ -12,13 +12,13 @@ from atomsieve.steps import LineSearch, Step
 
 def exchange(point: Point) -> Move | None:
     """Return the move of the worst active atom's weight to the best atom."""
-    found, problem = worst(point), point.problem
+    found, design = worst(point), point.problem.design
     if found is None or point.sigma == 0:
         return None
     old, weight = found
-    new = problem.core.atom(point.z, point.best)
+    new = point.atom
     descent = weight * (point.sigma - old.dot(point.z))
-    image = weight * (new.image(problem.design) - old.image(problem.design))
+    image = weight * (new.image(design) - old.image(design))
     emptied = None if new.block == old.block else old
     return Move(0.0, ((new, weight), (old, -weight)), 0.0, descent, 1.0, image, emptied)
 
