@@ -167,9 +167,14 @@ class TestEmpty:
 
 
 class TestShapes:
-    @pytest.mark.parametrize("data", [X[:, 0], X[:, :, None], 3.0, None, "X", list(X[:, 0])])
+    @pytest.mark.parametrize("data", [X[:, 0], X[:, :, None], 3.0, list(X[:, 0])])
     def test_x_must_have_two_dimensions(self, data):
         with refused(r"\bX\b", "two dimensions", "reshape"):
+            Problem(data, Y)
+
+    @pytest.mark.parametrize("data", [None, "X", {"a": 1.0}])
+    def test_x_must_be_an_array(self, data):
+        with refused(r"\bX\b"):
             Problem(data, Y)
 
     def test_rows_of_x_must_have_equal_length(self):

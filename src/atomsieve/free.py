@@ -5,21 +5,34 @@
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from array_api_compat import array_namespace
 from scipy import linalg
 
 from atomsieve.losses import Loss
-from atomsieve.measure import EPS
+from atomsieve.measure import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
 NEWTON_STEPS = 100
 INDEPENDENT = 1e-11
 """Columns of B count as dependent when less than this part of them is new."""
+
+RECEDING = 1e-11
+"""Curvature left at the end of a search that runs off to infinity, as a part of the largest possible."""
+
+SEPARATED = (
+    "No best coefficients exist for the free directions (intercept, `free`, weights of 0): they run off to infinity, "
+    "because these columns alone separate the classes. Penalise them or leave them out."
+)
+
+UNSETTLED = (
+    "The free directions (intercept, `free`, weights of 0) could not be fitted to full precision: the targets are far "
+    "out of scale. Rescale y and `free` to moderate size."
+)
 
 FLAT = 1e-13
 """Part of the largest curvature below which a direction counts as flat."""
@@ -34,12 +47,20 @@ class FreeDirections:
     weights: Samples
     basis: Samples
     transform: Array
+    origin: Array
+    floor: float = 0.0
 
     @classmethod
-    def of(cls, columns: Samples, loss: Loss, y: Samples, weights: Samples) -> "FreeDirections":
-        """Orthonormalise the columns in the norm of the weights; dependent ones get the coefficient 0."""
+    def of(cls, columns: Samples, loss: Loss, y: Samples, weights: Samples, outputs: tuple[int, ...]) -> Self:
+        """Orthonormalise the columns in the norm of the weights; dependent ones get the coefficient 0.
+
+        Whether a best b exists does not depend on x, so it is settled here, at x = 0; the solution there is where
+        later searches start, and its gradient tells which gradients are nothing.
+        """
         xp = array_namespace(columns)
-        rooted = np.asarray(xp.sqrt(weights)[:, None] * columns)
+        sizes = np.asarray(xp.max(xp.abs(columns), axis=0))
+        sizes[sizes == 0] = 1.0
+        rooted = np.asarray(xp.sqrt(weights)[:, None] * (columns / xp.asarray(sizes)))
         norms = np.sqrt(np.sum(rooted * rooted, axis=0))
         norms[norms == 0] = 1.0
         _, triangle, order = linalg.qr(rooted / norms, mode="economic", pivoting=True)
@@ -47,17 +68,19 @@ class FreeDirections:
         transform = np.zeros((columns.shape[1], rank))
         transform[order[:rank]] = linalg.solve_triangular(triangle[:rank, :rank], np.eye(rank))
         transform /= norms[:, None]
-        return cls(loss, y, weights, columns @ xp.asarray(transform), transform)
+        basis = (columns / xp.asarray(sizes)) @ xp.asarray(transform)
+        free = cls(loss, y, weights, basis, transform / sizes[:, None], np.zeros((rank, *outputs)))
+        origin, u, slopes = free.minimise(xp.zeros((len(y), *outputs)), free.origin)
+        if free._recedes(u):
+            raise ValueError(SEPARATED)
+        floor = EPS**2 * free.largest * float(xp.sum(xp.abs(free._weighted(slopes))))
+        return replace(free, origin=origin, floor=floor)
 
     @cached_property
     def largest(self) -> float:
         """Largest absolute entry of the basis."""
         xp = array_namespace(self.basis)
         return float(xp.max(xp.abs(self.basis))) if self.basis.shape[1] else 0.0
-
-    def start(self, outputs: tuple[int, ...]) -> Array:
-        """Return the coordinates of b = 0."""
-        return np.zeros((self.transform.shape[1], *outputs))
 
     def coefficients(self, coordinates: Array) -> Array:
         """Return b from coordinates in the orthonormal basis."""
@@ -67,14 +90,40 @@ class FreeDirections:
         """Return the best coordinates for `u = fit + basis @ coordinates`, with u and loss'(u), by Newton's method."""
         here = _Here.at(self, fit, start)
         for _ in range(NEWTON_STEPS):
-            # the level of rounding in the sums of B' theta: no step can do better
-            if here.size <= (16 + math.sqrt(len(fit))) * EPS * here.scale:
+            level = max(self._rounding(fit, here), self.floor)
+            if here.size <= level or not math.isfinite(here.size):
                 return here.coordinates, here.u, here.slopes
-            here = self._newton_step(fit, here)
-        raise ValueError(
-            "No best coefficients exist for the free directions (intercept, `free`, weights of 0): they run off to "
-            "infinity, because these columns alone separate the classes. Penalise them or leave them out."
-        )
+            following = self._newton_step(fit, here)
+            if following.size > here.size / 2 and here.size <= 1000 * level:
+                break  # rounding is an estimate: stuck near it is as good
+            here = following
+        else:
+            raise ValueError(UNSETTLED if self.loss.attained else SEPARATED)
+        return here.coordinates, here.u, here.slopes
+
+    def _recedes(self, u: Samples) -> bool:
+        """Return whether the search ended far out, where losses without a minimiser are all but flat."""
+        if self.loss.attained or not self.basis.shape[1]:
+            return False
+        values = np.linalg.eigvalsh(np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights)))
+        kernel = self.basis.shape[1] if u.ndim == 2 else 0  # a constant added to every class changes nothing
+        return bool(values[kernel] < RECEDING * self.loss.smoothness)
+
+    def _rounding(self, fit: Samples, here: "_Here") -> float:
+        """Return the level of rounding in `B' theta`, below which no step can do better.
+
+        Rounding enters through the sum itself and through u, which moves theta by its curvature times as much.
+        """
+        xp = array_namespace(fit)
+        level = noise_level(len(fit)) * self.largest
+        total = float(xp.sum(xp.abs(here.theta)))
+        if here.size <= level * total:
+            return level * total
+        bend = self._weighted(self.loss.curvature(here.u, self.y))
+        return level * (total + float(xp.sum(bend * (xp.abs(fit) + xp.abs(here.u)))))
+
+    def _weighted(self, values: Samples) -> Samples:
+        return self.weights * values if values.ndim == 1 else self.weights[:, None] * values
 
     def _newton_step(self, fit: Samples, here: "_Here") -> "_Here":
         """Return the point where the slope along Newton's direction has at least halved."""
@@ -112,9 +161,9 @@ class _Here:
     coordinates: Array
     u: Samples
     slopes: Samples
+    theta: Samples
     gradient: Array
     size: float
-    scale: float
     farthest: float
 
     @classmethod
@@ -122,9 +171,7 @@ class _Here:
         xp: Any = array_namespace(fit)
         u = fit + free.basis @ xp.asarray(coordinates)
         slopes = free.loss.gradient(u, free.y)
-        theta = free.weights * slopes if slopes.ndim == 1 else free.weights[:, None] * slopes
+        theta = free._weighted(slopes)
         gradient = np.asarray(free.basis.T @ theta)
-        # rounding enters through the sum of B' theta, and through u, which moves theta by at most M times as much
-        weights = free.weights if u.ndim == 1 else free.weights[:, None]
-        scale = free.largest * float(xp.sum(xp.abs(theta) + free.loss.smoothness * weights * (xp.abs(fit) + xp.abs(u))))
-        return cls(coordinates, u, slopes, gradient, float(np.abs(gradient).sum()), scale, float(xp.max(xp.abs(u))))
+        farthest = float(xp.max(xp.abs(u)))
+        return cls(coordinates, u, slopes, theta, gradient, float(np.abs(gradient).sum()), farthest)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from array_api_compat import array_namespace
+from scipy import linalg
 
 from atomsieve.design import Design, Rows
 from atomsieve.typing import Array, Samples
@@ -19,6 +20,11 @@ SMALL = 1000
 
 WIDTH = 256
 """Columns that are worked on at a time."""
+
+
+def noise_level(n: int) -> float:
+    """Return the relative rounding error to expect of a sum of n terms: an estimate, not a bound."""
+    return (16 + math.sqrt(n)) * EPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +57,27 @@ class Measure:
         """Return the inner products of every column of A with v."""
         return self.design.rmatvec(self.weighted(self.project(v)))
 
+    def direction(self, v: Samples) -> Samples:
+        """Return v scaled to norm 1; v itself where its norm is 0."""
+        xp = array_namespace(v)
+        largest = float(xp.max(xp.abs(v)))
+        if largest == 0:
+            return v
+        v = v / largest  # squares of huge or tiny entries would overflow or vanish
+        norm = self.norm(v)
+        return v / norm if norm > 0 else v
+
     def column_norms(self) -> Array:
         """Return the norm of every column of A, with room for the rounding of the subtraction."""
-        squares = self.design.squared_norms(self.weights)
+        scale = self.design.largest()
+        if scale == 0:
+            return np.zeros(self.design.shape[1])
+        squares = self.design.squared_norms(self.weights, scale)
         if self.basis is None:
-            return np.asarray(np.sqrt(squares))
-        along = self.design.rmatvec(self.weighted(self.basis))
+            return np.asarray(scale * np.sqrt(squares))
+        along = self.design.rmatvec(self.weighted(self.basis)) / scale
         slack = 4 * self.design.shape[0] * EPS * squares
-        return np.asarray(np.sqrt(np.maximum(squares - np.sum(along * along, axis=1), 0.0) + slack))
+        return np.asarray(scale * np.sqrt(np.maximum(squares - np.sum(along * along, axis=1), 0.0) + slack))
 
     def restrict(self, rows: Rows) -> "Measure":
         """Return the measure on the chosen columns."""
@@ -69,21 +88,21 @@ class Measure:
 
         Exact up to rounding when A has a side of at most SMALL, else the Frobenius norm.
         """
-        frobenius = float(np.sum(self.column_norms() ** 2))
+        frobenius = float(linalg.norm(self.column_norms()))
         n, d = self.design.shape
-        if min(n, d) > SMALL:
-            return math.sqrt(frobenius)
-        gram = self._column_gram() if d <= n else self._row_gram()
+        if min(n, d) > SMALL or frobenius == 0:
+            return frobenius
+        gram = self._column_gram(frobenius) if d <= n else self._row_gram(frobenius)
         top = float(np.linalg.eigvalsh((gram + gram.T) / 2)[-1])
-        return math.sqrt(max(top, 0.0) + 4 * max(n, d) * EPS * frobenius)
+        return frobenius * math.sqrt(max(top, 0.0) + 4 * max(n, d) * EPS)
 
-    def _column_gram(self) -> Array:
-        """Return the inner products of the columns of A."""
+    def _column_gram(self, scale: float) -> Array:
+        """Return the inner products of the columns of A, each divided by the scale."""
         d = self.design.shape[1]
         blocks = (self.design.columns(slice(start, start + WIDTH)) for start in range(0, d, WIDTH))
-        return np.hstack([self.cross(block) for block in blocks])
+        return np.hstack([self.cross(block / scale) / scale for block in blocks])
 
-    def _row_gram(self) -> Array:
+    def _row_gram(self, scale: float) -> Array:
         """Return `S A A' S'`, S the projection and then `diag(w)^(1/2)`: the same eigenvalues, from the rows."""
         n = self.design.shape[0]
         xp = array_namespace(self.weights)
@@ -93,5 +112,5 @@ class Measure:
             v = root * xp.asarray(np.eye(n, min(WIDTH, n - start), -start))
             if self.basis is not None:
                 v = v - self.weighted(self.basis @ (self.basis.T @ v))
-            blocks.append(np.asarray(root * self.project(self.design.matvec(self.design.rmatvec(v)))))
+            blocks.append(np.asarray(root * self.project(self.design.matvec(self.design.rmatvec(v) / scale)) / scale))
         return np.hstack(blocks)

@@ -24,18 +24,13 @@ def _content(value: Any) -> Any:
     """Return a hashable stand-in that is equal exactly when the values are."""
     if issparse(value):
         entries: Any = value
+        entries = entries.tocsr(copy=True)
+        entries.sum_duplicates()
         entries = entries.tocoo()
         return entries.shape, _content(entries.row), _content(entries.col), _content(entries.data)
-    if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, np.ndarray) or hasattr(value, "__array__"):
+        array = np.asarray(value)
+        return array.shape, array.dtype.str, tuple(array.tolist()) if array.dtype == object else array.tobytes()
     if isinstance(value, (list, tuple)):
         return tuple(_content(item) for item in value)
     return value
-
-
-def require_positive(owner: object, **values: float) -> None:
-    """Refuse, in a sentence, parameters that are not positive finite numbers."""
-    for name, value in values.items():
-        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        if not (number and 0 < value < np.inf):
-            raise ValueError(f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}.")

@@ -9,16 +9,17 @@ from typing import Any, Self
 import numpy as np
 from array_api_compat import array_namespace
 
+from atomsieve.checks import require_piece
 from atomsieve.design import Design, as_design
 from atomsieve.free import FreeDirections
 from atomsieve.gauges import L1, Atom, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.losses import Loss, Squared
-from atomsieve.measure import EPS, Measure
+from atomsieve.measure import EPS, Measure, noise_level
 from atomsieve.penalties import Penalty, Square
 from atomsieve.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
-from atomsieve.validation import check_pieces, check_weights, check_y, free_columns
+from atomsieve.validation import check_free, check_targets, check_weights, check_y, free_columns
 
 
 class Problem:
@@ -60,22 +61,31 @@ class Problem:
         intercept: bool = False,
         free: Any = None,
     ) -> None:
-        check_pieces(loss, gauge, penalty)
+        for name, piece, kind in (("loss", loss, Loss), ("gauge", gauge, Gauge), ("penalty", penalty, Penalty)):
+            require_piece(name, piece, kind)
+        if not isinstance(intercept, (bool, np.bool_)):
+            raise TypeError(f"intercept must be True or False, got {intercept!r}. Pass columns of your own as `free`.")
         ambient = as_design(X)
-        n, d = ambient.shape
-        self.loss, self.gauge, self.penalty = loss, gauge, penalty
-        self.weights = check_weights(sample_weight, n)
-        self.y, self.outputs = check_y(y, self.weights, loss, intercept=intercept)
-        gauge.check((d, *self.outputs))
+        weights = check_weights(sample_weight, ambient.shape[0])
+        given, y = check_free(free, len(weights)), check_y(y, len(weights))
+        if not weights.all():  # samples of weight 0 are left out, whatever they hold
+            counted = weights > 0
+            ambient, weights, given, y = ambient.samples(counted), weights[counted], given[counted], y[counted]
+        self.loss, self.gauge, self.penalty, self.weights = loss, gauge, penalty, weights
+        self.intercept, self.free_count = bool(intercept), given.shape[1]
+        self.y, self.outputs = check_targets(y, loss, intercept=self.intercept)
+        gauge.check((ambient.shape[1], *self.outputs))
         self.design: Design
         self.core: BlockGauge
         self.design, self.core = gauge.lift(ambient)
-        self.intercept = bool(intercept)
-        columns, self.free_count = free_columns(self.design, self.core.free_rows(), free, intercept=intercept)
-        self.free = None if columns is None else FreeDirections.of(columns, loss, self.y, self.weights)
-        if not math.isfinite(self.baseline):
+        columns = free_columns(self.design, self.core.free_rows(), given, intercept=self.intercept)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.free = None if columns is None else FreeDirections.of(columns, loss, self.y, weights, self.outputs)
+        origin = self.at(self.state())
+        if not (math.isfinite(origin.objective) and origin.is_finite):
             raise ValueError(
-                f"{type(loss).__name__} overflows at x = 0 for these targets. Rescale y (and X) to moderate size."
+                f"The problem overflows at x = 0: {type(loss).__name__} or {penalty!r} is not finite there. Rescale "
+                "y, X and `free` to moderate size, or choose a larger strength."
             )
 
     def __repr__(self) -> str:
@@ -106,12 +116,23 @@ class Problem:
     @cached_property
     def smoothness(self) -> float:
         """The constant L: smoothness of the loss part with respect to the symmetrised hull of the atoms."""
-        return self.curvature * float(self.spread.max()) ** 2
+        return self.curvature * self.widest**2
+
+    @cached_property
+    def widest(self) -> float:
+        """The largest norm of A p over all atoms of the full problem."""
+        return float(self.spread.max())
 
     @cached_property
     def baseline(self) -> float:
         """The objective at x = 0, free directions at their best: the scale of every tolerance."""
         return self.at(self.state()).objective
+
+    @cached_property
+    def negligible(self) -> float:
+        """What rounding of the predictions at x = 0 can make of an objective that is 0."""
+        size = self.measure.plain_norm(self.at(self.state()).u)
+        return self.loss.smoothness * (noise_level(len(self.y)) * size) ** 2
 
     @cached_property
     def eligible(self) -> Mask:
@@ -123,7 +144,7 @@ class Problem:
         if x is None:
             x = np.zeros(self.shape)
         if free is None:
-            free = np.zeros(0) if self.free is None else self.free.start(self.outputs)
+            free = np.zeros(0) if self.free is None else self.free.origin
         return self.inside(x, self.design.matvec(x), free)
 
     def inside(self, x: Array, fit: Samples, free: Array) -> State:
@@ -168,7 +189,7 @@ class Problem:
             part.__dict__.pop(name, None)
         if "spread" in self.__dict__:
             kept = np.unique(self.core.labels(self.shape)[rows])
-            part.__dict__["spread"] = self.spread[kept]
+            part.__dict__.update(spread=self.spread[kept], widest=self.widest)
         part.design, part.core = self.design.select(rows), self.core.restrict(rows)
         return part
 
@@ -204,23 +225,25 @@ class Point:
         """Pair a state with the gradient there, scaled into the domain of phi* where it must be."""
         theta, z, scores = dual
         xp, penalty = array_namespace(u), problem.penalty
+        # free directions do not count against theta, and taking them out first leaves less to cancel
+        centred = problem.measure.project(state.fit)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
         charge = penalty.value(state.mass)
         paired = penalty.superlinear or penalty.conjugate(sigma) < math.inf
         if paired:
             answer = penalty.conjugate(sigma)
-            gap = charge + answer + float(xp.sum(state.fit * theta))
+            gap = charge + answer + float(xp.sum(centred * theta))
         else:
             factor = penalty.slope(0.0) / sigma
             theta, z, scores, sigma = factor * theta, factor * z, factor * scores, penalty.slope(0.0)
             answer = float(xp.sum(problem.weights * problem.loss.conjugate(factor * slopes, problem.y)))
             gap = problem.loss_value(u) + answer + charge
-        noise = (16 + math.sqrt(len(u))) * EPS
+        noise = noise_level(len(u))
         size = problem.measure.plain_norm(state.fit) + (0.0 if u is state.fit else problem.measure.plain_norm(u))
         # rounding of u moves theta by at most M times as much
         doubt = noise * (problem.measure.plain_norm(slopes) + problem.loss.smoothness * size)
-        rounding = noise * (charge + abs(answer)) + doubt * size
+        rounding = noise * (charge + abs(answer)) + doubt * problem.measure.plain_norm(centred)
         if not math.isnan(gap):
             gap = max(gap, 0.0)
         return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, paired, rounding, doubt)

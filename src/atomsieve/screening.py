@@ -4,7 +4,6 @@ All rest on one fact: the optimal dual point lies within `radius` of the current
 score is too far below the best cannot be among the best at the optimum.
 """
 
-import math
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -26,8 +25,7 @@ class PaperRule:
     """The paper's rule: out when `sigma(z) - p . z > 2 sqrt(L gap)`."""
 
     def keep(self, point: Point) -> Mask:
-        largest = math.sqrt(point.problem.smoothness / point.problem.curvature)
-        kept: Mask = point.scores >= point.sigma - 2 * largest * (point.radius + point.doubt)
+        kept: Mask = ~(point.scores + 2 * point.problem.widest * (point.radius + point.doubt) < point.sigma)
         return kept
 
 
@@ -46,13 +44,13 @@ class PairwiseRule:
         spread = problem.spread
         norm = float(spread[point.best]) if point.sigma > 0 else 0.0
         room = doubt * (spread + norm)
-        kept: Mask = point.scores + radius * (spread + norm) + room >= point.sigma
+        kept: Mask = ~(point.scores + radius * (spread + norm) + room < point.sigma)
         if point.gap <= self._spent_at / 4 and kept.any():
             self._spent_at = point.gap
             atom = point.atom
-            cross = problem.measure.cross(atom.image(problem.design))
+            cross = problem.measure.cross(problem.measure.direction(atom.image(problem.design)))
             bound = problem.core.rivals(point.z, cross, spread, (atom, norm), radius)
-            kept &= bound + room >= point.sigma
+            kept &= ~(bound + room < point.sigma)  # a NaN rules nothing out
         return kept
 
 

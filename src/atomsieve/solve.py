@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.checks import as_floats, is_number, require_piece
 from atomsieve.methods import Method, Pairwise
 from atomsieve.problem import Point, Problem
 from atomsieve.progress import ProgressLine
@@ -72,10 +73,13 @@ def solve(
     (array([2.307692, 0.      , 0.      ]), array([ True, False, False]))
     """
     method = Pairwise() if method is None else method
-    limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
-    if screening not in RULES:
-        raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
+    require_piece("problem", problem, Problem)
+    require_piece("method", method, Method)
     method.check(problem)
+    limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
+    if not (isinstance(screening, str) and screening in RULES):
+        raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
+    callbacks = check_callbacks(callbacks)
     sieve, history = Sieve(problem, RULES[screening]()), Trace()
     state, best, status, t = first_state(problem, start), None, Status.INTERRUPTED, 0
     with ProgressLine() as line:
@@ -87,7 +91,7 @@ def solve(
                 line.show(progress, limits.gap)
                 if trace:
                     history.record(progress)
-                stopped = [callback(progress) is False for callback in callbacks]
+                stopped = [_says_stop(callback(progress)) for callback in callbacks]
                 ended = limits.status(progress) or (Status.STOPPED if any(stopped) else None)
                 if ended:
                     status = ended
@@ -109,7 +113,7 @@ class Limits:
     """When a run ends."""
 
     baseline: float
-    tol: float
+    gap: float
     max_iter: int
     time: float
     started: float
@@ -117,20 +121,13 @@ class Limits:
     @classmethod
     def of(cls, problem: Problem, tol: float, max_iter: int, time_limit: float | None) -> "Limits":
         """Check the limits and start the clock."""
-        if not isinstance(problem, Problem):
-            raise TypeError(f"solve needs a Problem, got {type(problem).__name__}.")
-        if not 0 <= tol < np.inf:
+        if not (is_number(tol) and 0 <= tol < np.inf):
             raise ValueError(f"tol must be a finite number that is not negative, got {tol!r}.")
-        if max_iter != int(max_iter) or max_iter < 0:
+        if not (is_number(max_iter) and 0 <= max_iter < np.inf and max_iter == int(max_iter)):
             raise ValueError(f"max_iter must be a whole number that is not negative, got {max_iter!r}.")
-        if time_limit is not None and not time_limit > 0:
+        if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
             raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
-        return cls(problem.baseline, tol, int(max_iter), time_limit or np.inf, time.perf_counter())
-
-    @property
-    def gap(self) -> float:
-        """The gap to reach."""
-        return self.tol * self.baseline
+        return cls(problem.baseline, tol * problem.baseline, int(max_iter), time_limit or np.inf, time.perf_counter())
 
     @property
     def elapsed(self) -> float:
@@ -140,7 +137,7 @@ class Limits:
     def status(self, progress: Progress) -> Status | None:
         """Return why the run ends here, None where it goes on."""
         point = progress.point
-        if point.gap <= self.gap:
+        if point.gap <= self.gap or self._nothing_left(point):
             return Status.CONVERGED
         if not point.is_finite or self._lost(point, HOPELESS):
             return Status.DIVERGED
@@ -149,6 +146,11 @@ class Limits:
         if progress.iteration > self.max_iter:
             return Status.DIVERGED if self._lost(point, 1.0) else Status.MAX_ITER
         return Status.TIME_LIMIT if progress.time > self.time else None
+
+    def _nothing_left(self, point: Point) -> bool:
+        """Return whether free directions fit the targets so exactly that the objective is nothing but rounding."""
+        negligible = point.problem.negligible
+        return self.baseline <= negligible and point.objective <= negligible
 
     def _lost(self, point: Point, factor: float) -> bool:
         """Return whether the objective is a multiple of what it was at x = 0, with no theorem to bring it back."""
@@ -182,11 +184,25 @@ class Best:
         return Result(problem, lifted, self.point, alive, status, n_iter, time, trace)
 
 
+def _says_stop(answer: Any) -> bool:
+    return isinstance(answer, (bool, np.bool_)) and not answer
+
+
+def check_callbacks(callbacks: Any) -> list[Callback]:
+    """Return the callbacks as a list; refuse what cannot be called."""
+    if callable(callbacks) or not isinstance(callbacks, Iterable):
+        raise TypeError("callbacks must be a list of callables: write callbacks=[...].")
+    found = list(callbacks)
+    if not all(callable(callback) and not isinstance(callback, type) for callback in found):
+        raise TypeError("callbacks must be a list of callables; one of them cannot be called.")
+    return found
+
+
 def first_state(problem: Problem, start: Any) -> State:
     """Return the state of coefficients or of an earlier result; x = 0 by default."""
     if start is None:
         return problem.state()
-    x = start.lifted if isinstance(start, Result) else np.array(start, dtype=np.float64)
+    x = start.lifted if isinstance(start, Result) else as_floats(start, "start")
     if x.shape != problem.shape:
         raise ValueError(
             f"start must have shape {problem.shape}, got {x.shape}. For an Image or Atoms gauge pass the coefficients "

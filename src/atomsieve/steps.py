@@ -3,15 +3,17 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from array_api_compat import array_namespace
 
-from atomsieve.piece import Piece, require_positive
+from atomsieve.checks import require_positive
+from atomsieve.piece import Piece
 from atomsieve.problem import Point
 from atomsieve.state import Move
 
 
+@runtime_checkable
 class Step(Protocol):
     """Chooses the step length of a move."""
 

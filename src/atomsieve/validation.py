@@ -1,30 +1,21 @@
-"""What users pass, checked once and refused in sentences that name the argument and the remedy."""
+"""The data of a problem, checked once and refused in sentences that name the argument and the remedy."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from atomsieve.checks import as_floats, as_numbers
 from atomsieve.design import Design
-from atomsieve.gauges import Gauge
 from atomsieve.losses import Loss
-from atomsieve.penalties import Penalty
 from atomsieve.typing import Array, Index, Samples
-
-
-def check_pieces(loss: Any, gauge: Any, penalty: Any) -> None:
-    """Refuse pieces of the wrong kind (a class instead of an instance is the usual slip)."""
-    for name, piece, kind in (("loss", loss, Loss), ("gauge", gauge, Gauge), ("penalty", penalty, Penalty)):
-        if isinstance(piece, type) and issubclass(piece, kind):
-            raise TypeError(f"{name} must be an instance, not a class: write {piece.__name__}(...).")
-        if not isinstance(piece, kind):
-            raise TypeError(f"{name} must be an atomsieve {kind.__name__}, got {type(piece).__name__}.")
 
 
 def check_weights(sample_weight: Any, n: int) -> Array:
     """Return weights that sum to 1."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = as_floats(sample_weight, "sample_weight")
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), got {weights.shape}.")
     if not np.isfinite(weights).all() or (weights < 0).any():
@@ -36,43 +27,43 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     return np.asarray(scaled / scaled.sum())
 
 
-def check_y(y: Any, weights: Array, loss: Loss, *, intercept: bool) -> tuple[Samples, tuple[int, ...]]:
-    """Return the targets and the trailing shape of the predictions; refuse what the loss is not defined for.
-
-    Samples of weight 0 are left out: their targets do not count, not even as a class of their own.
-    """
-    targets = np.asarray(y)
-    if targets.dtype.kind not in "fiub":
-        raise ValueError(f"y must hold real numbers, got dtype {targets.dtype}. Encode labels as numbers first.")
-    if targets.shape != weights.shape:
-        hint = " Pass y.ravel()." if targets.shape == (len(weights), 1) else ""
-        raise ValueError(f"y must have shape ({len(weights)},), one target per row of X, got {targets.shape}.{hint}")
+def check_y(y: Any, n: int) -> NDArray[Any]:
+    """Return the targets as an array of n numbers."""
+    targets = as_numbers(y, "y")
+    if targets.shape != (n,):
+        hint = " Pass y.ravel()." if targets.shape == (n, 1) else ""
+        raise ValueError(f"y must have shape ({n},), one target per row of X, got {targets.shape}.{hint}")
     if not np.isfinite(targets).all():
         raise ValueError("y contains NaN or infinite values. Remove those samples first.")
-    counted = targets[weights > 0]
-    loss.check_targets(counted)
+    return targets
+
+
+def check_targets(y: NDArray[Any], loss: Loss, *, intercept: bool) -> tuple[Samples, tuple[int, ...]]:
+    """Return the targets and the trailing shape of the predictions; refuse what the loss is not defined for."""
+    loss.check_targets(y)
     if intercept:
-        loss.check_intercept(counted)
-    outputs = loss.outputs(counted)
-    if outputs is None:
-        return targets.astype(np.float64), ()
-    return targets.astype(np.int64), (outputs,)
+        loss.check_intercept(y)
+    outputs = loss.outputs(y)
+    return (y.astype(np.float64), ()) if outputs is None else (y.astype(np.int64), (outputs,))
 
 
-def free_columns(design: Design, rows: Index, free: Any, *, intercept: bool) -> tuple[Samples | None, int]:
-    """Return B = [1, free, unpenalised columns of A] and the number of columns of `free`; None where B is empty."""
-    n = design.shape[0]
-    parts = [np.ones((n, 1))] if intercept else []
-    count = 0
-    if free is not None:
-        given = np.asarray(free, dtype=np.float64)
-        given = given[:, None] if given.ndim == 1 else given
-        if given.ndim != 2 or len(given) != n:
-            raise ValueError(f"free must have shape ({n}, k), one row per row of X, got {given.shape}.")
-        if not np.isfinite(given).all():
-            raise ValueError("free contains NaN or infinite values.")
-        count = given.shape[1]
-        parts.append(given)
-    if len(rows):
-        parts.append(np.asarray(design.columns(rows)))
-    return (np.hstack(parts) if parts and sum(part.shape[1] for part in parts) else None), count
+def check_free(free: Any, n: int) -> Array:
+    """Return the free columns as an n x k array, k = 0 where there are none."""
+    if free is None:
+        return np.zeros((n, 0))
+    given = as_floats(free, "free")
+    given = given[:, None] if given.ndim == 1 else given
+    if given.ndim != 2 or len(given) != n:
+        raise ValueError(f"free must have shape ({n}, k), one row per row of X, got {given.shape}.")
+    if not np.isfinite(given).all():
+        raise ValueError("free contains NaN or infinite values.")
+    return given
+
+
+def free_columns(design: Design, rows: Index, free: Array, *, intercept: bool) -> Samples | None:
+    """Return B = [1, free, unpenalised columns of A]; None where that is empty."""
+    constant = np.ones((design.shape[0], 1 if intercept else 0))
+    columns = (
+        np.hstack([constant, free, np.asarray(design.columns(rows))]) if len(rows) else np.hstack([constant, free])
+    )
+    return columns if columns.shape[1] else None

@@ -183,11 +183,129 @@ def draw(loss, penalty, gauge, seed):
     return Case({"X": layout(X), "y": y, **pieces})
 
 
+# Attacks: a twist takes the pieces of a random problem (no gauge or penalty yet) and makes them hard.
+
+
+def duplicated(rng, pieces):
+    X = pieces["X"]
+    pieces["X"] = np.hstack([X, X[:, ::-1], -X[:, :1]])
+
+
+def nearly_duplicated(rng, pieces):
+    X = pieces["X"]
+    pieces["X"] = np.hstack([X, X + 10 ** rng.uniform(-14, -5) * rng.standard_normal(X.shape)])
+
+
+def partly_zero(rng, pieces):
+    pieces["X"][:, :: int(rng.integers(1, 3))] = 0.0
+
+
+def rank_deficient(rng, pieces):
+    n, d = pieces["X"].shape
+    pieces["X"] = rng.standard_normal((n, 2)) @ rng.standard_normal((2, d))
+
+
+def wide(rng, pieces):
+    pieces["X"] = rng.standard_normal((len(pieces["X"]), 50))
+
+
+def one_sample(rng, pieces):
+    pieces |= {"X": pieces["X"][:1], "y": pieces["y"][:1]}
+    if isinstance(pieces["loss"], Multinomial):
+        pieces["loss"] = Multinomial(CLASSES)
+
+
+def uneven_columns(rng, pieces):
+    pieces["X"] *= 10 ** rng.uniform(-8, 8, pieces["X"].shape[1])
+
+
+def small_unit(rng, pieces):
+    pieces["X"] *= 1e-6
+
+
+def large_unit(rng, pieces):
+    pieces["X"] *= 1e6
+
+
+def uneven_samples(rng, pieces):
+    pieces["sample_weight"] = 10 ** rng.uniform(-8, 0, len(pieces["y"]))
+
+
+def tied(rng, pieces):
+    n = len(pieces["y"])
+    pieces["X"] = np.hstack([np.eye(n), -2 * np.eye(n)[:, :3]])
+    if not isinstance(pieces["loss"], Multinomial):
+        pieces["y"] = np.ones(n)
+
+
+def far_from_zero(rng, pieces):
+    pieces |= {"intercept": True, "X": pieces["X"] + 10 ** rng.uniform(2, 6)}
+    if isinstance(pieces["loss"], (Squared, Huber)):
+        pieces["y"] = pieces["y"] + 10 ** rng.uniform(2, 6)
+
+
+def along_the_free(rng, pieces):
+    n = len(pieces["y"])
+    pieces |= {"intercept": True, "free": np.column_stack([free_column(rng, n), free_column(rng, n)])}
+    pieces["X"][:, 0] = 1.0
+    pieces["X"][:, -1] = pieces["free"] @ [1.0, -2.0]
+
+
+def dependent_free(rng, pieces):
+    column, other = (free_column(rng, len(pieces["y"])) for _ in range(2))
+    pieces |= {"intercept": True, "free": np.column_stack([column, column + 10 ** rng.uniform(-5, -3) * other])}
+
+
+def separable(rng, pieces):
+    if isinstance(pieces["loss"], Multinomial):
+        pieces["y"] = np.digitize(pieces["X"][:, 0], [-0.5, 0.5])
+    elif isinstance(pieces["loss"], (Logistic, SquaredHinge)):
+        pieces["y"] = np.where(pieces["X"][:, 0] > 0, 1, -1)
+
+
+TWISTS = {
+    twist.__name__: twist
+    for twist in (
+        duplicated, nearly_duplicated, partly_zero, rank_deficient, wide, one_sample, uneven_columns, small_unit, large_unit,
+        uneven_samples, tied, far_from_zero, along_the_free, dependent_free, separable,
+    )
+}
+EXTREME_PENALTIES = {
+    "weak": lambda rng: Square(10 ** rng.uniform(-9, -4)),
+    "strong": lambda rng: Square(10 ** rng.uniform(2, 8)),
+    "small ball": lambda rng: Ball(10 ** rng.uniform(-8, -2)),
+    "large ball": lambda rng: Ball(10 ** rng.uniform(1, 4)),
+    "blunt barrier": lambda rng: LogBarrier(1.0, 10 ** rng.uniform(-8, -2)),
+    "sharp barrier": lambda rng: LogBarrier(1.0, 10 ** rng.uniform(3, 8)),
+    "weak line": lambda rng: LinearSquare(10 ** rng.uniform(-8, -3), 10 ** rng.uniform(-3, 0)),
+    "high power": lambda rng: Power(log_uniform(rng, 0.01, 1), 8),
+    "low power": lambda rng: Power(log_uniform(rng, 0.01, 1), 1.5),
+}
+
+
+def twisted(twist, loss, penalty, gauge, seed):
+    """Return the problem of an attack."""
+    tables = (TWISTS, LOSSES, PENALTIES | EXTREME_PENALTIES, GAUGES)
+    names = (twist, loss, penalty, gauge)
+    rng = np.random.default_rng([seed, *(list(table).index(name) for table, name in zip(tables, names, strict=True))])
+    n, d = PAIRED + 3, int(rng.integers(2, 5))
+    pieces = {"X": rng.standard_normal((n, d)), "loss": LOSSES[loss](rng)}
+    pieces["y"] = targets(rng, pieces["loss"], pieces["X"] @ rng.standard_normal(d))
+    TWISTS[twist](rng, pieces)
+    pieces["penalty"] = tables[2][penalty](rng)
+    pieces["gauge"] = GAUGES[gauge](rng, pieces["X"].shape[1])
+    if gauge == "L1 weights" and loss in ("Logistic", "Multinomial"):
+        pieces["gauge"].weights[0] = 1.0  # a free column may separate the classes, and no solution exists
+    return Case(pieces)
+
+
 # The laws.
 
 
 def bounds_hold(point, truth):
     """dual <= optimum <= primal, up to rounding."""
+    if not point.is_finite:
+        return
     slack = SLACK * max(truth.baseline, point.objective)
     assert point.dual <= truth.upper + slack, f"dual {point.dual!r} is above the optimum {truth.upper!r}"
     assert point.objective >= truth.lower - slack, f"primal {point.objective!r} is below the optimum {truth.lower!r}"
@@ -211,6 +329,8 @@ def run_is_safe(case, method, screening, max_iter=80):
 
 def rules_are_safe(point, support):
     """Both rules keep the support, and the stronger keeps a subset of what the paper's keeps."""
+    if not point.is_finite:
+        return
     paper, pairwise = PaperRule().keep(point), PairwiseRule().keep(point)
     assert paper[support].all(), f"the paper's rule drops blocks {support[~paper[support]]} of the support"
     assert pairwise[support].all(), f"the pairwise rule drops blocks {support[~pairwise[support]]} of the support"

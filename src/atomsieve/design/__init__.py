@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
 
+from atomsieve.checks import as_numbers
 from atomsieve.design.base import ALL, Design, Rows, as_slice
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.product import ProductDesign
@@ -15,7 +15,8 @@ __all__ = ["ALL", "DenseDesign", "Design", "ProductDesign", "Rows", "SparseDesig
 
 def as_design(X: Any, name: str = "X") -> Design:
     """Return the design of a two-dimensional array, data frame or sparse matrix; refuse the rest in a sentence."""
-    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    X = X if issparse(X) else as_numbers(X, name)
+    shape = X.shape
     if len(shape) != 2:
         raise ValueError(
             f"{name} must have two dimensions (samples x features), got shape {tuple(shape)}. "
@@ -25,7 +26,7 @@ def as_design(X: Any, name: str = "X") -> Design:
         raise ValueError(
             f"{name} is empty: its shape is {tuple(shape)}. At least one sample and one feature are needed."
         )
-    design = SparseDesign.of(X) if issparse(X) else DenseDesign.of(X)
+    design = SparseDesign.of(X, name) if issparse(X) else DenseDesign.of(X, name)
     if not design.is_finite():
         raise ValueError(
             f"{name} contains NaN or infinite values. Impute or remove them first "

@@ -2,7 +2,7 @@
 
 from typing import Protocol, TypeAlias
 
-from atomsieve.typing import Array, Index, Samples
+from atomsieve.typing import Array, Index, Mask, Samples
 
 Rows: TypeAlias = slice | Index
 """Which rows of x, that is columns of A: a slice or an array of positions."""
@@ -35,5 +35,11 @@ class Design(Protocol):
     def select(self, rows: Rows) -> "Design":
         """Return the design of the chosen columns alone, compact, so that its products cost in proportion."""
 
-    def squared_norms(self, weights: Samples) -> Array:
-        """Return `sum_i w_i A_ij^2` for each column j."""
+    def samples(self, chosen: Mask) -> "Design":
+        """Return the design of the chosen samples alone."""
+
+    def largest(self) -> float:
+        """Return the largest absolute entry."""
+
+    def squared_norms(self, weights: Samples, scale: float) -> Array:
+        """Return `sum_i w_i (A_ij / scale)^2` for each column j."""

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.checks import as_floats
 from atomsieve.design.base import ALL, Rows
-from atomsieve.typing import Array, Samples
+from atomsieve.typing import Array, Mask, Samples
 
 CHUNK = 1 << 20
 """Entries of A that a temporary may hold."""
@@ -19,12 +20,9 @@ class DenseDesign:
     matrix: Array
 
     @classmethod
-    def of(cls, X: Any) -> "DenseDesign":
+    def of(cls, X: Any, name: str) -> "DenseDesign":
         """Take X as it is where BLAS can read it; convert other types and layouts once."""
-        matrix = np.asarray(X)
-        if matrix.dtype.kind not in "fiub":
-            raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.")
-        matrix = np.asarray(matrix, dtype=np.float64)
+        matrix = as_floats(X, name)
         readable = any(
             stride == matrix.itemsize and other >= 0 for stride, other in (matrix.strides, matrix.strides[::-1])
         )
@@ -47,11 +45,17 @@ class DenseDesign:
     def select(self, rows: Rows) -> "DenseDesign":
         return DenseDesign(self.matrix[:, rows])
 
-    def squared_norms(self, weights: Samples) -> Array:
+    def samples(self, chosen: Mask) -> "DenseDesign":
+        return DenseDesign(self.matrix[chosen])
+
+    def largest(self) -> float:
+        return max(float(self.matrix.max()), -float(self.matrix.min()))
+
+    def squared_norms(self, weights: Samples, scale: float) -> Array:
         n, d = self.shape
         norms = np.zeros(d)
-        for start in range(0, n, max(1, CHUNK // max(1, d))):
-            block = self.matrix[start : start + max(1, CHUNK // max(1, d))]
+        for start in range(0, n, max(1, CHUNK // d)):
+            block = self.matrix[start : start + max(1, CHUNK // d)] / scale
             norms += (block * block).T @ weights[start : start + len(block)]
         return norms
 

@@ -6,7 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from atomsieve.design.base import ALL, Design, Rows
-from atomsieve.typing import Array, Samples
+from atomsieve.typing import Array, Mask, Samples
 
 WIDTH = 256
 """Columns of A Q that are formed at a time."""
@@ -35,10 +35,17 @@ class ProductDesign:
     def select(self, rows: Rows) -> "ProductDesign":
         return ProductDesign(self.left, self.right.select(rows))
 
-    def squared_norms(self, weights: Samples) -> Array:
+    def samples(self, chosen: Mask) -> "ProductDesign":
+        return ProductDesign(self.left.samples(chosen), self.right)
+
+    def largest(self) -> float:
+        blocks = (self.columns(slice(start, start + WIDTH)) for start in range(0, self.shape[1], WIDTH))
+        return max(float(array_namespace(block).max(array_namespace(block).abs(block))) for block in blocks)
+
+    def squared_norms(self, weights: Samples, scale: float) -> Array:
         norms = np.zeros(self.shape[1])
         for start in range(0, len(norms), WIDTH):
-            block = self.columns(slice(start, start + WIDTH))
+            block = self.columns(slice(start, start + WIDTH)) / scale
             xp = array_namespace(block)
             norms[start : start + WIDTH] = np.asarray(xp.sum(weights[:, None] * block * block, axis=0))
         return norms

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.design.base import ALL, Rows
-from atomsieve.typing import Array, Samples
+from atomsieve.typing import Array, Mask, Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,15 +21,15 @@ class SparseDesign:
     _remembered: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, X: Any) -> "SparseDesign":
+    def of(cls, X: Any, name: str) -> "SparseDesign":
         """Take CSR and CSC as they are; convert other formats, types and duplicate entries once."""
         if X.dtype.kind not in "fiub":
-            raise ValueError(f"X must hold real numbers, got dtype {X.dtype}.")
-        matrix = X if X.format in ("csr", "csc") else X.tocsc()
+            raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
+        matrix = (X if X.format in ("csr", "csc") else X.tocsc()).astype(np.float64, copy=False)
         if not matrix.has_canonical_format:
-            matrix = matrix.copy() if matrix is X else matrix
+            matrix = matrix.copy()
             matrix.sum_duplicates()
-        return cls(matrix.astype(np.float64, copy=False))
+        return cls(matrix)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -48,9 +48,15 @@ class SparseDesign:
     def select(self, rows: Rows) -> "SparseDesign":
         return SparseDesign(self.matrix[:, rows])
 
-    def squared_norms(self, weights: Samples) -> Array:
+    def samples(self, chosen: Mask) -> "SparseDesign":
+        return SparseDesign(self.matrix[np.flatnonzero(chosen)])
+
+    def largest(self) -> float:
+        return float(np.abs(self.matrix.data).max(initial=0.0))
+
+    def squared_norms(self, weights: Samples, scale: float) -> Array:
         m = self.matrix
-        squares = type(m)((m.data * m.data, m.indices, m.indptr), shape=m.shape)
+        squares = type(m)(((m.data / scale) ** 2, m.indices, m.indptr), shape=m.shape)
         norms: Array = squares.T @ weights
         return norms
 

@@ -136,7 +136,7 @@ class BlockGauge(Gauge):
     def rivals(self, z: Array, cross: Array, spread: Array, best: tuple[Atom, float], radius: float) -> Array:  # noqa: ARG002
         """Return an upper bound over each block's atoms p of `p . z + radius * norm(A (p - q))`.
 
-        `best` is the atom q with its norm, `cross` the inner products of the columns of A with A q. Blocks with
-        few atoms know the distances; this default bounds them by the sum of the norms.
+        `best` is the atom q with its norm, `cross` the inner products of the columns of A with the direction of A q.
+        Blocks with few atoms know the distances; this default bounds them by the sum of the norms.
         """
         return self.scores(z) + radius * (spread + best[1])

@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.checks import as_floats
 from atomsieve.gauges.base import Atom, BlockGauge
-from atomsieve.measure import EPS, Measure
+from atomsieve.measure import Measure
 from atomsieve.typing import Array, Index, Mask
+
+BLUR = 1e-12
+"""Error of a cosine: columns closer than its root are not told apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +26,18 @@ class Coordinates(BlockGauge):
     def check(self, shape: tuple[int, ...]) -> None:
         if self.weights is None:
             return
-        weights, name = np.asarray(self.weights, dtype=float), type(self).__name__
+        name = type(self).__name__
+        weights = as_floats(self.weights, f"{name}: weights")
         if weights.shape not in (shape, shape[:1]):
             raise ValueError(f"{name}: weights must have shape {shape}, got {weights.shape}.")
         if np.isnan(weights).any() or (weights < 0).any():
             raise ValueError(
                 f"{name}: weights must be non-negative numbers (0 leaves a coordinate unpenalised, inf excludes it)."
+            )
+        if not self.signed and (weights == 0).any():
+            raise ValueError(
+                f"{name}: weights must be positive (inf excludes a coordinate). A coordinate without a price "
+                "that must stay non-negative is not supported; give it a small weight."
             )
         if weights.ndim == 2 and ((weights == 0).any(axis=1) & (weights > 0).any(axis=1)).any():
             raise ValueError(f"{name}: a weight of 0 must hold for every output of its feature.")
@@ -93,16 +103,27 @@ class Coordinates(BlockGauge):
     def rivals(self, z: Array, cross: Array, spread: Array, best: tuple[Atom, float], radius: float) -> Array:
         atom, norm = best
         sizes = self._atom_sizes(z.ndim)
-        along, inner = (z * sizes).ravel(), (cross * sizes).ravel()
-        squares = spread * spread + norm * norm
-        squares += 64 * EPS * squares  # the difference of near-equal columns must not round to nothing
-        bound = along + radius * np.sqrt(np.maximum(squares - 2 * inner, 0.0))
+        along = (z * sizes).ravel()
+        cosine = (cross * sizes).ravel() / np.where(spread > 0, spread, 1.0)
+        bound = along + radius * _distances(spread, norm, cosine)
         if self.signed:
-            other = -along + radius * np.sqrt(np.maximum(squares + 2 * inner, 0.0))
-            bound = np.maximum(bound, other)
+            bound = np.maximum(bound, -along + radius * _distances(spread, norm, -cosine))
         if z.ndim == 2:
             # atoms of different outputs: the curvature bound holds for each atom alone, not for their difference
             apart = np.ones(z.shape, dtype=bool)
             apart[:, np.flatnonzero(atom.values)] = False
             bound = np.where(apart.ravel(), super().rivals(z, cross, spread, best, radius), bound)
         return bound
+
+
+def _distances(lengths: Array, length: float, cosines: Array) -> Array:
+    """Return the distance between vectors of known lengths and angles, rounded up for nearly equal ones.
+
+    `(a - b)^2 + 2 a b (1 - cosine)`, scaled so that squares neither overflow nor vanish.
+    """
+    scale = max(float(lengths.max()), length)
+    if scale == 0:
+        return np.zeros_like(lengths)
+    a, b = lengths / scale, length / scale
+    apart = np.minimum(1.0 - cosines + BLUR, 2.0)
+    return np.asarray(scale * np.sqrt((a - b) ** 2 + 2 * a * b * np.maximum(apart, BLUR)))

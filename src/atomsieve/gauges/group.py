@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.checks import as_floats
 from atomsieve.design import Rows, as_slice
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.l2 import euclidean
@@ -37,10 +38,12 @@ class Group(BlockGauge):
             raise ValueError(
                 f"Group: groups must give one label per feature, {shape[0]} in all, got shape {groups.shape}."
             )
+        if any(label is None or label != label for label in groups.ravel().tolist()):  # noqa: PLR0124
+            raise ValueError("Group: groups has missing labels (NaN or None). Give every feature a group.")
         count = len(np.unique(groups))
         if self.weights is None:
             return
-        weights = np.asarray(self.weights, dtype=float)
+        weights = as_floats(self.weights, "Group: weights")
         if weights.shape != (count,):
             raise ValueError(
                 f"Group: weights must give one number per group, {count} in all, got shape {weights.shape}."

@@ -9,7 +9,8 @@ from atomsieve.gauges.coordinates import Coordinates
 class NonNegative(Coordinates):
     """Weighted sum of non-negative coordinates, `kappa(x) = sum_j weights_j x_j` for `x >= 0`, else +inf.
 
-    The support function is `sigma(z) = max(0, max_j z_j / weights_j)`; weights as for L1.
+    The support function is `sigma(z) = max(0, max_j z_j / weights_j)`; weights are positive, inf excludes a
+    coordinate.
 
     >>> import numpy as np
     >>> NonNegative().value(np.array([1.0, 2.0])), NonNegative().value(np.array([1.0, -2.0]))

@@ -22,6 +22,9 @@ class Loss(Piece, ABC):
     smoothness: float
     """Lipschitz constant M of the derivative (spectral norm of the Hessian where there are several outputs)."""
 
+    attained: bool = True
+    """Whether every sample's loss has a minimiser; the logistic losses only approach theirs at infinity."""
+
     @property
     def entry_smoothness(self) -> float:
         """Lipschitz constant for changes of one output alone; smaller than `smoothness` for Multinomial."""

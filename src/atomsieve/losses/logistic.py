@@ -18,6 +18,7 @@ class Logistic(Loss):
     """
 
     smoothness = 0.25
+    attained = False
 
     def value(self, u: Samples, y: Samples) -> Samples:
         xp = array_namespace(u)

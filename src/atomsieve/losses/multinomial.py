@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from array_api_compat import array_namespace
 
+from atomsieve.checks import is_number
 from atomsieve.losses.base import Loss, infinite_where_not, x_log_x
 from atomsieve.typing import Samples
 
@@ -22,10 +23,16 @@ class Multinomial(Loss):
 
     classes: int | None = None
     smoothness = 0.5
+    attained = False
 
     @property
     def entry_smoothness(self) -> float:
         return 0.25
+
+    def __post_init__(self) -> None:
+        classes = self.classes
+        if classes is not None and not (is_number(classes) and 2 <= classes < np.inf and classes == int(classes)):
+            raise ValueError(f"Multinomial: classes must be a whole number, 2 or more, or None, got {classes!r}.")
 
     def outputs(self, y: Samples) -> int:
         if self.classes is not None:
@@ -38,7 +45,10 @@ class Multinomial(Loss):
         return top[:, 0] + xp.log(xp.sum(xp.exp(u - top), axis=1)) - xp.sum(self._labels(u, y) * u, axis=1)
 
     def gradient(self, u: Samples, y: Samples) -> Samples:
-        return self._probabilities(u) - self._labels(u, y)
+        # q - 1 at the label, without cancellation: minus the probability of all other classes
+        q, label = self._probabilities(u), self._labels(u, y)
+        others = q * (1 - label)
+        return others - label * array_namespace(u).sum(others, axis=1, keepdims=True)
 
     def curvature(self, u: Samples, y: Samples) -> Samples:  # noqa: ARG002
         """Return the diagonal of each sample's K x K Hessian; `hessian` has all of it."""
@@ -67,7 +77,17 @@ class Multinomial(Loss):
 
     def check_targets(self, y: Samples) -> None:
         labels = np.asarray(y)
+        if self.classes is None and labels.max() > 1000 + len(labels):
+            raise ValueError(
+                f"Multinomial: labels y go up to {labels.max():g}, far beyond the number of samples. Encode classes as "
+                "0, 1, ..., K - 1 (for example with sklearn.preprocessing.LabelEncoder)."
+            )
         classes = self.outputs(y)
+        if classes < 2:
+            raise ValueError(
+                "Multinomial: labels y name a single class: no intercept and no coefficients follow from one. "
+                "Give at least two classes, or pass classes=K."
+            )
         whole = np.issubdtype(labels.dtype, np.integer) or bool(np.all(labels == np.floor(labels)))
         if not (whole and labels.min() >= 0 and labels.max() < classes):
             raise ValueError(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from atomsieve.checks import require_piece
 from atomsieve.design import as_slice
 from atomsieve.gauges import Atom
 from atomsieve.methods.base import apply, require_bounded_oracle, require_search, rescale, toward
@@ -48,6 +49,9 @@ class Away(Piece):
 
     step: Step = field(default_factory=LineSearch)
     max_iter = 10_000
+
+    def __post_init__(self) -> None:
+        require_piece("Away: step", self.step, Step)
 
     def check(self, problem: Problem) -> None:
         require_bounded_oracle(self, problem.penalty)

@@ -1,6 +1,6 @@
 """A method makes one state of another. The loop around it is the same for all (solve.py)."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from atomsieve.state import Move, State
 from atomsieve.steps import OpenLoop
 
 
+@runtime_checkable
 class Method(Protocol):
     """One step from a point to the next state."""
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from atomsieve.checks import require_piece
 from atomsieve.methods.base import apply, require_bounded_oracle, toward
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
@@ -19,6 +20,9 @@ class GCG(Piece):
 
     step: Step = field(default_factory=OpenLoop)
     max_iter = 10_000
+
+    def __post_init__(self) -> None:
+        require_piece("GCG: step", self.step, Step)
 
     def check(self, problem: Problem) -> None:
         require_bounded_oracle(self, problem.penalty)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from atomsieve.checks import require_piece
 from atomsieve.methods.away import worst
 from atomsieve.methods.base import apply, require_bounded_oracle, require_search, rescale, toward
 from atomsieve.piece import Piece
@@ -32,6 +33,9 @@ class Pairwise(Piece):
 
     step: Step = field(default_factory=LineSearch)
     max_iter = 10_000
+
+    def __post_init__(self) -> None:
+        require_piece("Pairwise: step", self.step, Step)
 
     def check(self, problem: Problem) -> None:
         require_bounded_oracle(self, problem.penalty)

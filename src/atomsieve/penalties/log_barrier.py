@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
+from atomsieve.checks import require_positive
 from atomsieve.penalties.base import Penalty
-from atomsieve.piece import require_positive
 
 
 @dataclass(frozen=True, eq=False)

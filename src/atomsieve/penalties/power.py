@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
+from atomsieve.checks import is_number, keep_plain, require_positive
 from atomsieve.penalties.base import Penalty, power
-from atomsieve.piece import require_positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +24,9 @@ class Power(Penalty):
 
     def __post_init__(self) -> None:
         require_positive(self, strength=self.strength)
-        if not self.p > 1:
-            raise ValueError(f"Power: p must be greater than 1, got {self.p!r}; for p = 1 use Linear.")
+        if not (is_number(self.p) and self.p > 1):
+            raise ValueError(f"Power: p must be greater than 1, got {self.p!r}. For p = 1 use Linear.")
+        keep_plain(self, "p", self.p)
 
     @property
     def limit(self) -> float:  # type: ignore[override]

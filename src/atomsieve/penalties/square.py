@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
+from atomsieve.checks import require_positive
 from atomsieve.penalties.base import Penalty
-from atomsieve.piece import require_positive
 
 
 @dataclass(frozen=True, eq=False)

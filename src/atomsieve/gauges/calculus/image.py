@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+from atomsieve.checks import require_piece
 from atomsieve.design import ALL, Design, ProductDesign, as_design
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.coordinates import Coordinates
@@ -28,6 +29,9 @@ class Image(Gauge):
 
     gauge: Gauge
     matrix: Any
+
+    def __post_init__(self) -> None:
+        require_piece("Image: gauge", self.gauge, Gauge)
 
     @cached_property
     def _map(self) -> Design:

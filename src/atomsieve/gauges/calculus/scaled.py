@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from atomsieve.checks import require_piece, require_positive
 from atomsieve.design import Design
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.measure import Measure
-from atomsieve.piece import require_positive
 from atomsieve.typing import Array, Index, Mask
 
 
@@ -24,6 +24,7 @@ class Scaled(BlockGauge):
     radius: float
 
     def __post_init__(self) -> None:
+        require_piece("Scaled: gauge", self.gauge, Gauge)
         require_positive(self, radius=self.radius)
 
     def check(self, shape: tuple[int, ...]) -> None:
@@ -73,9 +74,7 @@ class Scaled(BlockGauge):
         return self._blocks.free_rows()
 
     def rivals(self, z: Array, cross: Array, spread: Array, best: Any, radius: float) -> Array:
-        # max of C p.z + r norm(A(Cp - q)) = C (max of p.z + r norm(A(p - q/C)))
+        # max of C p.z + r norm(A(Cp - q)) = C (max of p.z + r norm(A(p - q/C))); the direction of A q is the same
         atom, norm = best
         scale = self.radius
-        return scale * self._blocks.rivals(
-            z, cross / scale, spread / scale, (atom.scaled(1 / scale), norm / scale), radius
-        )
+        return scale * self._blocks.rivals(z, cross, spread / scale, (atom.scaled(1 / scale), norm / scale), radius)

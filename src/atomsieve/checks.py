@@ -1,0 +1,66 @@
+"""What users pass, taken as numbers and pieces or refused in a sentence that names the argument."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from atomsieve.typing import Array
+
+
+def as_numbers(value: Any, name: str) -> NDArray[Any]:
+    """Return real numbers as an array of a numeric type, without a copy where they are one already."""
+    if issparse(value):
+        raise ValueError(f"{name} must be dense, not a sparse matrix: pass {name}.toarray().")
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} has masked (missing) entries. Impute or remove them first.")
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a rectangular array of numbers: its rows differ in length.") from error
+    if array.dtype == object and all(isinstance(entry, (Real, np.bool_)) for entry in array.ravel()):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold real numbers, got {_kind(array)}. Encode or drop what is not a number.")
+    return array
+
+
+def as_floats(value: Any, name: str) -> Array:
+    """Return real numbers in double precision; refuse what double precision cannot hold."""
+    array = as_numbers(value, name)
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64, copy=False)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is one real number (and not a truth value)."""
+    return isinstance(value, (Real, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
+
+
+def require_positive(owner: object, **values: Any) -> None:
+    """Refuse parameters of a piece that are not positive finite numbers; keep the rest as plain Python numbers."""
+    for name, value in values.items():
+        if not (is_number(value) and 0 < value < np.inf):
+            raise ValueError(f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}.")
+        keep_plain(owner, name, value)
+
+
+def keep_plain(owner: object, name: str, value: Any) -> None:
+    """Store a parameter of a frozen piece as a Python number: NumPy's float32 would compute in single precision."""
+    if type(value) not in (int, float):
+        object.__setattr__(owner, name, float(value))
+
+
+def require_piece(name: str, piece: Any, kind: type) -> None:
+    """Refuse what is not a piece of the kind asked for; a class instead of an instance is the usual slip."""
+    if isinstance(piece, type):
+        raise TypeError(f"{name} must be an instance, not a class: write {piece.__name__}(...).")
+    if not isinstance(piece, kind):
+        raise TypeError(f"{name} must be an atomsieve {kind.__name__}, got {type(piece).__name__}.")
+
+
+def _kind(array: NDArray[Any]) -> str:
+    odd = next((entry for entry in array.ravel() if not isinstance(entry, Real)), None)
+    return f"values such as {odd!r}" if array.dtype == object else f"dtype {array.dtype}"
