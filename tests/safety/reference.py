@@ -284,7 +284,7 @@ class Model:
     The free columns are made orthonormal and taken out of D, which only changes the coordinates b.
     """
 
-    def __init__(self, X, y, *, loss, gauge, penalty, sample_weight=None, intercept=False, free=None):
+    def __init__(self, X, y, *, loss, gauge, penalty, sample_weight=None, intercept=False, free=None, without=None):
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=float)
         weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         used = weights > 0
@@ -294,7 +294,7 @@ class Model:
         self.penalty = Penalty(penalty)
         self.n, self.classes = len(y), self.loss.classes
         self.geometry = shape = geometry(gauge, X.shape[1], self.classes)
-        columns, atom = X @ shape.matrix.astype(REAL), shape.atom.ravel()
+        columns, atom = X @ shape.matrix.astype(REAL), np.where(shape.blocks == without, 0, shape.atom).ravel()
         self.kept = np.flatnonzero((atom > 0) & np.isfinite(atom))
         self.D = np.kron(columns, np.eye(self.classes))[:, self.kept] * atom[self.kept].astype(REAL)
         self.numbers = np.unique(shape.blocks.ravel()[self.kept])
@@ -643,27 +643,38 @@ class Reference:
     support: np.ndarray
 
 
+def solution(model):
+    """Return the best (gap, c, b, lower, upper) that polishing reaches, from the conic solution or else from zero."""
+    start, free = conic(model)
+    best = (REAL(np.inf), None, None, REAL(-np.inf), REAL(np.inf))
+    for first, threshold in ((start, 1e-6), (start, 1e-4), (0 * start, 0.5), (start, 1e-8), (start, 1e-2)):
+        with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError):
+            c, b = polished(model, first, free, threshold)
+            lower, upper = model.bounds(c, b)
+            if np.abs(upper - lower) < best[0]:
+                best = (np.abs(upper - lower), c, b, lower, upper)
+        if best[0] <= 1e-6 * ACCURACY * model.baseline:
+            break
+    return best
+
+
 def reference(X, y, **pieces):
     """Return the solution of `Problem(X, y, **pieces)`, proved to `ACCURACY`; raise `UnprovedError` where it is not.
 
     The gap is also held to a small part of what x gains over x = 0, so that the support can be told from it.
     """
     model = Model(X, y, **pieces)
-    start, free = conic(model)
-    best = REAL(np.inf), None
-    for threshold in (1e-6, 1e-4, 1e-8, 1e-2):
-        with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError):
-            c, b = polished(model, start, free, threshold)
-            lower, upper = model.bounds(c, b)
-            if np.abs(upper - lower) < best[0]:
-                best = np.abs(upper - lower), (c, b, float(lower), float(upper))
-        if best[0] <= 1e-6 * ACCURACY * model.baseline:
-            break
-    if best[0] <= ACCURACY * model.baseline and (
-        not best[1][0].any() or best[0] <= 1e-6 * (model.baseline - best[1][3])
-    ):
-        return conclusion(model, *best[1])
-    raise UnprovedError(f"The gap of the reference stays at {float(best[0]):.1e}, {float(model.baseline):.1e} at x = 0.")
+    gap, c, b, lower, upper = solution(model)
+    if gap <= ACCURACY * model.baseline and (not c.any() or gap <= 1e-6 * (model.baseline - upper)):
+        return conclusion(model, c, b, float(lower), float(upper))
+    raise UnprovedError(f"The gap of the reference stays at {float(gap):.1e}, {float(model.baseline):.1e} at x = 0.")
+
+
+def needed(truth, X, y, **pieces):
+    """Return which blocks of the support no solution can do without: leaving them out provably costs."""
+    return np.array(
+        [g for g in truth.support if solution(Model(X, y, without=g, **pieces))[3] > truth.upper], dtype=int
+    )
 
 
 def conclusion(model, c, b, lower, upper):

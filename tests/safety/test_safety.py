@@ -266,8 +266,21 @@ def separable(rng, pieces):
 TWISTS = {
     twist.__name__: twist
     for twist in (
-        duplicated, nearly_duplicated, partly_zero, rank_deficient, wide, one_sample, uneven_columns, small_unit, large_unit,
-        uneven_samples, tied, far_from_zero, along_the_free, dependent_free, separable,
+        duplicated,
+        nearly_duplicated,
+        partly_zero,
+        rank_deficient,
+        wide,
+        one_sample,
+        uneven_columns,
+        small_unit,
+        large_unit,
+        uneven_samples,
+        tied,
+        far_from_zero,
+        along_the_free,
+        dependent_free,
+        separable,
     )
 }
 EXTREME_PENALTIES = {
