@@ -1,6 +1,8 @@
 """A design is the matrix A behind its products. Data formats stop here: nobody else asks what A is made of."""
 
-from typing import Protocol, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
 
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -14,6 +16,30 @@ def as_slice(rows: Index) -> Rows:
     """Return sorted positions as a slice where they are contiguous, which designs read without a copy."""
     first, last = int(rows[0]), int(rows[-1])
     return slice(first, last + 1) if last - first == len(rows) - 1 else rows
+
+
+@dataclass(frozen=True, eq=False)
+class Recent:
+    """Columns asked for lately, ready for use, up to a total number of entries.
+
+    Conditional gradients ask for the same few columns again and again, and matrices stored by rows give a column only
+    by a walk through all of them.
+    """
+
+    capacity: int
+    _blocks: dict[tuple[int, int], Any] = field(default_factory=dict)
+    _sizes: list[int] = field(default_factory=list)
+
+    def get(self, rows: slice, make: Callable[[], Any]) -> Any:
+        """Return the block of these columns, made now if it is not at hand."""
+        key = (rows.start, rows.stop)
+        if key not in self._blocks:
+            if sum(self._sizes) > self.capacity:
+                self._blocks.clear()
+                self._sizes.clear()
+            self._blocks[key] = make()
+            self._sizes.append(self._blocks[key].size)
+        return self._blocks[key]
 
 
 class Design(Protocol):

@@ -1,12 +1,13 @@
 """Dense designs: NumPy arrays in any layout that BLAS takes, never copied."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from atomsieve.checks import as_floats
-from atomsieve.design.base import ALL, Rows
+from atomsieve.design.base import ALL, Recent, Rows
 from atomsieve.typing import Array, Mask, Samples
 
 CHUNK = 1 << 20
@@ -15,9 +16,13 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class DenseDesign:
-    """A as a float64 array."""
+    """A as a float64 array; single columns of arrays stored by rows are remembered, 64 of them at most."""
 
     matrix: Array
+
+    @cached_property
+    def _recent(self) -> Recent:
+        return Recent(64 * len(self.matrix))
 
     @classmethod
     def of(cls, X: Any, name: str) -> "DenseDesign":
@@ -33,6 +38,10 @@ class DenseDesign:
         return self.matrix.shape[0], self.matrix.shape[1]
 
     def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
+        by_rows = self.matrix.strides[0] > self.matrix.itemsize
+        if by_rows and len(x) == 1 and isinstance(rows, slice) and rows != ALL:
+            column = self._recent.get(rows, lambda: np.ascontiguousarray(self.matrix[:, rows]))
+            return column[:, 0] * x[0] if x.ndim == 1 else column * x
         return self.matrix[:, rows] @ x
 
     def rmatvec(self, r: Samples) -> Array:

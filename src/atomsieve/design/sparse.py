@@ -1,24 +1,24 @@
 """Sparse designs: SciPy's CSR and CSC, matrices and arrays, any index type, never copied or densified."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from atomsieve.design.base import ALL, Rows
+from atomsieve.design.base import ALL, Recent, Rows
 from atomsieve.typing import Array, Mask, Samples
 
 
 @dataclass(frozen=True, eq=False)
 class SparseDesign:
-    """A as a float64 CSR or CSC matrix.
-
-    A column of a CSR matrix costs a pass over all of it, and conditional gradients ask for the same few columns
-    again and again: those are remembered, up to as many entries as A has.
-    """
+    """A as a float64 CSR or CSC matrix; columns of CSR are remembered, up to as many entries as A has."""
 
     matrix: Any
-    _remembered: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _recent(self) -> Recent:
+        return Recent(self.matrix.nnz)
 
     @classmethod
     def of(cls, X: Any, name: str) -> "SparseDesign":
@@ -69,9 +69,4 @@ class SparseDesign:
             return self.matrix
         if self.matrix.format == "csc" or not isinstance(rows, slice):
             return self.matrix[:, rows]
-        key = (rows.start, rows.stop)
-        if key not in self._remembered:
-            if sum(block.nnz for block in self._remembered.values()) > self.matrix.nnz:
-                self._remembered.clear()
-            self._remembered[key] = self.matrix[:, rows].tocsc()
-        return self._remembered[key]
+        return self._recent.get(rows, lambda: self.matrix[:, rows].tocsc())  # noqa: PLW0108 -- slicing is the cost
