@@ -5,7 +5,7 @@ import atomsieve
 project = "atomsieve"
 copyright = "2026, the atomsieve developers"
 version = release = atomsieve.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx-mathjax-offline"]
 myst_enable_extensions = ["dollarmath"]
 html_theme = "furo"
 html_title = "atomsieve"
