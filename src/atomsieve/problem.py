@@ -82,6 +82,11 @@ class Problem:
         with np.errstate(over="ignore", invalid="ignore"):
             self.free = None if columns is None else FreeDirections.of(columns, loss, self.y, weights, self.outputs)
         origin = self.at(self.state())
+        self.baseline = origin.objective
+        """The objective at x = 0, free directions at their best: the scale of every tolerance."""
+        error = noise_level(len(self.y)) * self.measure.plain_norm(origin.u)
+        self.negligible = loss.smoothness * error * error
+        """What rounding of the predictions at x = 0 can make of an objective that is 0."""
         if not (math.isfinite(origin.objective) and origin.is_finite):
             raise ValueError(
                 f"The problem overflows at x = 0: {type(loss).__name__} or {penalty!r} is not finite there. Rescale "
@@ -116,23 +121,12 @@ class Problem:
     @cached_property
     def smoothness(self) -> float:
         """The constant L: smoothness of the loss part with respect to the symmetrised hull of the atoms."""
-        return self.curvature * self.widest**2
+        return self.curvature * self.widest * self.widest
 
     @cached_property
     def widest(self) -> float:
         """The largest norm of A p over all atoms of the full problem."""
         return float(self.spread.max())
-
-    @cached_property
-    def baseline(self) -> float:
-        """The objective at x = 0, free directions at their best: the scale of every tolerance."""
-        return self.at(self.state()).objective
-
-    @cached_property
-    def negligible(self) -> float:
-        """What rounding of the predictions at x = 0 can make of an objective that is 0."""
-        size = self.measure.plain_norm(self.at(self.state()).u)
-        return self.loss.smoothness * (noise_level(len(self.y)) * size) ** 2
 
     @cached_property
     def eligible(self) -> Mask:
@@ -261,8 +255,12 @@ class Point:
     @property
     def radius(self) -> float:
         """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, with room for rounding."""
-        doubled = 1.0 if self.paired else 2.0
-        return math.sqrt(doubled * self.problem.curvature * (self.gap + self.rounding))
+        problem = self.problem
+        if not self.paired:
+            return math.sqrt(2 * problem.curvature * (self.gap + self.rounding))
+        # phi* is as steep as the size that attains it, and its argument is in doubt
+        error = problem.penalty.argmax(self.sigma) * self.doubt * problem.widest
+        return math.sqrt(problem.curvature * (self.gap + self.rounding + error))
 
     @cached_property
     def atom(self) -> Atom:

@@ -490,6 +490,8 @@ class BlockFace:
             smaller = BlockFace(self.model, {block: sign for block, sign in self.signs.items() if block != worst})
             return smaller, smaller.coordinates(c)
         scores[list(self.signs)] = 0
+        if not len(scores):
+            return None
         best = int(scores.argmax())
         if scores[best] <= slope + 1e-15 * (slope + self.model.sigma_at_rest):
             return None
@@ -510,7 +512,7 @@ class CubeFace:
     @classmethod
     def around(cls, model, c, steep, threshold):
         """Return the face of the coordinates at the bound up to a part, and the coordinates of c there."""
-        signs = np.where(steep & (np.abs(c) > (1 - threshold) * np.abs(c).max()), np.sign(c), 0)
+        signs = np.where(steep & (np.abs(c) > (1 - threshold) * np.abs(c).max(initial=0)), np.sign(c), 0)
         face = cls(model, signs)
         return face, face.coordinates(c)
 
@@ -608,7 +610,7 @@ def polished(model, c, b, threshold):
     radius = model.penalty.radius
     scores = model.scores(-model.D.T @ model.theta(c, b))
     binding = radius is not None and model.kappa(c) > (1 - 1e-6) * radius
-    slope = scores.max() if binding else model.penalty.derivatives(model.kappa(c))[0]
+    slope = scores.max(initial=0) if binding else model.penalty.derivatives(model.kappa(c))[0]
     steep = scores > (1 - 1e-2) * slope - 1e-6 * model.sigma_at_rest
     face, v = (CubeFace if model.geometry.cube else BlockFace).around(model, c, steep, threshold)
     binding = binding and len(v) > 0
