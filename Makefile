@@ -13,6 +13,7 @@ help:
 	@echo "make lint       style and types"
 	@echo "make bench      what an iteration costs (MNIST from ATOMSIEVE_DATA or OpenML)"
 	@echo "make docs       the documentation, into docs/_build/html"
+	@echo "make clean      remove what the others made"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "atomsieve needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }

@@ -11,5 +11,6 @@ html_theme = "furo"
 html_title = "atomsieve"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+autodoc_preserve_defaults = True
 exclude_patterns = ["_build"]
 nitpicky = False

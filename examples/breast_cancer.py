@@ -4,6 +4,8 @@ Fits l1-regularised logistic regression to scikit-learn's breast cancer data and
 the model and what the safe rule has ruled out: ruled-out features are zero in every solution of this problem.
 """
 
+import textwrap
+
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
@@ -17,21 +19,22 @@ def load() -> tuple[np.ndarray, np.ndarray, list[str]]:
 
 
 def print_runs(problem: Problem) -> Result:
-    print(f"{'method':34s} {'iterations':>10s} {'gap':>9s} {'ruled out':>10s}")
+    print(f"{'method':34s} {'iterations':>10s} {'gap':>9s} {'ruled out':>10s}  status")
     for method, screening in ((GCG(), "paper"), (GCG(), "auto"), (Pairwise(), "auto")):
         result = solve(problem, method, tol=1e-9, max_iter=2000, screening=screening)
         label = f"{type(method).__name__}, screening {screening!r}"
         out = f"{np.sum(~result.alive)} of {len(result.alive)}"
-        print(f"{label:34s} {result.n_iter:10d} {result.gap:9.1e} {out:>10s}")
+        print(f"{label:34s} {result.n_iter:10d} {result.gap:9.1e} {out:>10s}  {result.status.name}")
     return result
 
 
 def print_features(result: Result, names: list[str]) -> None:
-    print(f"\n{'feature':26s} {'coefficient':>11s}  verdict")
-    order = np.argsort(-np.abs(result.x), kind="stable")
-    for j in order:
-        verdict = "not ruled out" if result.alive[j] else "ruled out: zero in every solution"
-        print(f"{names[j]:26s} {result.x[j]:11.4f}  {verdict}")
+    print(f"\n{'feature':26s} {'coefficient':>11s}   (positive speaks for benign)")
+    for j in sorted(np.flatnonzero(~result.zero), key=lambda j: -abs(result.x[j])):
+        print(f"{names[j]:26s} {result.x[j]:11.4f}")
+    out = [names[j] for j in np.flatnonzero(result.zero)]
+    print(f"\nruled out, zero in every solution ({len(out)} of {len(names)}):")
+    print(textwrap.fill(", ".join(out), width=100, initial_indent="  ", subsequent_indent="  "))
 
 
 def main() -> None:

@@ -8,11 +8,6 @@ import pytest
 from atomsieve.testing import check_loss
 
 ROOT = Path(__file__).parents[1]
-HEADER = """
-from dataclasses import dataclass
-from array_api_compat import array_namespace
-from atomsieve.losses.base import Loss, infinite_where_not
-"""
 
 
 def blocks(name):
@@ -29,5 +24,18 @@ def test_python_blocks_run(name, capsys):
 
 def test_the_loss_of_the_contributing_guide_obeys_its_laws():
     namespace = {}
-    exec(compile(HEADER + blocks("CONTRIBUTING.md"), "CONTRIBUTING.md", "exec"), namespace)  # noqa: S102
+    exec(compile(blocks("CONTRIBUTING.md"), "CONTRIBUTING.md", "exec"), namespace)  # noqa: S102
     check_loss(namespace["PseudoHuber"]())
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.name)
+def test_no_placeholder_is_left(path):
+    assert not re.search(r"^[A-Z]{4,}_[A-Z_]+$|TODO|FIXME|XXX", path.read_text(), flags=re.MULTILINE)
+
+
+def test_the_readme_shows_what_is_printed(capsys):
+    code = blocks("README.md")
+    shown = re.search(r"# (Result\(.*?) \.\.\. (.*)", code)
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102
+    printed = capsys.readouterr().out
+    assert all(part.strip(" ,") in printed for part in shown.groups())

@@ -9,6 +9,15 @@ from scipy.sparse import issparse
 
 from atomsieve.typing import Array
 
+EXAMPLES = {
+    "Loss": " Write for example loss=Squared().",
+    "Gauge": " Write for example gauge=L1().",
+    "Penalty": " Write for example penalty=Square(0.1).",
+    "Method": " Write for example solve(problem, Pairwise()).",
+    "Step": " Write for example GCG(LineSearch()).",
+    "Problem": " Write solve(Problem(X, y, ...)).",
+}
+
 
 def as_numbers(value: Any, name: str) -> NDArray[Any]:
     """Return real numbers as an array of a numeric type, without a copy where they are one already."""
@@ -23,7 +32,10 @@ def as_numbers(value: Any, name: str) -> NDArray[Any]:
     if array.dtype == object and all(isinstance(entry, (Real, np.bool_)) for entry in array.ravel()):
         array = array.astype(np.float64)
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must hold real numbers, got {_kind(array)}. Encode or drop what is not a number.")
+        raise ValueError(
+            f"{name} must hold real numbers, got {_kind(array)}. Encode labels as numbers (np.where, or scikit-learn's "
+            "LabelEncoder) and drop what is not a number."
+        )
     return array
 
 
@@ -31,7 +43,10 @@ def as_floats(value: Any, name: str) -> Array:
     """Return real numbers in double precision; refuse what double precision cannot hold."""
     array = as_numbers(value, name)
     with np.errstate(over="ignore"):
-        return array.astype(np.float64, copy=False)
+        floats = array.astype(np.float64, copy=False)
+    if array.dtype.itemsize > 8 and (np.isinf(floats) & np.isfinite(array)).any():
+        raise ValueError(f"{name} holds numbers beyond the range of double precision. Rescale it.")
+    return floats
 
 
 def is_number(value: Any) -> bool:
@@ -58,7 +73,15 @@ def require_piece(name: str, piece: Any, kind: type) -> None:
     if isinstance(piece, type):
         raise TypeError(f"{name} must be an instance, not a class: write {piece.__name__}(...).")
     if not isinstance(piece, kind):
-        raise TypeError(f"{name} must be an atomsieve {kind.__name__}, got {type(piece).__name__}.")
+        example = EXAMPLES.get(kind.__name__, "")
+        raise TypeError(f"{name} must be an atomsieve {kind.__name__}, got {type(piece).__name__}.{example}")
+
+
+def keep_copy(owner: object, name: str, array: NDArray[Any]) -> None:
+    """Store an array in a frozen piece as a read-only copy, so that nobody changes the piece from outside."""
+    copy = np.array(array)
+    copy.flags.writeable = False
+    object.__setattr__(owner, name, copy)
 
 
 def _kind(array: NDArray[Any]) -> str:

@@ -14,7 +14,7 @@ from array_api_compat import array_namespace
 from scipy import linalg
 
 from atomsieve.losses import Loss
-from atomsieve.measure import EPS, noise_level
+from atomsieve.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
 NEWTON_STEPS = 100

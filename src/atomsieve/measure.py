@@ -11,20 +11,14 @@ from array_api_compat import array_namespace
 from scipy import linalg
 
 from atomsieve.design import Design, Rows
+from atomsieve.rounding import EPS
 from atomsieve.typing import Array, Samples
-
-EPS = 2.0**-53
 
 SMALL = 1000
 """Side up to which a Gram matrix is formed for its largest eigenvalue."""
 
 WIDTH = 256
 """Columns that are worked on at a time."""
-
-
-def noise_level(n: int) -> float:
-    """Return the relative rounding error to expect of a sum of n terms: an estimate, not a bound."""
-    return (16 + math.sqrt(n)) * EPS
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """A piece (loss, penalty, gauge, method, step) is a value: frozen, printable, comparable, hashable, picklable."""
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -16,8 +17,21 @@ class Piece:
     def __hash__(self) -> int:
         return hash((type(self), self._content()))
 
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{f.name}={_short(getattr(self, f.name))}" for f in self._fields() if f.repr)
+        return f"{type(self).__name__}({shown})"
+
+    def _fields(self) -> tuple[Any, ...]:
+        return fields(self)  # type: ignore[arg-type]
+
     def _content(self) -> tuple[Any, ...]:
-        return tuple(_content(getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+        return tuple(_content(getattr(self, field.name)) for field in self._fields())
+
+
+def _short(value: Any) -> str:
+    """Return how a parameter is shown: long arrays by their shape."""
+    shape = getattr(value, "shape", ())
+    return f"<{'x'.join(map(str, shape))} array>" if math.prod(shape) > 8 or issparse(value) else repr(value)
 
 
 def _content(value: Any) -> Any:

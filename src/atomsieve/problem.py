@@ -15,8 +15,9 @@ from atomsieve.free import FreeDirections
 from atomsieve.gauges import L1, Atom, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.losses import Loss, Squared
-from atomsieve.measure import EPS, Measure, noise_level
+from atomsieve.measure import Measure
 from atomsieve.penalties import Penalty, Square
+from atomsieve.rounding import EPS, noise_level
 from atomsieve.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
 from atomsieve.validation import check_free, check_targets, check_weights, check_y, free_columns
@@ -28,11 +29,17 @@ class Problem:
     Parameters
     ----------
     X : array, data frame or sparse matrix of shape (n, d)
-        The design A. Taken as it is (float64, CSR and CSC are not copied) and never modified.
+        The design A, held by reference where it is float64 (dense, or CSR and CSC without duplicates) and converted
+        once otherwise; never modified. Predictions are `X @ result.x + result.intercept`.
     y : array of shape (n,)
         Targets: real numbers, labels -1 and 1, or classes 0, ..., K - 1, as the loss asks.
-    loss, gauge, penalty
-        The three pieces.
+    loss : Loss
+        `Squared()`, `Logistic()`, `SquaredHinge()`, `Huber(delta)` or `Multinomial()`; the weighted mean is taken.
+    gauge : Gauge
+        `L1()`, `NonNegative()`, `Simplex()`, `L2()`, `LInf()`, `Group(groups)`, `Atoms(matrix)`, or `Scaled` and
+        `Image` of one of these.
+    penalty : Penalty
+        `Square(a)`, `Power(a, p)`, `Ball(C)`, `LogBarrier(C, b)`, `LinearSquare(a, m)` or `Linear(a)`.
     sample_weight : array of shape (n,), optional
         Non-negative weights; they are divided by their sum, so that None means 1/n each and a weight of 2 means the
         sample twice.
@@ -96,7 +103,7 @@ class Problem:
     def __repr__(self) -> str:
         n, d = self.design.shape
         pieces = f"loss={self.loss!r}, gauge={self.gauge!r}, penalty={self.penalty!r}, intercept={self.intercept}"
-        return f"Problem({n} samples, {d} features, {pieces})"
+        return f"Problem({n} samples, {d} lifted coefficients, {pieces})"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -188,7 +195,7 @@ class Problem:
         return part
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Point:
     """One state with its dual point; gap, dual point and radius are made together and travel together.
 
@@ -241,6 +248,9 @@ class Point:
         if not math.isnan(gap):
             gap = max(gap, 0.0)
         return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, paired, rounding, doubt)
+
+    def __repr__(self) -> str:
+        return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"
 
     @cached_property
     def objective(self) -> float:

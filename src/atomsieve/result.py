@@ -6,34 +6,47 @@ from typing import NamedTuple
 
 import numpy as np
 
+from atomsieve.gauges import Atom
 from atomsieve.problem import Point, Problem
 from atomsieve.status import Status
 from atomsieve.trace import Trace
-from atomsieve.typing import Array, Index, Mask
+from atomsieve.typing import Array, Mask
 
 
 class Active(NamedTuple):
-    """Blocks that carry weight, and their weights (the gauge of each block)."""
+    """Points of P that carry weight, one per block, and their weights: x is their weighted sum."""
 
-    blocks: Index
+    atoms: list[Atom]
     weights: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """The best point of a run (least gap), why the run ended, and which blocks of atoms were not ruled out.
-
-    A block with `alive` False is zero in every solution, by a safe rule evaluated in floating point.
-    """
+    """The best point of a run (least gap), why the run ended, and which blocks of atoms were not ruled out."""
 
     problem: Problem
+    """The problem that was solved."""
+
     lifted: Array
+    """Coefficients in lifted coordinates: x itself, but for Image and Atoms, where it is the preimage."""
+
     point: Point
+    """The point itself, with its dual point."""
+
     alive: Mask
+    """One truth value per block: False where the block is zero in every solution, by a safe rule in floating point."""
+
     status: Status
+    """Why the run ended; printing it gives a sentence."""
+
     n_iter: int
+    """Number of steps taken."""
+
     time: float
+    """Seconds."""
+
     trace: Trace
+    """Iteration by iteration, where `trace=True` was asked for."""
 
     @cached_property
     def x(self) -> Array:
@@ -84,14 +97,21 @@ class Result:
         return self.status is Status.CONVERGED
 
     @cached_property
+    def zero(self) -> Mask:
+        """Coefficients that are zero in every solution, a truth value for each entry of x."""
+        problem = self.problem
+        return ~problem.gauge.touched(self.alive[problem.core.labels(problem.shape)])
+
+    @cached_property
     def active(self) -> Active:
-        """Blocks that carry weight."""
+        """Penalised blocks that carry weight."""
         sizes = self.problem.core.sizes(self.lifted)
-        blocks = np.flatnonzero(sizes)
-        return Active(blocks, sizes[blocks])
+        parts = [self.problem.core.part(self.lifted, int(block)) for block in np.flatnonzero(sizes)]
+        return Active([atom for atom, _ in parts], np.array([weight for _, weight in parts]))
 
     def __repr__(self) -> str:
+        active = np.count_nonzero(self.problem.core.sizes(self.lifted))
         return (
             f"Result({self.status.name}: objective {self.objective:.6g}, gap {self.gap:.2e}, {self.n_iter} iterations, "
-            f"{len(self.active.blocks)} of {len(self.alive)} blocks active, {int(self.alive.sum())} not ruled out)"
+            f"{active} of {len(self.alive)} blocks active, {int(self.alive.sum())} not ruled out)"
         )

@@ -4,7 +4,7 @@ All rest on one fact: the optimal dual point lies within `radius` of the current
 score is too far below the best cannot be among the best at the optimum.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -64,6 +64,31 @@ class KeepAll:
 RULES: dict[str, type[Rule]] = {"auto": PairwiseRule, "paper": PaperRule, "off": KeepAll}
 
 
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What is still in the sieve: a problem on some rows of the full one, its blocks, and which of them are alive."""
+
+    problem: Problem
+    rows: Index
+    blocks: Index
+    alive: Mask
+
+    @property
+    def dead(self) -> float:
+        """The share of columns that belong to no block alive."""
+        return 1 - float(np.count_nonzero(self._rows_alive())) / self.problem.shape[0]
+
+    def compact(self) -> tuple["Held", Index, Index]:
+        """Return the problem of the columns alive, with the rows and the blocks it keeps."""
+        rows = np.flatnonzero(self._rows_alive())
+        kept = np.unique(self.problem.core.labels(self.problem.shape)[rows])
+        held = Held(self.problem.restrict(rows), self.rows[rows], self.blocks[kept], self.alive[kept])
+        return held, rows, kept
+
+    def _rows_alive(self) -> Mask:
+        return self.problem.core.rows(self.alive, self.problem.shape)
+
+
 class Sieve:
     """The atoms still alive, over a whole run.
 
@@ -74,56 +99,47 @@ class Sieve:
     def __init__(self, problem: Problem, rule: Rule) -> None:
         self.rule = rule
         self.full = problem
-        self.problem = problem
-        self.rows: Index = np.arange(problem.shape[0])
-        self.emptied = False
-        self._blocks: Index = np.arange(len(problem.eligible))
-        self._alive: Mask = problem.eligible.copy()
-        self._dead = self._dead_share()
+        blocks = np.arange(len(problem.eligible))
+        self.held = Held(problem, np.arange(problem.shape[0]), blocks, problem.eligible)
+        # unpenalised coordinates have no atoms and are never ruled out
+        self._unpenalised: Mask = np.isin(blocks, problem.core.labels(problem.shape)[problem.core.free_rows()])
+        self._dead = self.held.dead
         self._wasted = 0.0
 
     @property
+    def problem(self) -> Problem:
+        """The problem on the columns that are held."""
+        return self.held.problem
+
+    @property
     def count(self) -> int:
-        """How many blocks are alive."""
-        return int(np.count_nonzero(self._alive))
+        """How many blocks are not ruled out."""
+        return int(np.count_nonzero(self.held.alive) + np.count_nonzero(self._unpenalised))
 
     @property
     def alive(self) -> Mask:
-        """Which blocks of the full problem are alive."""
-        mask = np.zeros(len(self.full.eligible), dtype=bool)
-        mask[self._blocks] = self._alive
+        """Which blocks of the full problem are not ruled out."""
+        mask = self._unpenalised.copy()
+        mask[self.held.blocks] |= self.held.alive
         return mask
 
     def look(self, state: State) -> Point:
         """Return the point at a state of the current problem, after removing what it proves superfluous.
 
-        Afterwards `emptied` tells whether weight sat on removed atoms, so that the point is another than was asked.
+        Weight on removed atoms is dropped, and the point is then the one without it.
         """
-        point = self.problem.at(state, self._alive)
-        self.emptied = False
-        removed = self._alive & ~self.rule.keep(point) if point.is_finite else np.zeros(1, dtype=bool)
+        held = self.held
+        point = held.problem.at(state, held.alive)
+        removed = held.alive & ~self.rule.keep(point) if point.is_finite else np.zeros(1, dtype=bool)
         if removed.any():
-            self._alive &= ~removed
-            self._dead = self._dead_share()
-            x = self.problem.core.keep(state.x, self._alive)
-            self.emptied = not np.array_equal(x, state.x)
-            if self.emptied:
-                point = self.problem.at(self.problem.state(x, point.state.free), self._alive)
+            held = replace(held, alive=held.alive & ~removed)
+            x = held.problem.core.keep(state.x, held.alive)
+            if not np.array_equal(x, state.x):
+                point = held.problem.at(held.problem.state(x, point.state.free), held.alive)
+            self.held, self._dead = held, held.dead
         self._wasted += self._dead
-        return self._compacted(point) if self._dead >= 0.5 and self._wasted >= 1 else point
-
-    def _held_rows(self) -> Mask:
-        held = self._alive[self.problem.core.labels(self.problem.shape)]
-        return np.asarray(held if held.ndim == 1 else held.any(axis=1))
-
-    def _dead_share(self) -> float:
-        return 1 - float(np.count_nonzero(self._held_rows())) / self.problem.shape[0]
-
-    def _compacted(self, point: Point) -> Point:
-        """Return the point in the problem of the columns that are alive."""
-        rows = np.flatnonzero(self._held_rows())
-        kept = np.unique(self.problem.core.labels(self.problem.shape)[rows])
-        self.problem = self.problem.restrict(rows)
-        self.rows, self._blocks, self._alive = self.rows[rows], self._blocks[kept], self._alive[kept]
+        if self._dead < 0.5 or self._wasted < 1 or not held.alive.any():
+            return point
+        self.held, rows, kept = held.compact()
         self._dead = self._wasted = 0.0
-        return point.restrict(self.problem, rows, kept)
+        return point.restrict(self.held.problem, rows, kept)

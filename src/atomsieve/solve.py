@@ -139,12 +139,13 @@ class Limits:
         point = progress.point
         if point.gap <= self.gap or self._nothing_left(point):
             return Status.CONVERGED
-        if not point.is_finite or self._lost(point, HOPELESS):
+        if not point.is_finite or (not point.problem.penalty.quadratic and self._above(point, HOPELESS)):
             return Status.DIVERGED
         if point.gap <= point.rounding:
             return Status.STALLED
         if progress.iteration > self.max_iter:
-            return Status.DIVERGED if self._lost(point, 1.0) else Status.MAX_ITER
+            astray = Status.NO_PROGRESS if point.problem.penalty.quadratic else Status.DIVERGED
+            return astray if self._above(point, 1.0) else Status.MAX_ITER
         return Status.TIME_LIMIT if progress.time > self.time else None
 
     def _nothing_left(self, point: Point) -> bool:
@@ -152,10 +153,10 @@ class Limits:
         negligible = point.problem.negligible
         return self.baseline <= negligible and point.objective <= negligible
 
-    def _lost(self, point: Point, factor: float) -> bool:
-        """Return whether the objective is a multiple of what it was at x = 0, with no theorem to bring it back."""
+    def _above(self, point: Point, factor: float) -> bool:
+        """Return whether the objective exceeds a multiple of what it was at x = 0; the gap tells first, at no cost."""
         ceiling = factor * self.baseline
-        return not point.problem.penalty.quadratic and point.gap > ceiling and point.objective > ceiling
+        return point.gap > ceiling - self.baseline and point.objective > ceiling
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,21 +168,18 @@ class Best:
 
     @classmethod
     def of(cls, best: "Best | None", point: Point, sieve: Sieve) -> "Best":
-        """Return the better of two; a point with weight on removed atoms no longer counts."""
-        if best is None or sieve.emptied or point.gap < best.point.gap:
-            return cls(point, sieve.rows)
-        return best
+        """Return the better of two."""
+        return cls(point, sieve.held.rows) if best is None or point.gap < best.point.gap else best
 
     def result(self, sieve: Sieve, status: Status, *, n_iter: int, time: float, trace: Trace) -> Result:
         """Return the result in terms of the full problem."""
-        problem = sieve.full
+        problem, alive, point = sieve.full, sieve.alive, self.point
         lifted = np.zeros(problem.shape)
-        lifted[self.rows] = self.point.state.x
-        alive = sieve.alive
-        free = problem.core.free_rows()
-        if len(free):  # never ruled out, as they are not penalised
-            alive[problem.core.labels(problem.shape)[free].ravel()] = True
-        return Result(problem, lifted, self.point, alive, status, n_iter, time, trace)
+        lifted[self.rows] = point.state.x
+        kept = problem.core.keep(lifted, alive)
+        if not np.array_equal(kept, lifted):  # atoms were ruled out after this point was seen
+            lifted, point = kept, problem.at(problem.state(kept, point.state.free), alive & problem.eligible)
+        return Result(problem, lifted, point, alive, status, n_iter, time, trace)
 
 
 def _says_stop(answer: Any) -> bool:

@@ -8,6 +8,10 @@ class Status(Enum):
 
     CONVERGED = "The duality gap reached the tolerance."
     MAX_ITER = "The iteration limit was reached before the tolerance; raise max_iter or tol."
+    NO_PROGRESS = (
+        "The iteration limit was reached with an objective above that at x = 0: open-loop steps wander far before they "
+        "settle when the penalty is weak. Use LineSearch() or ShortStep() as the step, or another method."
+    )
     TIME_LIMIT = "The time limit was reached before the tolerance; raise time_limit or tol."
     STALLED = (
         "The gap is down to rounding error and cannot fall further in double precision; raise tol, or rescale X and y."

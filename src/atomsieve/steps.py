@@ -17,11 +17,15 @@ from atomsieve.state import Move
 class Step(Protocol):
     """Chooses the step length of a move."""
 
+    @property
+    def looks(self) -> bool:
+        """Whether the length depends on the move, as moves with lengths of their own need."""
+
     def size(self, point: Point, move: Move, t: int) -> float:
         """Return the length of step t (the first is 1), in [0, move.longest]."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenLoop(Piece):
     """`scale / (t + shift)`, at most 1: decided beforehand. The paper uses 2/(t+1), its appendix 4/(t+2).
 
@@ -31,6 +35,7 @@ class OpenLoop(Piece):
 
     scale: float = 2.0
     shift: float = 1.0
+    looks = False
 
     def __post_init__(self) -> None:
         require_positive(self, scale=self.scale, shift=self.shift)
@@ -39,9 +44,11 @@ class OpenLoop(Piece):
         return min(self.scale / (t + self.shift), move.longest)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShortStep(Piece):
     """The minimiser of the quadratic upper bound along the move: `descent / (M norm(A d)_w^2)`."""
+
+    looks = True
 
     def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
         problem = point.problem
@@ -51,13 +58,15 @@ class ShortStep(Piece):
         return move.descent / bend
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LineSearch(Piece):
     """The exact minimiser along the move, free directions included, never outside the domain of the penalty.
 
     The derivative is monotone; its zero is found by the Illinois variant of the false position. Where the objective
     is quadratic along the move the first chord is already exact.
     """
+
+    looks = True
 
     def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
         def derivative(s: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.design import as_design
-from atomsieve.gauges import BlockGauge, Gauge
+from atomsieve.gauges import Atom, BlockGauge, Gauge
 from atomsieve.losses import Loss
 from atomsieve.measure import Measure
 from atomsieve.penalties import Penalty
@@ -209,6 +209,7 @@ def _check_domain(penalty: Penalty) -> None:
     for t in (0.0, 1.0, 1e30):
         _law(penalty.admits(penalty.argmax(t)) or not penalty.superlinear, "argmax must lie in the domain of phi")
     _law(type(penalty.at(0.5)) is type(penalty), "at() must return a penalty of the same kind")
+    _law(penalty.at(0.5) != penalty.at(0.25), "at() must set the main parameter")
 
 
 def check_gauge(gauge: Gauge, shape: tuple[int, ...], *, seed: int = 0) -> None:
@@ -276,6 +277,7 @@ def _check_lift(gauge: Gauge, shape: tuple[int, ...], rng: np.random.Generator) 
     for _, block, atom, bound in _sampled_atoms(core, measure, lifted_shape, rng):
         reach = measure.norm(atom.image(design))
         _law(reach <= bound * (1 + 1e-9), f"spread of block {block} must bound the norm of A p")
+        _law(len(_outputs(atom)) <= 1 or not core.entrywise, "an entrywise gauge has atoms of one output only")
     _check_rivals(core, measure, lifted_shape, rng)
 
 
@@ -318,5 +320,11 @@ def _check_rivals(core: BlockGauge, measure: Measure, shape: tuple[int, ...], rn
     _law(bound <= core.scores(z) + radius * (spread + spread[best]) + 1e-9, "rivals must not exceed the sum of norms")
     for _, block, p, _ in _sampled_atoms(core, measure, shape, rng):
         reach = p.dot(z) + radius * measure.norm(p.image(measure.design) - image)
-        apart = len(shape) == 2 and core.entrywise  # there the norms are not the ones the curvature bound uses
-        _law(reach <= bound[block] + 1e-9 or apart, f"rivals must bound every atom of block {block}")
+        if core.entrywise and _outputs(p) != _outputs(q):
+            # the curvature bound holds for each atom alone, not for differences across outputs
+            reach = p.dot(z) + radius * (spread[block] + spread[best])
+        _law(reach <= bound[block] + 1e-9, f"rivals must bound every atom of block {block}")
+
+
+def _outputs(atom: Atom) -> set[int]:
+    return set(np.flatnonzero(np.any(atom.values.reshape(len(atom.values), -1) != 0, axis=0)).tolist())

@@ -10,14 +10,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Progress:
     """One iteration, as callbacks see it: the point from which step `iteration` is about to be taken."""
 
     iteration: int
+    """Number of the step that follows; the first is 1."""
+
     time: float
+    """Seconds since the run began."""
+
     point: Any
+    """The `Point` itself: theta, z, scores, gap."""
+
     alive: int
+    """Number of blocks not ruled out."""
+
+    def __repr__(self) -> str:
+        return f"Progress(iteration {self.iteration}, gap {self.gap:.2e}, {self.alive} blocks alive, {self.time:.2f} s)"
 
     @property
     def objective(self) -> float:
@@ -35,7 +45,7 @@ class Progress:
         return int(np.count_nonzero(self.point.problem.core.sizes(self.point.state.x)))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Trace:
     """Columns of equal length, one entry per iteration; `step` is the step taken from that point (NaN at the last)."""
 
@@ -52,10 +62,9 @@ class Trace:
 
     def record(self, progress: Progress) -> None:
         """Append one iteration; its step is filled in once it is taken."""
-        for column in fields(self):
-            if column.name != "step":
-                getattr(self, column.name).append(getattr(progress, column.name))
-        self.step.append(math.nan)
+        row = [getattr(progress, column.name, math.nan) for column in fields(self)]
+        for column, entry in zip(fields(self), row, strict=True):
+            getattr(self, column.name).append(entry)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the trace as a pandas data frame."""
@@ -66,4 +75,9 @@ class Trace:
                 "trace.to_frame() needs pandas: pip install 'atomsieve[frame]'. The columns are plain lists too: "
                 "trace.gap, trace.objective, ..."
             ) from error
-        return pd.DataFrame({column.name: getattr(self, column.name) for column in fields(self)})
+        rows = min(len(getattr(self, column.name)) for column in fields(self))
+        return pd.DataFrame({column.name: getattr(self, column.name)[:rows] for column in fields(self)})
+
+    def __repr__(self) -> str:
+        last = f", last gap {self.gap[-1]:.2e}" if self.gap else ""
+        return f"Trace({len(self)} iterations{last})"

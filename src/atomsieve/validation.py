@@ -31,7 +31,7 @@ def check_y(y: Any, n: int) -> NDArray[Any]:
     """Return the targets as an array of n numbers."""
     targets = as_numbers(y, "y")
     if targets.shape != (n,):
-        hint = " Pass y.ravel()." if targets.shape == (n, 1) else ""
+        hint = " Pass np.ravel(y)." if targets.shape == (n, 1) else ""
         raise ValueError(f"y must have shape ({n},), one target per row of X, got {targets.shape}.{hint}")
     if not np.isfinite(targets).all():
         raise ValueError("y contains NaN or infinite values. Remove those samples first.")

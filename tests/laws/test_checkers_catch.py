@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from atomsieve import L1, Group, Logistic, Square, Squared
+from atomsieve import L1, L2, Group, Logistic, Square, Squared
 from atomsieve.testing import check_gauge, check_loss, check_penalty
 
 
@@ -73,9 +73,25 @@ class NotZeroAtZero(Square):
         return super().value(s) + 1
 
 
-@pytest.mark.parametrize("penalty", [WrongArgmax(), WrongSlope(), Concave(), NotZeroAtZero()], ids=repr)
-def test_check_penalty_catches(penalty):
-    with pytest.raises(AssertionError, match=r".+"):
+@dataclass(frozen=True, eq=False)
+class Stubborn(Square):
+    def at(self, strength):  # noqa: ARG002
+        return self
+
+
+@pytest.mark.parametrize(
+    ("penalty", "law"),
+    [
+        (WrongArgmax(), "argmax"),
+        (WrongSlope(), "slope is not the derivative"),
+        (Concave(), "derivative of phi"),
+        (NotZeroAtZero(), "must be 0"),
+        (Stubborn(), "main parameter"),
+    ],
+    ids=repr,
+)
+def test_check_penalty_catches(penalty, law):
+    with pytest.raises(AssertionError, match=law):
         check_penalty(penalty)
 
 
@@ -109,17 +125,24 @@ class ForgetfulRestriction(L1):
         return L1(np.asarray(self.weights)[: len(rows)])
 
 
+@dataclass(frozen=True, eq=False)
+class PretendedEntries(L2):
+    entrywise = True
+
+
 @pytest.mark.parametrize(
-    "gauge",
+    ("gauge", "shape", "law"),
     [
-        WrongAtom(),
-        WrongScores([0, 0, 1, 1]),
-        SmallSpread([0, 0, 1, 1]),
-        SmallRivals(),
-        ForgetfulRestriction([1.0, 2.0, 3.0, 4.0]),
+        (WrongAtom(), (4,), "attain"),
+        (WrongScores([0, 0, 1, 1]), (4,), "attain"),
+        (SmallSpread([0, 0, 1, 1]), (4,), "spread"),
+        (SmallRivals(), (4,), "rivals"),
+        (SmallRivals(), (4, 3), "rivals"),
+        (ForgetfulRestriction([1.0, 2.0, 3.0, 4.0]), (4,), "restricted"),
+        (PretendedEntries(), (4, 3), "entrywise"),
     ],
     ids=repr,
 )
-def test_check_gauge_catches(gauge):
-    with pytest.raises(AssertionError, match=r".+"):
-        check_gauge(gauge, (4,))
+def test_check_gauge_catches(gauge, shape, law):
+    with pytest.raises(AssertionError, match=law):
+        check_gauge(gauge, shape)

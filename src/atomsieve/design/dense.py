@@ -1,4 +1,4 @@
-"""Dense designs: NumPy arrays in any layout that BLAS takes, never copied."""
+"""Dense designs: NumPy arrays; float64 in any layout that BLAS takes is used as it is."""
 
 from dataclasses import dataclass
 from functools import cached_property

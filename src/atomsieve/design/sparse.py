@@ -1,4 +1,4 @@
-"""Sparse designs: SciPy's CSR and CSC, matrices and arrays, any index type, never copied or densified."""
+"""Sparse designs: SciPy's CSR and CSC, matrices and arrays, any index type; float64 without duplicates as it is."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -7,7 +7,7 @@ from atomsieve.gauges.calculus.image import Image
 from atomsieve.gauges.nonnegative import NonNegative
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Atoms(Image):
     """Gauge of the atoms in the columns of `matrix`: `kappa(x) = min { sum(c) : matrix c = x, c >= 0 }`.
 

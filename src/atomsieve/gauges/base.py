@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from atomsieve.design import Design, Rows
+from atomsieve.design import ALL, Design, Rows, as_slice
 from atomsieve.measure import Measure
 from atomsieve.piece import Piece
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -74,6 +74,22 @@ class Gauge(Piece, ABC):
     def lower(self, c: Array) -> Array:
         """Return the x of lifted coordinates c."""
 
+    @abstractmethod
+    def touched(self, chosen: Mask) -> Mask:
+        """Return which entries of x can be non-zero when only the chosen entries of c are."""
+
+    def value_under(self, design: Design, x: Array) -> float:
+        """Return the gauge of x in the image under a matrix: `min { kappa(c) : Q c = x }`."""
+        matrix = np.asarray(design.columns(ALL))
+        c, _, rank, _ = np.linalg.lstsq(matrix, x, rcond=None)
+        if rank < matrix.shape[1]:
+            raise ValueError(
+                f"The value of {type(self).__name__} under a matrix that is not injective is a convex program of its "
+                "own; solve() does not need it."
+            )
+        exact = np.allclose(matrix @ c, x, rtol=1e-9, atol=1e-12 * float(np.abs(x).max(initial=0.0)))
+        return self.value(np.asarray(c, dtype=np.float64)) if exact else float("inf")
+
     def support(self, z: Array) -> float:
         """Return the support function `sigma_P(z)`: the largest score, or 0, which counts as a point of P."""
         return max(float(self.scores(z).max()), 0.0)
@@ -116,6 +132,21 @@ class BlockGauge(Gauge):
 
     def lower(self, c: Array) -> Array:
         return c
+
+    def touched(self, chosen: Mask) -> Mask:
+        return chosen
+
+    def rows(self, blocks: Mask, shape: tuple[int, ...]) -> Mask:
+        """Return which rows of x belong to one of the blocks."""
+        inside = blocks[self.labels(shape)]
+        return np.asarray(inside if inside.ndim == 1 else inside.any(axis=1))
+
+    def part(self, x: Array, block: int) -> tuple[Atom, float]:
+        """Return the block of x as a point of P and its weight."""
+        inside = self.labels(x.shape) == block
+        rows = as_slice(np.flatnonzero(inside if inside.ndim == 1 else inside.any(axis=1)))
+        size = float(self.sizes(x)[block])
+        return Atom(rows, np.where(inside[rows], x[rows], 0.0) / size, block), size
 
     def eligible(self, shape: tuple[int, ...]) -> Mask:
         """Return which blocks have atoms at all."""

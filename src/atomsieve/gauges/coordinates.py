@@ -5,8 +5,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import optimize
 
-from atomsieve.checks import as_floats
+from atomsieve.checks import as_floats, keep_copy
+from atomsieve.design import Design
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.measure import Measure
 from atomsieve.typing import Array, Index, Mask
@@ -15,7 +17,7 @@ BLUR = 1e-12
 """Error of a cosine: columns closer than its root are not told apart."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coordinates(BlockGauge):
     """Weighted sum of coordinates; `signed` subclasses have the atoms `-e_j / weights_j` as well."""
 
@@ -23,13 +25,11 @@ class Coordinates(BlockGauge):
     signed = True
     entrywise = True
 
-    def check(self, shape: tuple[int, ...]) -> None:
+    def __post_init__(self) -> None:
         if self.weights is None:
             return
         name = type(self).__name__
         weights = as_floats(self.weights, f"{name}: weights")
-        if weights.shape not in (shape, shape[:1]):
-            raise ValueError(f"{name}: weights must have shape {shape}, got {weights.shape}.")
         if np.isnan(weights).any() or (weights < 0).any():
             raise ValueError(
                 f"{name}: weights must be non-negative numbers (0 leaves a coordinate unpenalised, inf excludes it)."
@@ -41,18 +41,24 @@ class Coordinates(BlockGauge):
             )
         if weights.ndim == 2 and ((weights == 0).any(axis=1) & (weights > 0).any(axis=1)).any():
             raise ValueError(f"{name}: a weight of 0 must hold for every output of its feature.")
+        keep_copy(self, "weights", weights)
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        if self.weights is not None and self.weights.shape not in (shape, shape[:1]):
+            raise ValueError(f"{type(self).__name__}: weights must have shape {shape}, got {self.weights.shape}.")
+
+    def _over(self, values: Array, ndim: int) -> Array:
+        """Return one number per coordinate, ready to meet an x of that many dimensions."""
+        return values if values.ndim == ndim else values[:, None]
 
     @cached_property
     def _inverse(self) -> Array:
         """Return `1 / weights`, the size of each atom; 0 where there is none (weight 0 or inf)."""
-        weights = np.asarray(self.weights, dtype=float)
-        penalised = (weights > 0) & np.isfinite(weights)
-        return np.where(penalised, 1.0 / np.where(penalised, weights, 1.0), 0.0)
+        penalised = (self.weights > 0) & np.isfinite(self.weights)
+        return np.where(penalised, 1.0 / np.where(penalised, self.weights, 1.0), 0.0)
 
     def _atom_sizes(self, ndim: int) -> Array | float:
-        if self.weights is None:
-            return 1.0
-        return self._inverse if self._inverse.ndim == ndim else self._inverse[:, None]
+        return 1.0 if self.weights is None else self._over(self._inverse, ndim)
 
     def labels(self, shape: tuple[int, ...]) -> Index:
         return np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
@@ -63,8 +69,7 @@ class Coordinates(BlockGauge):
     def free_rows(self) -> Index:
         if self.weights is None:
             return super().free_rows()
-        weights = np.asarray(self.weights, dtype=float)
-        return np.flatnonzero(weights[:, 0] == 0 if weights.ndim == 2 else weights == 0)
+        return np.flatnonzero(self.weights[:, 0] == 0 if self.weights.ndim == 2 else self.weights == 0)
 
     def scores(self, z: Array) -> Array:
         scaled = z * self._atom_sizes(z.ndim)
@@ -73,8 +78,7 @@ class Coordinates(BlockGauge):
     def sizes(self, x: Array) -> Array:
         sizes = np.abs(x)
         if self.weights is not None:
-            weights = np.asarray(self.weights, dtype=float)
-            weights = weights if weights.ndim == x.ndim else weights[:, None]
+            weights = self._over(self.weights, x.ndim)
             sizes = sizes * np.where((sizes == 0) & np.isinf(weights), 0.0, weights)
         if not self.signed:
             sizes = np.where(x < 0, np.inf, sizes)
@@ -85,9 +89,7 @@ class Coordinates(BlockGauge):
 
     def atom(self, z: Array, block: int) -> Atom:
         place = tuple(int(i) for i in np.unravel_index(block, z.shape))
-        size = 1.0
-        if self.weights is not None:
-            size = float(np.broadcast_to(self._atom_sizes(z.ndim), z.shape)[place])
+        size = 1.0 if self.weights is None else float(np.broadcast_to(self._atom_sizes(z.ndim), z.shape)[place])
         values = np.zeros((1, *z.shape[1:]))
         values[0, *place[1:]] = -size if self.signed and z[place] < 0 else size
         return Atom(slice(place[0], place[0] + 1), values, block)
@@ -98,7 +100,7 @@ class Coordinates(BlockGauge):
         return (grid * self._atom_sizes(grid.ndim)).ravel()
 
     def restrict(self, rows: Index) -> "Coordinates":
-        return self if self.weights is None else replace(self, weights=np.asarray(self.weights)[rows])
+        return self if self.weights is None else replace(self, weights=self.weights[rows])
 
     def rivals(self, z: Array, cross: Array, spread: Array, best: tuple[Atom, float], radius: float) -> Array:
         atom, norm = best
@@ -115,6 +117,22 @@ class Coordinates(BlockGauge):
             bound = np.where(apart.ravel(), super().rivals(z, cross, spread, best, radius), bound)
         return bound
 
+    def value_under(self, design: Design, x: Array) -> float:
+        """Return `min weights . c over Q c = x`, c split into its two signs where there are both (HiGHS)."""
+        count, outputs = design.shape[1], x.reshape(len(x), -1)
+        weights = np.ones((count, outputs.shape[1]))
+        if self.weights is not None:
+            weights *= self.weights.reshape(count, -1)
+        total = 0.0
+        for target, cost in zip(outputs.T, weights.T, strict=True):
+            usable = np.flatnonzero(np.isfinite(cost))
+            matrix, price = np.asarray(design.columns(usable)), cost[usable]
+            if self.signed:
+                matrix, price = np.hstack([matrix, -matrix]), np.tile(price, 2)
+            answer = optimize.linprog(price, A_eq=matrix, b_eq=target, method="highs")
+            total += float("inf") if answer.fun is None else float(answer.fun)
+        return total
+
 
 def _distances(lengths: Array, length: float, cosines: Array) -> Array:
     """Return the distance between vectors of known lengths and angles, rounded up for nearly equal ones.
@@ -125,5 +143,5 @@ def _distances(lengths: Array, length: float, cosines: Array) -> Array:
     if scale == 0:
         return np.zeros_like(lengths)
     a, b = lengths / scale, length / scale
-    apart = np.minimum(1.0 - cosines + BLUR, 2.0)
-    return np.asarray(scale * np.sqrt((a - b) ** 2 + 2 * a * b * np.maximum(apart, BLUR)))
+    apart = np.clip(1.0 - cosines + BLUR, BLUR, 2.0)
+    return np.asarray(scale * np.sqrt((a - b) ** 2 + 2 * a * b * apart))

@@ -5,8 +5,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from atomsieve.checks import as_floats
+from atomsieve.checks import as_floats, keep_copy
 from atomsieve.design import Rows, as_slice
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.l2 import euclidean
@@ -14,7 +15,7 @@ from atomsieve.measure import Measure
 from atomsieve.typing import Array, Index
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Group(BlockGauge):
     """Group norm, `kappa(x) = sum_g weights_g norm2(x_g)`, with `sigma(z) = max_g norm2(z_g) / weights_g`.
 
@@ -22,7 +23,7 @@ class Group(BlockGauge):
     group, the row norm of a matrix x. `weights` has one positive number per group (None: all 1). Overlapping groups
     are an `Image` of this gauge.
 
-    M. Yuan and Y. Lin, Model selection and estimation in regression with grouped variables, JRSS B 68 (2006).
+    Yuan and Lin, Model selection and estimation in regression with grouped variables, JRSS B 68 (2006).
 
     >>> import numpy as np
     >>> Group([0, 0, 1]).value(np.array([3.0, 4.0, -1.0]))
@@ -32,32 +33,34 @@ class Group(BlockGauge):
     groups: Any = None
     weights: Any = None
 
-    def check(self, shape: tuple[int, ...]) -> None:
-        groups = np.asarray(self.groups) if self.groups is not None else np.arange(shape[0])
-        if groups.shape != shape[:1]:
-            raise ValueError(
-                f"Group: groups must give one label per feature, {shape[0]} in all, got shape {groups.shape}."
-            )
-        if any(label is None or label != label for label in groups.ravel().tolist()):  # noqa: PLR0124
-            raise ValueError("Group: groups has missing labels (NaN or None). Give every feature a group.")
-        count = len(np.unique(groups))
+    def __post_init__(self) -> None:
+        if self.groups is not None:
+            keep_copy(self, "groups", _labels(self.groups))
         if self.weights is None:
             return
         weights = as_floats(self.weights, "Group: weights")
-        if weights.shape != (count,):
-            raise ValueError(
-                f"Group: weights must give one number per group, {count} in all, got shape {weights.shape}."
-            )
         if not ((weights > 0) & np.isfinite(weights)).all():
             raise ValueError(
                 "Group: weights must be positive finite numbers. Leave features out of X to exclude them "
                 "and pass them as `free` to leave them unpenalised."
             )
+        keep_copy(self, "weights", weights)
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        if self.groups is not None and self.groups.shape != shape[:1]:
+            raise ValueError(
+                f"Group: groups must give one label per feature, {shape[0]} in all, got shape {self.groups.shape}."
+            )
+        count = shape[0] if self.groups is None else len(np.unique(self.groups))
+        if self.weights is not None and self.weights.shape != (count,):
+            raise ValueError(
+                f"Group: weights must give one number per group, {count} in all, got shape {self.weights.shape}."
+            )
 
     @cached_property
     def _codes(self) -> Index | None:
         """Return the number of each row's group."""
-        return None if self.groups is None else np.unique(np.asarray(self.groups), return_inverse=True)[1]
+        return None if self.groups is None else np.unique(self.groups, return_inverse=True)[1]
 
     @cached_property
     def _members(self) -> list[Rows]:
@@ -87,17 +90,17 @@ class Group(BlockGauge):
 
     def scores(self, z: Array) -> Array:
         norms = self._norms(z)
-        return norms if self.weights is None else norms / np.asarray(self.weights, dtype=float)
+        return norms if self.weights is None else norms / self.weights
 
     def sizes(self, x: Array) -> Array:
         norms = self._norms(x)
-        return norms if self.weights is None else norms * np.asarray(self.weights, dtype=float)
+        return norms if self.weights is None else norms * self.weights
 
     def atom(self, z: Array, block: int) -> Atom:
         rows = self._rows(block)
         values = z[rows]
         norm = euclidean(values)
-        weight = 1.0 if self.weights is None else float(np.asarray(self.weights)[block])
+        weight = 1.0 if self.weights is None else float(self.weights[block])
         return Atom(rows, values / (norm * weight) if norm > 0 else np.zeros_like(values), block)
 
     def spread(self, measure: Measure, outputs: int) -> Array:  # noqa: ARG002
@@ -105,9 +108,24 @@ class Group(BlockGauge):
             norms = measure.column_norms()
         else:
             norms = np.array([measure.restrict(rows).spectral_norm() for rows in self._members])
-        return norms if self.weights is None else norms / np.asarray(self.weights, dtype=float)
+        return norms if self.weights is None else norms / self.weights
 
     def restrict(self, rows: Index) -> "Group":
         codes = np.arange(rows.max() + 1) if self._codes is None else self._codes
-        weights = None if self.weights is None else np.asarray(self.weights)[np.unique(codes[rows])]
+        weights = None if self.weights is None else self.weights[np.unique(codes[rows])]
         return Group(None if self._codes is None else codes[rows], weights)
+
+
+def _labels(groups: Any) -> NDArray[Any]:
+    """Return one label per feature; refuse lists of columns and missing labels in a sentence."""
+    try:
+        labels = np.asarray(groups)
+    except ValueError:
+        labels = np.empty((0, 0))
+    if labels.ndim != 1:
+        raise ValueError(
+            "Group: groups must give one label per feature, not lists of columns: for [[0, 1], [2]] write [0, 0, 1]."
+        )
+    if any(label is None or label != label for label in labels.tolist()):  # noqa: PLR0124
+        raise ValueError("Group: groups has missing labels (NaN or None). Give every feature a group.")
+    return labels

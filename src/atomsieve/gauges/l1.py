@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from atomsieve.gauges.coordinates import Coordinates
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class L1(Coordinates):
     """Weighted l1 norm, `kappa(x) = sum_j weights_j |x_j|`, with `sigma(z) = max_j |z_j| / weights_j`.
 

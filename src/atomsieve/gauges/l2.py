@@ -16,7 +16,7 @@ def euclidean(x: Array) -> float:
     return float(linalg.norm(x.ravel(), check_finite=False))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class L2(BlockGauge):
     """Euclidean norm, `kappa(x) = norm2(x)` (Frobenius for a matrix): one block, nothing to screen.
 

@@ -10,7 +10,7 @@ from atomsieve.measure import Measure
 from atomsieve.typing import Array, Index
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LInf(BlockGauge):
     """Largest absolute value, `kappa(x) = max_j |x_j|`, with `sigma(z) = sum_j |z_j|`: one block, nothing to screen.
 

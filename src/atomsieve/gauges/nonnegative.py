@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from atomsieve.gauges.coordinates import Coordinates
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NonNegative(Coordinates):
     """Weighted sum of non-negative coordinates, `kappa(x) = sum_j weights_j x_j` for `x >= 0`, else +inf.
 

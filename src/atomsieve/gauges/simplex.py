@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from atomsieve.gauges.coordinates import Coordinates
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Simplex(Coordinates):
     """Gauge of the unit simplex, `kappa(x) = sum_j x_j` for `x >= 0`, else +inf: mixtures and portfolios.
 

@@ -9,11 +9,11 @@ from atomsieve.losses.base import Loss, infinite_where_not, zero_where_not
 from atomsieve.typing import Samples
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Huber(Loss):
     """Huber's loss of r = u - y: `r^2 / 2` for `|r| <= delta`, else `delta |r| - delta^2 / 2`.
 
-    P. J. Huber, Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35 (1964).
+    Huber, Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35 (1964).
 
     >>> import numpy as np
     >>> Huber(1.0).value(np.array([0.5, 3.0]), np.array([0.0, 0.0]))

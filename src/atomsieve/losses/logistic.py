@@ -8,7 +8,7 @@ from atomsieve.losses.base import Loss, infinite_where_not, require_signs, x_log
 from atomsieve.typing import Samples
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Logistic(Loss):
     """Logistic loss, `loss(u, y) = log(1 + exp(-y u))`, for labels -1 and 1.
 

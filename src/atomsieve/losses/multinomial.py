@@ -7,10 +7,11 @@ from array_api_compat import array_namespace
 
 from atomsieve.checks import is_number
 from atomsieve.losses.base import Loss, infinite_where_not, x_log_x
+from atomsieve.rounding import EPS
 from atomsieve.typing import Samples
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Multinomial(Loss):
     """Multinomial loss, `loss(U_i, y_i) = logsumexp(U_i) - U_i[y_i]`, for labels 0, ..., K - 1.
 
@@ -60,7 +61,7 @@ class Multinomial(Loss):
         q = t + self._labels(t, y)
         classes = q.shape[1]
         # a gradient sums to zero over the classes only up to rounding
-        inside = xp.all(q >= 0, axis=1) & (xp.abs(xp.sum(q, axis=1) - 1) <= 8 * classes * 2.0**-53)
+        inside = xp.all(q >= 0, axis=1) & (xp.abs(xp.sum(q, axis=1) - 1) <= 8 * classes * EPS)
         return infinite_where_not(inside, xp.sum(x_log_x(q), axis=1))
 
     def hessian(self, columns: Samples, u: Samples, y: Samples, weights: Samples) -> Samples:  # noqa: ARG002

@@ -8,7 +8,7 @@ from atomsieve.losses.base import Loss
 from atomsieve.typing import Samples
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Squared(Loss):
     """Squared error, `loss(u, y) = (u - y)^2 / 2`, for real targets. Overflows beyond residuals of 1e154.
 

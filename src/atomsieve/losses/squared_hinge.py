@@ -8,7 +8,7 @@ from atomsieve.losses.base import Loss, infinite_where_not, require_signs, zero_
 from atomsieve.typing import Samples
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SquaredHinge(Loss):
     """Squared hinge, `loss(u, y) = max(0, 1 - y u)^2 / 2`, for labels -1 and 1.
 

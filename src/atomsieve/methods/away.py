@@ -4,13 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from atomsieve.checks import require_piece
-from atomsieve.design import as_slice
 from atomsieve.gauges import Atom
-from atomsieve.methods.base import apply, require_bounded_oracle, require_search, rescale, toward
-from atomsieve.piece import Piece
-from atomsieve.problem import Point, Problem
-from atomsieve.state import Move, State
+from atomsieve.methods.base import Walk, rescale, toward
+from atomsieve.problem import Point
+from atomsieve.state import Move
 from atomsieve.steps import LineSearch, Step
 
 
@@ -22,10 +19,7 @@ def worst(point: Point) -> tuple[Atom, float] | None:
     if not len(active):
         return None
     block = int(active[np.argmin(core.dots(state.x, point.z)[active] / sizes[active])])
-    rows = core.labels(state.x.shape) == block
-    index = as_slice(np.flatnonzero(rows if rows.ndim == 1 else rows.any(axis=1)))
-    values = np.where(rows[index], state.x[index], 0.0) / sizes[block]
-    return Atom(index, values, block), float(sizes[block])
+    return core.part(state.x, block)
 
 
 def away(point: Point) -> Move | None:
@@ -40,29 +34,16 @@ def away(point: Point) -> Move | None:
     return Move(1.0, ((atom, -state.mass),), 0.0, descent, longest, image, emptied=atom)
 
 
-@dataclass(frozen=True, eq=False)
-class Away(Piece):
+@dataclass(frozen=True, eq=False, repr=False)
+class Away(Walk):
     """Conditional gradient with away steps on the lifted cone: atoms that should not be there lose their weight.
 
-    J. Guelat and P. Marcotte, Some comments on Wolfe's 'away step', Mathematical Programming 35 (1986).
+    Guelat and Marcotte, Some comments on Wolfe's 'away step', Mathematical Programming 35 (1986).
     """
 
     step: Step = field(default_factory=LineSearch)
-    max_iter = 10_000
 
-    def __post_init__(self) -> None:
-        require_piece("Away: step", self.step, Step)
-
-    def check(self, problem: Problem) -> None:
-        require_bounded_oracle(self, problem.penalty)
-        require_search(self, self.step)
-
-    def advance(self, point: Point, t: int) -> tuple[State, float]:
-        move = self._move(point)
-        length = self.step.size(point, move, t)
-        return apply(point, move, length), length
-
-    def _move(self, point: Point) -> Move:
+    def move(self, point: Point) -> Move:
         """Settle the mass first where that is half of the gap; of the rest, take the steeper of toward and away."""
         ahead, size, back = toward(point), rescale(point), away(point)
         settled = 0.0 if size is None else size.descent

@@ -1,13 +1,17 @@
 """A method makes one state of another. The loop around it is the same for all (solve.py)."""
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from atomsieve.checks import require_piece
 from atomsieve.penalties import Penalty
+from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
 from atomsieve.state import Move, State
-from atomsieve.steps import OpenLoop
+from atomsieve.steps import Step
 
 
 @runtime_checkable
@@ -66,10 +70,31 @@ def apply(point: Point, move: Move, step: float) -> State:
         return point.problem.inside(move.apply(state.x, step), state.fit + step * move.image, state.free)
 
 
-def require_search(method: object, step: object) -> None:
-    """Refuse step rules that do not look at the move: away and pairwise moves have lengths of their own."""
-    if isinstance(step, OpenLoop):
-        raise ValueError(  # noqa: TRY004
-            f"{type(method).__name__} needs a step rule that looks at the move: LineSearch() or ShortStep(), "
-            f"not {step!r}."
-        )
+@dataclass(frozen=True, eq=False, repr=False)
+class Walk(Piece, ABC):
+    """A method that walks along moves: a subclass chooses the move, its step rule the length."""
+
+    step: Step
+    max_iter = 10_000
+    measured = True
+    """Whether moves have lengths of their own, so that the step rule must look at them."""
+
+    def __post_init__(self) -> None:
+        require_piece(f"{type(self).__name__}: step", self.step, Step)
+        if self.measured and not self.step.looks:
+            raise ValueError(
+                f"{type(self).__name__} needs a step rule that looks at the move: LineSearch() or ShortStep(), "
+                f"not {self.step!r}."
+            )
+
+    def check(self, problem: Problem) -> None:
+        require_bounded_oracle(self, problem.penalty)
+
+    @abstractmethod
+    def move(self, point: Point) -> Move:
+        """Return the way to go."""
+
+    def advance(self, point: Point, t: int) -> tuple[State, float]:
+        move = self.move(point)
+        length = self.step.size(point, move, t)
+        return apply(point, move, length), length

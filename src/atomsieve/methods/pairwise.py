@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from atomsieve.checks import require_piece
 from atomsieve.methods.away import worst
-from atomsieve.methods.base import apply, require_bounded_oracle, require_search, rescale, toward
-from atomsieve.piece import Piece
-from atomsieve.problem import Point, Problem
-from atomsieve.state import Move, State
+from atomsieve.methods.base import Walk, rescale, toward
+from atomsieve.problem import Point
+from atomsieve.state import Move
 from atomsieve.steps import LineSearch, Step
 
 
@@ -24,25 +22,18 @@ def exchange(point: Point) -> Move | None:
     return Move(0.0, ((new, weight), (old, -weight)), 0.0, descent, 1.0, image, emptied)
 
 
-@dataclass(frozen=True, eq=False)
-class Pairwise(Piece):
-    """Pairwise conditional gradient on the lifted cone: exchanges atoms, and sets the mass by steps towards the best.
+@dataclass(frozen=True, eq=False, repr=False)
+class Pairwise(Walk):
+    """Pairwise conditional gradient on the lifted cone: exchanges atoms, and settles the mass by moves along x.
 
-    S. Lacoste-Julien and M. Jaggi, On the global linear convergence of Frank-Wolfe optimization variants (2015).
+    Lacoste-Julien and Jaggi, On the global linear convergence of Frank-Wolfe optimization variants (2015).
     """
 
     step: Step = field(default_factory=LineSearch)
-    max_iter = 10_000
 
-    def __post_init__(self) -> None:
-        require_piece("Pairwise: step", self.step, Step)
-
-    def check(self, problem: Problem) -> None:
-        require_bounded_oracle(self, problem.penalty)
-        require_search(self, self.step)
-
-    def advance(self, point: Point, t: int) -> tuple[State, float]:
+    def move(self, point: Point) -> Move:
+        """Settle the mass where that is half of the gap, else exchange atoms."""
         size = rescale(point)
-        move = size if size is not None and size.descent > point.gap / 2 else exchange(point) or toward(point)
-        length = self.step.size(point, move, t)
-        return apply(point, move, length), length
+        if size is not None and size.descent > point.gap / 2:
+            return size
+        return exchange(point) or toward(point)

@@ -8,7 +8,7 @@ from atomsieve.checks import require_positive
 from atomsieve.penalties.base import Penalty
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ball(Penalty):
     """Constraint, `phi(s) = 0` for `s <= radius`, else +inf; its conjugate is `radius * t`.
 

@@ -8,7 +8,7 @@ from atomsieve.checks import require_positive
 from atomsieve.penalties.base import Penalty
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Linear(Penalty):
     """Linear penalty, `phi(s) = strength * s`; its conjugate is 0 up to the strength and +inf beyond.
 

@@ -7,7 +7,7 @@ from atomsieve.checks import require_positive
 from atomsieve.penalties.base import Penalty
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearSquare(Penalty):
     """Linear plus square, `phi(s) = strength * s + square * s^2 / 2`; conjugate `max(0, t - strength)^2 / (2 square)`.
 

@@ -8,7 +8,7 @@ from atomsieve.checks import require_positive
 from atomsieve.penalties.base import Penalty
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogBarrier(Penalty):
     """Log-barrier, `phi(s) = (-log(1 - s/C) - s/C) / sharpness` for `s < C = radius`; the ball as sharpness grows.
 

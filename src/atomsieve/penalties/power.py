@@ -8,7 +8,7 @@ from atomsieve.checks import is_number, keep_plain, require_positive
 from atomsieve.penalties.base import Penalty, power
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Power(Penalty):
     """Power penalty, `phi(s) = strength * s^p / p` for p > 1; `p = inf` is the unit ball, whatever the strength.
 

@@ -7,7 +7,7 @@ from atomsieve.checks import require_positive
 from atomsieve.penalties.base import Penalty
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Square(Penalty):
     """Square penalty, `phi(s) = strength * s^2 / 2`, with conjugate `t^2 / (2 strength)`.
 

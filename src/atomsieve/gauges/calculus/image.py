@@ -5,16 +5,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from atomsieve.checks import require_piece
 from atomsieve.design import ALL, Design, ProductDesign, as_design
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
-from atomsieve.gauges.coordinates import Coordinates
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Mask
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Image(Gauge):
     """Gauge of `Q P`: `kappa(x) = min { gauge(c) : Q c = x }` and `sigma(z) = sigma_P(Q' z)`.
 
@@ -59,32 +57,16 @@ class Image(Gauge):
         lowered: Array = self._map.matvec(self.gauge.lower(c))
         return lowered
 
-    def value(self, x: Array) -> float:
-        if isinstance(self.gauge, Coordinates):
-            return self._value_by_linear_programming(self.gauge, x)
-        matrix = self._map.columns(ALL)
-        c, _, rank, _ = np.linalg.lstsq(matrix, x, rcond=None)
-        if rank < matrix.shape[1]:
-            raise ValueError(
-                f"Image: the value of {type(self.gauge).__name__} under a matrix that is not injective is a "
-                "convex program of its own; solve() does not need it."
-            )
-        exact = np.allclose(matrix @ c, x, rtol=1e-9, atol=1e-12 * float(np.abs(x).max(initial=0.0)))
-        return self.gauge.value(np.asarray(c, dtype=np.float64)) if exact else float("inf")
+    def touched(self, chosen: Mask) -> Mask:
+        inner = self.gauge.touched(chosen)
+        used = np.flatnonzero(inner if inner.ndim == 1 else inner.any(axis=1))
+        if not len(used):
+            return np.zeros((self._map.shape[0], *inner.shape[1:]), dtype=bool)
+        reached: Mask = (np.abs(self._map.columns(used)) > 0).astype(float) @ inner[used].astype(float) > 0
+        return reached
 
-    def _value_by_linear_programming(self, gauge: Coordinates, x: Array) -> float:
-        """Return `min weights . c over Q c = x`, c split into its two signs where the gauge has both (HiGHS)."""
-        count = self._map.shape[1]
-        outputs = x.reshape(len(x), -1)
-        weights = np.ones((count, outputs.shape[1]))
-        if gauge.weights is not None:
-            weights *= np.asarray(gauge.weights, dtype=float).reshape(count, -1)
-        total = 0.0
-        for target, cost in zip(outputs.T, weights.T, strict=True):
-            usable = np.flatnonzero(np.isfinite(cost))
-            matrix, price = self._map.columns(usable), cost[usable]
-            if gauge.signed:
-                matrix, price = np.hstack([matrix, -matrix]), np.tile(price, 2)
-            answer = optimize.linprog(price, A_eq=matrix, b_eq=target, method="highs")
-            total += float("inf") if answer.fun is None else float(answer.fun)
-        return total
+    def value(self, x: Array) -> float:
+        return self.gauge.value_under(self._map, x)
+
+    def value_under(self, design: Design, x: Array) -> float:
+        return self.gauge.value_under(ProductDesign(design, self._map), x)

@@ -10,7 +10,7 @@ from atomsieve.measure import Measure
 from atomsieve.typing import Array, Index, Mask
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scaled(BlockGauge):
     """Gauge of `radius * P`: `kappa(x) = gauge(x) / radius` and `sigma(z) = radius * sigma_P(z)`.
 
@@ -38,6 +38,12 @@ class Scaled(BlockGauge):
 
     def value(self, x: Array) -> float:
         return self.gauge.value(x) / self.radius
+
+    def value_under(self, design: Design, x: Array) -> float:
+        return self.gauge.value_under(design, x) / self.radius
+
+    def touched(self, chosen: Mask) -> Mask:
+        return self.gauge.touched(chosen)
 
     def lift(self, design: Design) -> tuple[Design, BlockGauge]:
         lifted, core = self.gauge.lift(design)

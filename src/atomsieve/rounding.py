@@ -1,0 +1,10 @@
+"""How much rounding to expect in double precision."""
+
+import math
+
+EPS = 2.0**-53
+
+
+def noise_level(n: int) -> float:
+    """Return the relative rounding error to expect of a sum of n terms: an estimate, not a bound."""
+    return (16 + math.sqrt(n)) * EPS
