@@ -228,7 +228,7 @@ class TestShapes:
 
     @pytest.mark.parametrize("groups", [[0, 0, 1], [[0, 0, 0, 1, 1]], 0, "aabbc"])
     def test_groups(self, groups):
-        with refused("Group", "groups", "one label per feature", "5 in all"):
+        with refused("Group", "groups", "one label per feature"):
             Problem(X, Y, gauge=Group(groups))
 
     @pytest.mark.parametrize("weights", [[1.0], np.ones(D), 1.0])

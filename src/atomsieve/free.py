@@ -17,7 +17,7 @@ from atomsieve.losses import Loss
 from atomsieve.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
-NEWTON_STEPS = 100
+NEWTON_STEPS = 200
 INDEPENDENT = 1e-11
 """Columns of B count as dependent when less than this part of them is new."""
 
@@ -36,6 +36,9 @@ UNSETTLED = (
 
 FLAT = 1e-13
 """Part of the largest curvature below which a direction counts as flat."""
+
+SUBNORMAL = 1e-290
+"""Curvature too small to divide by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,10 @@ class FreeDirections:
         transform[order[:rank]] = linalg.solve_triangular(triangle[:rank, :rank], np.eye(rank))
         transform /= norms[:, None]
         basis = (columns / xp.asarray(sizes)) @ xp.asarray(transform)
+        # nearly dependent columns leave the basis askew: what is orthonormalised twice is orthonormal
+        _, again = linalg.qr(np.asarray(xp.sqrt(weights)[:, None] * basis), mode="economic")
+        straight = linalg.solve_triangular(again, np.eye(rank)) if rank else again
+        basis, transform = basis @ xp.asarray(straight), transform @ straight
         free = cls(loss, y, weights, basis, transform / sizes[:, None], np.zeros((rank, *outputs)))
         origin, u, slopes = free.minimise(xp.zeros((len(y), *outputs)), free.origin)
         if free._recedes(u):
@@ -127,24 +134,26 @@ class FreeDirections:
 
     def _newton_step(self, fit: Samples, here: "_Here") -> "_Here":
         """Return the point where the slope along Newton's direction has at least halved."""
-        hessian = np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights))
-        values, vectors = np.linalg.eigh(hessian)
-        # flat directions (all residuals clipped; one constant added to every class) have no Newton step: take M for
-        # their curvature, an upper bound since the basis is orthonormal
-        values = np.where(values > FLAT * values[-1], values, self.loss.smoothness)
+        values, vectors = np.linalg.eigh(np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights)))
         gradient = here.gradient.ravel()
-        direction = -vectors @ (vectors.T @ gradient / values)
+        along, bent = vectors.T @ gradient, values > max(FLAT * values[-1], SUBNORMAL)
+        # flat directions (clipped residuals; one constant added to every class) have no Newton step: where they hold
+        # much of the gradient, go down along them until the losses bend
+        if np.abs(along[~bent]).sum() > np.abs(along[bent]).sum() / 10:
+            direction = -vectors[:, ~bent] @ along[~bent] / self.loss.smoothness
+        else:
+            direction = -vectors[:, bent] @ (along[bent] / values[bent])
         # where the losses are nearly flat the step is nearly infinite: hold it to the size of the predictions
         reach = self.largest * float(np.abs(direction).sum())
         direction *= min(1.0, 10 * (1 + here.farthest) / reach)
-        along = float(direction @ gradient)
+        fall = -float(direction @ gradient)
         shortest, longest, step = 0.0, np.inf, 1.0
         following = here
         for _ in range(NEWTON_STEPS):
             coordinates = here.coordinates + step * direction.reshape(here.coordinates.shape)
             following = _Here.at(self, fit, coordinates)
             slope = float(direction @ following.gradient.ravel())
-            if abs(slope) <= -along / 2:
+            if abs(slope) <= fall / 2:
                 break
             if slope < 0:
                 shortest = step

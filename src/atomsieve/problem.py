@@ -88,10 +88,10 @@ class Problem:
         columns = free_columns(self.design, self.core.free_rows(), given, intercept=self.intercept)
         with np.errstate(over="ignore", invalid="ignore"):
             self.free = None if columns is None else FreeDirections.of(columns, loss, self.y, weights, self.outputs)
-        origin = self.at(self.state())
+            origin = self.at(self.state())
+            error = noise_level(len(self.y)) * self.measure.plain_norm(origin.u)
         self.baseline = origin.objective
         """The objective at x = 0, free directions at their best: the scale of every tolerance."""
-        error = noise_level(len(self.y)) * self.measure.plain_norm(origin.u)
         self.negligible = loss.smoothness * error * error
         """What rounding of the predictions at x = 0 can make of an objective that is 0."""
         if not (math.isfinite(origin.objective) and origin.is_finite):
@@ -121,6 +121,13 @@ class Problem:
         return self.core.spread(self.measure, math.prod(self.outputs))
 
     @cached_property
+    def lengths(self) -> Array:
+        """The same with the part along the free directions counted: what rounding scales with."""
+        if self.free is None:
+            return self.spread
+        return self.core.spread(replace(self.measure, basis=None), math.prod(self.outputs))
+
+    @cached_property
     def curvature(self) -> float:
         """The constant M of the loss for single atoms."""
         return self.loss.entry_smoothness if self.core.entrywise else self.loss.smoothness
@@ -148,14 +155,14 @@ class Problem:
             free = np.zeros(0) if self.free is None else self.free.origin
         return self.inside(x, self.design.matvec(x), free)
 
-    def inside(self, x: Array, fit: Samples, free: Array) -> State:
+    def inside(self, x: Array, fit: Samples, free: Array, drift: float = 0.0) -> State:
         """Return the state of coefficients with known predictions, shrunk where phi would be infinite."""
         mass = self.core.value(x)
         while not self.penalty.admits(mass) and math.isfinite(mass):
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
             x, fit = shrink * x, shrink * fit
             mass = self.core.value(x)
-        return State(x, mass, fit, free)
+        return State(x, mass, fit, free, drift)
 
     def loss_value(self, u: Samples) -> float:
         """Return F(u)."""
@@ -176,6 +183,8 @@ class Problem:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             free, u, slopes = self.predict(state.fit, state.free)
+            # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z
+            slopes = self.measure.project(slopes)
             theta = self.measure.weighted(slopes)
             z = -self.design.rmatvec(theta)
             scores = self.core.scores(z)
@@ -190,7 +199,7 @@ class Problem:
             part.__dict__.pop(name, None)
         if "spread" in self.__dict__:
             kept = np.unique(self.core.labels(self.shape)[rows])
-            part.__dict__.update(spread=self.spread[kept], widest=self.widest)
+            part.__dict__.update(spread=self.spread[kept], lengths=self.lengths[kept], widest=self.widest)
         part.design, part.core = self.design.select(rows), self.core.restrict(rows)
         return part
 
@@ -243,7 +252,7 @@ class Point:
         noise = noise_level(len(u))
         size = problem.measure.plain_norm(state.fit) + (0.0 if u is state.fit else problem.measure.plain_norm(u))
         # rounding of u moves theta by at most M times as much
-        doubt = noise * (problem.measure.plain_norm(slopes) + problem.loss.smoothness * size)
+        doubt = noise * problem.measure.plain_norm(slopes) + problem.loss.smoothness * (noise * size + state.drift)
         rounding = noise * (charge + abs(answer)) + doubt * problem.measure.plain_norm(centred)
         if not math.isnan(gap):
             gap = max(gap, 0.0)
@@ -269,7 +278,7 @@ class Point:
         if not self.paired:
             return math.sqrt(2 * problem.curvature * (self.gap + self.rounding))
         # phi* is as steep as the size that attains it, and its argument is in doubt
-        error = problem.penalty.argmax(self.sigma) * self.doubt * problem.widest
+        error = problem.penalty.argmax(self.sigma) * self.doubt * float(problem.lengths.max())
         return math.sqrt(problem.curvature * (self.gap + self.rounding + error))
 
     @cached_property

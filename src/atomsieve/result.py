@@ -19,6 +19,11 @@ class Active(NamedTuple):
     atoms: list[Atom]
     weights: Array
 
+    @property
+    def blocks(self) -> list[int]:
+        """The block of each atom."""
+        return [atom.block for atom in self.atoms]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:

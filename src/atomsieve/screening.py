@@ -25,7 +25,9 @@ class PaperRule:
     """The paper's rule: out when `sigma(z) - p . z > 2 sqrt(L gap)`."""
 
     def keep(self, point: Point) -> Mask:
-        kept: Mask = ~(point.scores + 2 * point.problem.widest * (point.radius + point.doubt) < point.sigma)
+        problem = point.problem
+        room = 2 * (problem.widest * point.radius + float(problem.lengths.max()) * point.doubt)
+        kept: Mask = ~(point.scores + room < point.sigma)
         return kept
 
 
@@ -40,16 +42,16 @@ class PairwiseRule:
     _spent_at: float = field(default=np.inf)
 
     def keep(self, point: Point) -> Mask:
-        problem, radius, doubt = point.problem, point.radius, point.doubt
+        problem, radius = point.problem, point.radius
         spread = problem.spread
         norm = float(spread[point.best]) if point.sigma > 0 else 0.0
-        room = doubt * (spread + norm)
+        room = point.doubt * (problem.lengths + (problem.lengths[point.best] if point.sigma > 0 else 0.0))
         kept: Mask = ~(point.scores + radius * (spread + norm) + room < point.sigma)
         if point.gap <= self._spent_at / 4 and kept.any():
             self._spent_at = point.gap
-            atom = point.atom
-            cross = problem.measure.cross(problem.measure.direction(atom.image(problem.design)))
-            bound = problem.core.rivals(point.z, cross, spread, (atom, norm), radius)
+            image = point.atom.image(problem.design)
+            cross = problem.measure.cross(problem.measure.direction(image))
+            bound = problem.core.rivals(point.z, cross, spread, (point.atom, problem.measure.norm(image)), radius)
             kept &= ~(bound + room < point.sigma)  # a NaN rules nothing out
         return kept
 

@@ -19,9 +19,6 @@ from atomsieve.status import Status
 from atomsieve.trace import Progress, Trace
 from atomsieve.typing import Index
 
-REFRESH = 256
-"""Steps after which the predictions are computed afresh from x, so that rounding does not pile up."""
-
 HOPELESS = 1e10
 """Multiple of the objective at x = 0 beyond which a run without a convergence theorem is given up."""
 
@@ -99,8 +96,6 @@ def solve(
                 state, length = method.advance(point, t)
                 if trace:
                     history.step[-1] = length
-                if t % REFRESH == 0:
-                    state = sieve.problem.state(state.x, state.free)
         except KeyboardInterrupt:
             if best is None:
                 raise

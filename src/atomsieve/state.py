@@ -13,13 +13,15 @@ class State:
     """Lifted coefficients x with their predictions `fit = A x`.
 
     `mass >= kappa(x)` is what the penalty is charged for; `free` holds coordinates of the free directions, best at
-    the last point where they were looked for.
+    the last point where they were looked for; `drift` estimates how far rounding has moved `fit` since it was computed
+    from x.
     """
 
     x: Array
     mass: float
     fit: Samples
     free: Array
+    drift: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -281,7 +281,8 @@ def geometry(gauge, d, classes):
 class Model:
     """The problem in plain arrays: predictions `u = D c + B b`, flattened n x K, samples of weight 0 left out.
 
-    The free columns are made orthonormal and taken out of D, which only changes the coordinates b.
+    The free columns are made orthonormal and taken out of D (and of real targets), which only changes the
+    coordinates b.
     """
 
     def __init__(self, X, y, *, loss, gauge, penalty, sample_weight=None, intercept=False, free=None, without=None):
@@ -304,6 +305,10 @@ class Model:
             unpenalised.append(np.asarray(free, dtype=float).reshape(len(used), -1)[used])
         B = np.kron(np.hstack(unpenalised).astype(REAL), np.eye(self.classes))
         self.B, self.back = orthonormal(B)
+        self.origin = np.zeros(self.B.shape[1])
+        if type(self.loss) in (Squared, Huber):
+            self.origin = self.B.T @ y
+            self.loss.y = (y - self.B @ self.origin)[:, None]
         self.along = self.B.T @ self.D
         rest = self.D - self.B @ self.along
         self.D = np.where([norm(new) > 1e-14 * norm(old) for new, old in zip(rest.T, self.D.T, strict=True)], rest, 0)
@@ -687,5 +692,5 @@ def conclusion(model, c, b, lower, upper):
     sizes = model.sizes(c)
     support = model.numbers[sizes > CERTAIN * sizes.sum()] if sizes.sum() > 0 else model.numbers[:0]
     x = x[:, 0] if model.loss.__class__ is not Multinomial else x
-    b = (model.back @ (b - model.along @ c)).astype(float).reshape(-1, model.classes)
+    b = (model.back @ (b + model.origin - model.along @ c)).astype(float).reshape(-1, model.classes)
     return Reference(x, b, lower, upper, float(model.baseline), support)

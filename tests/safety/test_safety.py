@@ -340,7 +340,8 @@ def twisted(twist, loss, penalty, gauge, seed):
     pieces["penalty"] = tables[2][penalty](rng)
     pieces["gauge"] = GAUGES[gauge](rng, pieces["X"].shape[1])
     if gauge == "L1 weights" and loss in ("Logistic", "Multinomial"):
-        pieces["gauge"].weights[0] = 1.0  # a free column may separate the classes, and no solution exists
+        weights = pieces["gauge"].weights  # a free column may separate the classes, and no solution exists
+        pieces["gauge"] = L1(np.where(weights == 0, 1.0, weights))
     return Case(pieces, slack=ILL_CONDITIONED.get(twist, SLACK), near_ties=twist in NEAR_TIES)
 
 
@@ -366,7 +367,8 @@ def run_is_safe(case, method, screening, max_iter=80):
     result = solve(case.problem, method, tol=1e-14, max_iter=max_iter, screening=screening, callbacks=[watch])
     lost = case.support[~result.alive[case.support]]
     assert not len(lost), f"blocks {lost} of the support were ruled out"
-    assert result.alive[result.active.blocks].all(), "blocks that were ruled out carry weight"
+    dead = ~result.alive[case.problem.core.labels(case.problem.shape)]
+    assert not result.lifted[dead].any(), "blocks that were ruled out carry weight"
 
 
 def point_is_safe(point, case):
@@ -437,17 +439,19 @@ def test_points_of_the_linear_penalty_are_safe(loss, gauge):
         point_is_safe(point, case)
 
 
-@pytest.mark.parametrize("gauge", [name for name in GAUGES if name not in ("L2", "LInf")])
-@pytest.mark.parametrize(("loss", "penalty"), list(zip([*LOSSES, *LOSSES], [*CURVED, *CURVED], strict=False)))
-def test_screening_changes_nothing_but_time(loss, penalty, gauge):
-    """Screened and unscreened runs end at the same optimum, and the reference is there too."""
+SEVERAL_BLOCKS = [name for name in GAUGES if name not in ("L2", "LInf")]
+
+
+@pytest.mark.parametrize(("loss", "gauge"), list(product(LOSSES, SEVERAL_BLOCKS)))
+def test_screening_changes_nothing_but_time(loss, gauge):
+    """Screened and unscreened runs end within their gaps of each other, the reference between their bounds."""
+    penalty = CURVED[(list(LOSSES).index(loss) + list(GAUGES).index(gauge)) % len(CURVED)]
     case, _ = proved(draw, loss, penalty, gauge, 0)
-    found = [solve(case.problem, Pairwise(), tol=1e-10, max_iter=2000, screening=s) for s in ("off", "paper", "auto")]
+    found = [solve(case.problem, Pairwise(), tol=1e-10, max_iter=400, screening=s) for s in ("off", "paper", "auto")]
     for result in found:
         bounds_hold(result.point, case)
-        assert result.objective - case.truth.upper <= result.gap + SLACK * case.truth.baseline
-        assert abs(result.objective - found[0].objective) <= 1e-9 * case.truth.baseline or not result.converged
-    assert len({result.converged for result in found}) == 1
+        error = max(result.gap, found[0].gap) + SLACK * case.truth.baseline
+        assert abs(result.objective - found[0].objective) <= error
 
 
 @pytest.mark.parametrize(("twist", "loss", "turn"), list(product(TWISTS, LOSSES, range(3))))

@@ -10,8 +10,12 @@ from atomsieve.checks import require_piece
 from atomsieve.penalties import Penalty
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
+from atomsieve.rounding import EPS
 from atomsieve.state import Move, State
 from atomsieve.steps import Step
+
+STALE = 512
+"""Multiple of the rounding error of the predictions beyond which they are computed afresh."""
 
 
 @runtime_checkable
@@ -64,10 +68,18 @@ def rescale(point: Point) -> Move | None:
 
 
 def apply(point: Point, move: Move, step: float) -> State:
-    """Return the state after a step along a move; an overflow leaves a state that is not finite."""
-    state = point.state
+    """Return the state after a step along a move; an overflow leaves a state that is not finite.
+
+    Predictions are moved along, and computed afresh once rounding has piled up or they have cancelled.
+    """
+    state, problem = point.state, point.problem
     with np.errstate(over="ignore", invalid="ignore"):
-        return point.problem.inside(move.apply(state.x, step), state.fit + step * move.image, state.free)
+        x, fit = move.apply(state.x, step), state.fit + step * move.image
+        norm = problem.measure.plain_norm
+        drift = state.drift + EPS * (norm(state.fit) + step * norm(move.image))
+        if drift > STALE * EPS * norm(fit):
+            return problem.state(x, state.free)
+        return problem.inside(x, fit, state.free, drift)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -33,7 +33,7 @@ class LogBarrier(Penalty):
 
     def value(self, s: float) -> float:
         r = s / self.radius
-        return (-math.log1p(-r) - r) / self.sharpness if r < 1 else math.inf
+        return _excess(r) / self.sharpness if r < 1 else math.inf
 
     def slope(self, s: float) -> float:
         r = s / self.radius
@@ -45,7 +45,7 @@ class LogBarrier(Penalty):
 
     def conjugate(self, t: float) -> float:
         scaled = self.radius * self.sharpness * t
-        return (scaled - math.log1p(scaled)) / self.sharpness
+        return _excess(-scaled) / self.sharpness
 
     def argmax(self, t: float) -> float:
         scaled = self.radius * self.sharpness * t
@@ -54,3 +54,10 @@ class LogBarrier(Penalty):
 
     def at(self, strength: float) -> Self:
         return replace(self, radius=strength)
+
+
+def _excess(r: float) -> float:
+    """Return `-log(1 - r) - r` for r < 1; by its series near 0, where the difference would cancel."""
+    if abs(r) < 0.05:
+        return math.fsum(r**k / k for k in range(2, 14))
+    return -math.log1p(-r) - r
