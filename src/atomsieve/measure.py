@@ -51,15 +51,15 @@ class Measure:
         """Return the inner products of every column of A with v."""
         return self.design.rmatvec(self.weighted(self.project(v)))
 
-    def direction(self, v: Samples) -> Samples:
-        """Return v scaled to norm 1; v itself where its norm is 0."""
+    def polar(self, v: Samples) -> tuple[Samples, float]:
+        """Return v scaled to norm 1, and its norm; v itself where the norm is 0."""
         xp = array_namespace(v)
         largest = float(xp.max(xp.abs(v)))
         if largest == 0:
-            return v
-        v = v / largest  # squares of huge or tiny entries would overflow or vanish
-        norm = self.norm(v)
-        return v / norm if norm > 0 else v
+            return v, 0.0
+        scaled = v / largest  # squares of huge or tiny entries would overflow or vanish
+        norm = self.norm(scaled)
+        return (scaled / norm, largest * norm) if norm > 0 else (v, 0.0)
 
     def column_norms(self) -> Array:
         """Return the norm of every column of A, with room for the rounding of the subtraction."""

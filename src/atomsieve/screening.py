@@ -49,9 +49,9 @@ class PairwiseRule:
         kept: Mask = ~(point.scores + radius * (spread + norm) + room < point.sigma)
         if point.gap <= self._spent_at / 4 and kept.any():
             self._spent_at = point.gap
-            image = point.atom.image(problem.design)
-            cross = problem.measure.cross(problem.measure.direction(image))
-            bound = problem.core.rivals(point.z, cross, spread, (point.atom, problem.measure.norm(image)), radius)
+            direction, length = problem.measure.polar(point.atom.image(problem.design))
+            cross = problem.measure.cross(direction)
+            bound = problem.core.rivals(point.z, cross, spread, (point.atom, length), radius)
             kept &= ~(bound + room < point.sigma)  # a NaN rules nothing out
         return kept
 

@@ -11,6 +11,7 @@ from atomsieve.checks import require_positive
 from atomsieve.piece import Piece
 from atomsieve.problem import Point
 from atomsieve.state import Move
+from atomsieve.typing import Samples
 
 
 @runtime_checkable
@@ -69,17 +70,20 @@ class LineSearch(Piece):
     looks = True
 
     def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+        # B' theta = 0: the part along the free directions adds nothing but rounding
+        across = point.problem.measure.project(move.image)
+
         def derivative(s: float) -> float:
-            return slope_along(point, move, s)
+            return slope_along(point, move, across, s)
 
         return monotone_zero(derivative, move.longest)
 
 
-def slope_along(point: Point, move: Move, s: float) -> float:
-    """Return the derivative of the objective after a step of length s along the move."""
+def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
+    """Return the derivative of the objective after a step of length s along a move whose image is `across`."""
     problem, state, penalty = point.problem, point.state, point.problem.penalty
     _, _, slopes = problem.predict(state.fit + s * move.image, state.free)
-    slope = float(array_namespace(slopes).sum(problem.measure.weighted(slopes) * move.image))
+    slope = float(array_namespace(slopes).sum(problem.measure.weighted(slopes) * across))
     mass = state.mass + s * move.rate
     while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside
         mass = math.nextafter(min(mass, penalty.limit), 0.0)

@@ -316,7 +316,7 @@ def _check_rivals(core: BlockGauge, measure: Measure, shape: tuple[int, ...], rn
     best = int(core.scores(z).argmax())
     q = core.atom(z, best)
     image = q.image(measure.design)
-    bound = core.rivals(z, measure.cross(measure.direction(image)), spread, (q, float(spread[best])), radius)
+    bound = core.rivals(z, measure.cross(measure.polar(image)[0]), spread, (q, float(spread[best])), radius)
     _law(bound <= core.scores(z) + radius * (spread + spread[best]) + 1e-9, "rivals must not exceed the sum of norms")
     for _, block, p, _ in _sampled_atoms(core, measure, shape, rng):
         reach = p.dot(z) + radius * measure.norm(p.image(measure.design) - image)
