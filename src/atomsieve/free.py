@@ -124,7 +124,7 @@ class FreeDirections:
         xp = array_namespace(fit)
         level = noise_level(len(fit)) * self.largest
         total = float(xp.sum(xp.abs(here.theta)))
-        if here.size <= level * total:
+        if not level * total < here.size < 1e12 * level * total:  # reached, or far from it whatever u does
             return level * total
         bend = self._weighted(self.loss.curvature(here.u, self.y))
         return level * (total + float(xp.sum(bend * (xp.abs(fit) + xp.abs(here.u)))))

@@ -21,6 +21,12 @@ WIDTH = 256
 """Columns that are worked on at a time."""
 
 
+def inner(a: Samples, b: Samples) -> float:
+    """Return the sum over all entries of `a * b`, on the host."""
+    xp = array_namespace(a)
+    return float(xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,))))
+
+
 @dataclass(frozen=True, eq=False)
 class Measure:
     """The seminorm `norm(v)_w^2 = sum_i w_i v_i^2` modulo the span of an orthonormal `basis` of the free directions."""
@@ -41,7 +47,7 @@ class Measure:
 
     def plain_norm(self, v: Samples) -> float:
         """Return `norm(v)_w` with the part along the free directions counted."""
-        return math.sqrt(float(array_namespace(v).sum(v * self.weighted(v))))
+        return math.sqrt(inner(v, self.weighted(v)))
 
     def norm(self, v: Samples) -> float:
         """Return the norm of one vector or matrix of predictions."""

@@ -15,7 +15,7 @@ from atomsieve.free import FreeDirections
 from atomsieve.gauges import L1, Atom, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.losses import Loss, Squared
-from atomsieve.measure import Measure
+from atomsieve.measure import Measure, inner
 from atomsieve.penalties import Penalty, Square
 from atomsieve.rounding import EPS, noise_level
 from atomsieve.state import State
@@ -162,7 +162,7 @@ class Problem:
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
             x, fit = shrink * x, shrink * fit
             mass = self.core.value(x)
-        return State(x, mass, fit, free, drift)
+        return State(x, mass, fit, free, self.measure.plain_norm(fit), drift)
 
     def loss_value(self, u: Samples) -> float:
         """Return F(u)."""
@@ -243,17 +243,18 @@ class Point:
         paired = penalty.superlinear or penalty.conjugate(sigma) < math.inf
         if paired:
             answer = penalty.conjugate(sigma)
-            gap = charge + answer + float(xp.sum(centred * theta))
+            gap = charge + answer + inner(centred, theta)
         else:
             factor = penalty.slope(0.0) / sigma
             theta, z, scores, sigma = factor * theta, factor * z, factor * scores, penalty.slope(0.0)
             answer = float(xp.sum(problem.weights * problem.loss.conjugate(factor * slopes, problem.y)))
             gap = problem.loss_value(u) + answer + charge
         noise = noise_level(len(u))
-        size = problem.measure.plain_norm(state.fit) + (0.0 if u is state.fit else problem.measure.plain_norm(u))
+        norm = problem.measure.plain_norm
+        size = state.length if u is state.fit else state.length + norm(u)
         # rounding of u moves theta by at most M times as much
-        doubt = noise * problem.measure.plain_norm(slopes) + problem.loss.smoothness * (noise * size + state.drift)
-        rounding = noise * (charge + abs(answer)) + doubt * problem.measure.plain_norm(centred)
+        doubt = noise * norm(slopes) + problem.loss.smoothness * (noise * size + state.drift)
+        rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.fit else norm(centred))
         if not math.isnan(gap):
             gap = max(gap, 0.0)
         return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, paired, rounding, doubt)

@@ -13,15 +13,16 @@ class State:
     """Lifted coefficients x with their predictions `fit = A x`.
 
     `mass >= kappa(x)` is what the penalty is charged for; `free` holds coordinates of the free directions, best at
-    the last point where they were looked for; `drift` estimates how far rounding has moved `fit` since it was computed
-    from x.
+    the last point where they were looked for; `length` is the norm of `fit`, and `drift` estimates how far rounding has
+    moved it since it was computed from x.
     """
 
     x: Array
     mass: float
     fit: Samples
     free: Array
-    drift: float = 0.0
+    length: float
+    drift: float
 
 
 @dataclass(frozen=True, eq=False)

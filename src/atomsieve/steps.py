@@ -5,9 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from array_api_compat import array_namespace
-
 from atomsieve.checks import require_positive
+from atomsieve.measure import inner
 from atomsieve.piece import Piece
 from atomsieve.problem import Point
 from atomsieve.state import Move
@@ -83,7 +82,7 @@ def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
     """Return the derivative of the objective after a step of length s along a move whose image is `across`."""
     problem, state, penalty = point.problem, point.state, point.problem.penalty
     _, _, slopes = problem.predict(state.fit + s * move.image, state.free)
-    slope = float(array_namespace(slopes).sum(problem.measure.weighted(slopes) * across))
+    slope = inner(problem.measure.weighted(slopes), across)
     mass = state.mass + s * move.rate
     while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside
         mass = math.nextafter(min(mass, penalty.limit), 0.0)

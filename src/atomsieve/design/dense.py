@@ -16,13 +16,13 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class DenseDesign:
-    """A as a float64 array; single columns of arrays stored by rows are remembered, 64 of them at most."""
+    """A as a float64 array; single columns of arrays stored by rows are remembered, an eighth of them at most."""
 
     matrix: Array
 
     @cached_property
     def _recent(self) -> Recent:
-        return Recent(64 * len(self.matrix))
+        return Recent(max(64 * len(self.matrix), self.matrix.size // 8))
 
     @classmethod
     def of(cls, X: Any, name: str) -> "DenseDesign":

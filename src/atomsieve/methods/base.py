@@ -75,11 +75,9 @@ def apply(point: Point, move: Move, step: float) -> State:
     state, problem = point.state, point.problem
     with np.errstate(over="ignore", invalid="ignore"):
         x, fit = move.apply(state.x, step), state.fit + step * move.image
-        norm = problem.measure.plain_norm
-        drift = state.drift + EPS * (norm(state.fit) + step * norm(move.image))
-        if drift > STALE * EPS * norm(fit):
-            return problem.state(x, state.free)
-        return problem.inside(x, fit, state.free, drift)
+        drift = state.drift + EPS * (state.length + step * problem.measure.plain_norm(move.image))
+        moved = problem.inside(x, fit, state.free, drift)
+        return problem.state(x, state.free) if drift > STALE * EPS * moved.length else moved
 
 
 @dataclass(frozen=True, eq=False, repr=False)
