@@ -124,10 +124,14 @@ class FreeDirections:
         xp = array_namespace(fit)
         level = noise_level(len(fit)) * self.largest
         total = float(xp.sum(xp.abs(here.theta)))
-        if not level * total < here.size < 1e12 * level * total:  # reached, or far from it whatever u does
+        if here.size <= level * total:
             return level * total
+        reach = xp.abs(fit) + xp.abs(here.u)
+        most = level * (total + self.loss.smoothness * float(xp.sum(self._weighted(reach))))
+        if here.size > most:  # far from it, whatever the curvature
+            return most
         bend = self._weighted(self.loss.curvature(here.u, self.y))
-        return level * (total + float(xp.sum(bend * (xp.abs(fit) + xp.abs(here.u)))))
+        return level * (total + float(xp.sum(bend * reach)))
 
     def _weighted(self, values: Samples) -> Samples:
         return self.weights * values if values.ndim == 1 else self.weights[:, None] * values
