@@ -14,6 +14,7 @@ from array_api_compat import array_namespace
 from scipy import linalg
 
 from atomsieve.losses import Loss
+from atomsieve.measure import weigh
 from atomsieve.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
@@ -80,7 +81,7 @@ class FreeDirections:
         origin, u, slopes = free.minimise(xp.zeros((len(y), *outputs)), free.origin)
         if free._recedes(u):
             raise ValueError(SEPARATED)
-        floor = EPS**2 * free.largest * float(xp.sum(xp.abs(free._weighted(slopes))))
+        floor = EPS**2 * free.largest * float(xp.sum(xp.abs(weigh(weights, slopes))))
         return replace(free, origin=origin, floor=floor)
 
     @cached_property
@@ -127,14 +128,11 @@ class FreeDirections:
         if here.size <= level * total:
             return level * total
         reach = xp.abs(fit) + xp.abs(here.u)
-        most = level * (total + self.loss.smoothness * float(xp.sum(self._weighted(reach))))
+        most = level * (total + self.loss.smoothness * float(xp.sum(weigh(self.weights, reach))))
         if here.size > most:  # far from it, whatever the curvature
             return most
-        bend = self._weighted(self.loss.curvature(here.u, self.y))
+        bend = weigh(self.weights, self.loss.curvature(here.u, self.y))
         return level * (total + float(xp.sum(bend * reach)))
-
-    def _weighted(self, values: Samples) -> Samples:
-        return self.weights * values if values.ndim == 1 else self.weights[:, None] * values
 
     def _newton_step(self, fit: Samples, here: "_Here") -> "_Here":
         """Return the point where the slope along Newton's direction has at least halved."""
@@ -184,7 +182,7 @@ class _Here:
         xp: Any = array_namespace(fit)
         u = fit + free.basis @ xp.asarray(coordinates)
         slopes = free.loss.gradient(u, free.y)
-        theta = free._weighted(slopes)
+        theta = weigh(free.weights, slopes)
         gradient = np.asarray(free.basis.T @ theta)
         farthest = float(xp.max(xp.abs(u)))
         return cls(coordinates, u, slopes, theta, gradient, float(np.abs(gradient).sum()), farthest)

@@ -21,6 +21,11 @@ WIDTH = 256
 """Columns that are worked on at a time."""
 
 
+def weigh(weights: Samples, v: Samples) -> Samples:
+    """Return v with each row multiplied by its weight."""
+    return weights * v if v.ndim == 1 else weights[:, None] * v
+
+
 def inner(a: Samples, b: Samples) -> float:
     """Return the sum over all entries of `a * b`, on the host."""
     xp = array_namespace(a)
@@ -43,7 +48,7 @@ class Measure:
 
     def weighted(self, v: Samples) -> Samples:
         """Return v with row i multiplied by `w_i`."""
-        return self.weights * v if v.ndim == 1 else self.weights[:, None] * v
+        return weigh(self.weights, v)
 
     def plain_norm(self, v: Samples) -> float:
         """Return `norm(v)_w` with the part along the free directions counted."""

@@ -20,7 +20,7 @@ from atomsieve.penalties import Penalty, Square
 from atomsieve.rounding import EPS, noise_level
 from atomsieve.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
-from atomsieve.validation import check_free, check_targets, check_weights, check_y, free_columns
+from atomsieve.validation import check_free, check_targets, check_weights, check_y
 
 
 class Problem:
@@ -85,9 +85,13 @@ class Problem:
         self.design: Design
         self.core: BlockGauge
         self.design, self.core = gauge.lift(ambient)
-        columns = free_columns(self.design, self.core.free_rows(), given, intercept=self.intercept)
+        constant = np.ones((len(weights), int(self.intercept)))
+        unpenalised = np.asarray(self.design.columns(self.core.free_rows()))
+        columns = np.hstack([constant, given, unpenalised])
+        self.free: FreeDirections | None = None
         with np.errstate(over="ignore", invalid="ignore"):
-            self.free = None if columns is None else FreeDirections.of(columns, loss, self.y, weights, self.outputs)
+            if columns.shape[1]:
+                self.free = FreeDirections.of(columns, loss, self.y, weights, self.outputs)
             origin = self.at(self.state())
             error = noise_level(len(self.y)) * self.measure.plain_norm(origin.u)
         self.baseline = origin.objective
@@ -163,6 +167,15 @@ class Problem:
             x, fit = shrink * x, shrink * fit
             mass = self.core.value(x)
         return State(x, mass, fit, free, self.measure.plain_norm(fit), drift)
+
+    def free_coefficients(self, state: State) -> tuple[Array, Array, Array]:
+        """Return the coefficients of the intercept (one row or none), of `free`, and of unpenalised columns of A."""
+        if self.free is None:
+            none = np.zeros((0, *self.outputs))
+            return none, none, none
+        b = self.free.coefficients(state.free)
+        first = int(self.intercept)
+        return b[:first], b[first : first + self.free_count], b[first + self.free_count :]
 
     def loss_value(self, u: Samples) -> float:
         """Return F(u)."""

@@ -57,29 +57,19 @@ class Result:
     def x(self) -> Array:
         """Coefficients, unpenalised coordinates included."""
         lifted = self.lifted.copy()
-        rows = self.problem.core.free_rows()
-        if len(rows):
-            lifted[rows] = self._free_coefficients[-len(rows) :]
+        lifted[self.problem.core.free_rows()] = self.problem.free_coefficients(self.point.state)[2]
         return self.problem.gauge.lower(lifted)
 
     @property
     def intercept(self) -> Array | float:
         """The constant added to the predictions (one number per class for Multinomial), 0 without intercept."""
-        if not self.problem.intercept:
-            return np.zeros(self.problem.outputs) if self.problem.outputs else 0.0
-        constant = self._free_coefficients[0]
+        constant = self.problem.free_coefficients(self.point.state)[0].sum(axis=0)
         return constant if self.problem.outputs else float(constant)
 
     @property
     def free(self) -> Array:
         """Coefficients of the columns passed as `free`."""
-        first = int(self.problem.intercept)
-        return self._free_coefficients[first : first + self.problem.free_count]
-
-    @property
-    def _free_coefficients(self) -> Array:
-        free = self.problem.free
-        return np.zeros((0, *self.problem.outputs)) if free is None else free.coefficients(self.point.state.free)
+        return self.problem.free_coefficients(self.point.state)[1]
 
     @property
     def objective(self) -> float:

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.checks import as_floats, as_numbers
-from atomsieve.design import Design
 from atomsieve.losses import Loss
-from atomsieve.typing import Array, Index, Samples
+from atomsieve.typing import Array, Samples
 
 
 def check_weights(sample_weight: Any, n: int) -> Array:
@@ -58,12 +57,3 @@ def check_free(free: Any, n: int) -> Array:
     if not np.isfinite(given).all():
         raise ValueError("free contains NaN or infinite values.")
     return given
-
-
-def free_columns(design: Design, rows: Index, free: Array, *, intercept: bool) -> Samples | None:
-    """Return B = [1, free, unpenalised columns of A]; None where that is empty."""
-    constant = np.ones((design.shape[0], 1 if intercept else 0))
-    columns = (
-        np.hstack([constant, free, np.asarray(design.columns(rows))]) if len(rows) else np.hstack([constant, free])
-    )
-    return columns if columns.shape[1] else None

@@ -600,6 +600,8 @@ class Equations:
             diagonal = np.abs(np.diag(jacobian))
             scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
             equilibrated = scale[:, None] * jacobian * scale
+            if not (np.isfinite(equilibrated).all() and np.isfinite(residual).all()):
+                raise np.linalg.LinAlgError("The search has left the domain.")
             direction = scale * np.linalg.lstsq(equilibrated, -(scale * residual).astype(float), rcond=1e-14)[0]
             size, step = norm(scale * residual), REAL(1)
             while not norm(scale * self.residual(w + step * direction)) < size and step > 1e-12:
@@ -672,16 +674,16 @@ def reference(X, y, **pieces):
     """
     model = Model(X, y, **pieces)
     gap, c, b, lower, upper = solution(model)
-    if gap <= ACCURACY * model.baseline and (not c.any() or gap <= 1e-6 * (model.baseline - upper)):
+    gain = model.baseline - upper
+    if gap <= ACCURACY * model.baseline and (not c.any() or (gap <= 1e-6 * gain and gain > 1e-11 * model.baseline)):
         return conclusion(model, c, b, float(lower), float(upper))
     raise UnprovedError(f"The gap of the reference stays at {float(gap):.1e}, {float(model.baseline):.1e} at x = 0.")
 
 
 def needed(truth, X, y, **pieces):
     """Return which blocks of the support no solution can do without: leaving them out provably costs."""
-    return np.array(
-        [g for g in truth.support if solution(Model(X, y, without=g, **pieces))[3] > truth.upper], dtype=int
-    )
+    price = truth.upper + 1e-14 * truth.baseline
+    return np.array([g for g in truth.support if solution(Model(X, y, without=g, **pieces))[3] > price], dtype=int)
 
 
 def conclusion(model, c, b, lower, upper):

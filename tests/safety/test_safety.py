@@ -247,11 +247,11 @@ def uneven_columns(rng, pieces):
 
 
 def small_unit(rng, pieces):
-    pieces["X"] *= 1e-6
+    pieces["X"] *= 10 ** rng.uniform(-4, -2)
 
 
 def large_unit(rng, pieces):
-    pieces["X"] *= 1e6
+    pieces["X"] *= 10 ** rng.uniform(2, 6)
 
 
 def uneven_samples(rng, pieces):
@@ -328,17 +328,15 @@ EXTREME_PENALTIES = {
 ALL_CURVED = {name: make for name, make in (PENALTIES | EXTREME_PENALTIES).items() if name != "Linear"}
 
 
-def twisted(twist, loss, penalty, gauge, seed):
+def twisted(twist, loss, seed):
     """Return the problem of an attack."""
-    tables = (TWISTS, LOSSES, PENALTIES | EXTREME_PENALTIES, GAUGES)
-    names = (twist, loss, penalty, gauge)
-    rng = np.random.default_rng([seed, *(list(table).index(name) for table, name in zip(tables, names, strict=True))])
+    rng = np.random.default_rng([seed, list(TWISTS).index(twist), list(LOSSES).index(loss)])
+    penalty, gauge = str(rng.choice(list(ALL_CURVED))), str(rng.choice(list(GAUGES)))
     n, d = PAIRED + 3, int(rng.integers(2, 5))
     pieces = {"X": rng.standard_normal((n, d)), "loss": LOSSES[loss](rng)}
     pieces["y"] = targets(rng, pieces["loss"], pieces["X"] @ rng.standard_normal(d))
     TWISTS[twist](rng, pieces)
-    pieces["penalty"] = tables[2][penalty](rng)
-    pieces["gauge"] = GAUGES[gauge](rng, pieces["X"].shape[1])
+    pieces |= {"penalty": ALL_CURVED[penalty](rng), "gauge": GAUGES[gauge](rng, pieces["X"].shape[1])}
     if gauge == "L1 weights" and loss in ("Logistic", "Multinomial"):
         weights = pieces["gauge"].weights  # a free column may separate the classes, and no solution exists
         pieces["gauge"] = L1(np.where(weights == 0, 1.0, weights))
@@ -460,10 +458,8 @@ def test_attacks_are_survived(twist, loss, turn):
 
 
 def attack_is_survived(twist, loss, turn):
-    rng = np.random.default_rng([turn, *twist.encode(), *loss.encode()])
-    penalty, gauge = str(rng.choice(list(ALL_CURVED))), str(rng.choice(list(GAUGES)))
-    case, _ = proved(twisted, twist, loss, penalty, gauge, turn)
-    for point in points_near_and_far(case, rng):
+    case, _ = proved(twisted, twist, loss, turn)
+    for point in points_near_and_far(case, np.random.default_rng(turn)):
         point_is_safe(point, case)
     for method, screening in zip(some_methods(twist, loss, turn), ("auto", "paper"), strict=True):
         run_is_safe(case, method, screening, max_iter=60)
@@ -471,6 +467,7 @@ def attack_is_survived(twist, loss, turn):
 
 def test_few_problems_are_drawn_again():
     redraws = [proved(draw, *cell, 0)[1] for cell in CELLS[::5]]
+    redraws += [proved(twisted, twist, loss, 0)[1] for twist, loss in product(TWISTS, LOSSES)]
     assert sum(redraws) <= 0.1 * len(redraws)
 
 
