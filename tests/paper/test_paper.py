@@ -8,10 +8,15 @@ import pytest
 from atomsieve import (
     GCG,
     L1,
+    L2,
+    Atoms,
+    Away,
     Ball,
     Group,
     Image,
     LinearSquare,
+    LineSearch,
+    LInf,
     LogBarrier,
     Logistic,
     NonNegative,
@@ -126,3 +131,43 @@ def test_identification_once_the_gap_is_small_against_delta(seed, screening):
     result = solve(problem, GCG(), tol=0, max_iter=50_000, screening=screening, callbacks=[watch])
     assert seen[-1][0], "the gap never became small enough"
     assert (result.alive == support).all()
+
+
+@pytest.mark.parametrize(("loss", "M"), [(Squared(), 1.0), (Logistic(), 0.25)], ids=repr)
+def test_smoothness_constants_carry_the_weights(loss, M):
+    """L is M times the largest norm(A p)_w^2: exact for l1 and l2, the paper's bound for l-infinity."""
+    rng = np.random.default_rng(0)
+    design, weights = rng.standard_normal((30, 8)), rng.uniform(size=30)
+    y = np.sign(rng.standard_normal(30))
+    scaled = np.sqrt(weights / weights.sum())[:, None] * design
+    columns = np.linalg.norm(scaled, axis=0)
+    expected = {L1(): columns.max() ** 2, L2(): np.linalg.norm(scaled, 2) ** 2, LInf(): columns.sum() ** 2}
+    for gauge, largest in expected.items():
+        problem = Problem(design, y, loss=loss, gauge=gauge, sample_weight=weights)
+        assert problem.smoothness == pytest.approx(M * largest)
+
+
+def test_a_zero_from_the_oracle_does_not_end_the_run():
+    """P = {1}, f = (x - 1)^2 / 2, phi = s^2 / 2 from x = 2: the oracle returns 0 there, and the solution is 1/2."""
+    problem = Problem([[1.0]], [1.0], gauge=Atoms([[1.0]]), penalty=Square(1.0))
+    first = problem.at(problem.state(np.array([2.0])))
+    assert first.sigma == 0
+    for method in (GCG(), GCG(LineSearch()), Away(), Pairwise()):
+        result = solve(problem, method, start=[2.0], tol=1e-6, max_iter=100_000)
+        assert result.converged
+        assert result.x == pytest.approx([0.5], abs=1e-2)
+
+
+def test_objective_error_bounds_the_gradient_error():
+    """sigma(z - z*) <= sqrt(2 L (objective - optimum)) <= sqrt(2 L gap), and <= sqrt(L gap)."""
+    problem = random_problem(1, Square(0.3))
+    best = solve(problem, Pairwise(), tol=1e-14)
+    z = problem.at(problem.state(best.x)).z
+
+    def watch(progress):
+        error = 2.0 * np.abs(progress.point.z - z).max()  # the atoms have size 2
+        excess = max(progress.objective - best.dual, 0.0)
+        assert error <= math.sqrt(2 * problem.smoothness * excess) * (1 + 1e-6) + 1e-7
+        assert error <= math.sqrt(problem.smoothness * progress.gap) * (1 + 1e-6) + 1e-7
+
+    solve(problem, GCG(), tol=0, max_iter=300, screening="off", callbacks=[watch])
