@@ -534,7 +534,7 @@ class TestLimits:
 class TestNoSolution:
     @pytest.mark.parametrize("method", [GCG(), GCG(LineSearch()), GCG(ShortStep()), Away(), Pairwise()])
     def test_linear_penalty_has_no_bounded_oracle(self, method):
-        with refused(type(method).__name__, "Linear", "unbounded", "Square", "Ball", "LinearSquare"):
+        with refused(type(method).__name__, "Linear", "unbounded", "Corrective", "Square", "Ball"):
             solve(Problem(X, Y, penalty=Linear(0.1)), method)
 
     @pytest.mark.parametrize("method", [Away, Pairwise])

@@ -16,6 +16,7 @@ from atomsieve import (
     Atoms,
     Away,
     Ball,
+    Corrective,
     Group,
     Huber,
     Image,
@@ -69,12 +70,13 @@ GAUGES = [
     Atoms(np.hstack([np.eye(D), -np.eye(D), np.ones((D, 1))])),
 ]
 PENALTIES = [Square(0.1), Power(0.1, 3.0), Power(0.1, np.inf), Ball(1.5), LogBarrier(1.5, 2.0), LinearSquare(0.05, 0.1)]
-METHODS = [GCG(), GCG(LineSearch()), GCG(ShortStep()), Away(), Pairwise()]
+METHODS = [GCG(), GCG(LineSearch()), GCG(ShortStep()), Away(), Pairwise(), Corrective()]
 
 every_loss = pytest.mark.parametrize("loss", TARGETS, ids=lambda loss: type(loss).__name__)
 every_gauge = pytest.mark.parametrize("gauge", GAUGES, ids=lambda gauge: type(gauge).__name__)
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
 every_method = pytest.mark.parametrize("method", METHODS, ids=repr)
+every_walk = pytest.mark.parametrize("method", METHODS[:-1], ids=repr)  # Corrective is done after a step or two
 dense_and_sparse = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 with_and_without_intercept = pytest.mark.parametrize("intercept", [False, True])
 
@@ -673,7 +675,7 @@ HARD = Problem(RNG.normal(size=(60, 40)), RNG.normal(size=60), penalty=Square(0.
 
 class TestEndings:
     @pytest.mark.parametrize("no", [False, np.False_])
-    @every_method
+    @every_walk
     def test_callback_that_returns_false_stops(self, method, no):
         result = solve(
             HARD, method, tol=0.0, max_iter=20, callbacks=[lambda progress: no if progress.iteration == 4 else None]
@@ -684,12 +686,12 @@ class TestEndings:
 
     @pytest.mark.parametrize("other", [None, True, 0, "no"])
     def test_callback_that_returns_anything_else_does_not_stop(self, other):
-        result = solve(HARD, max_iter=5, tol=0.0, callbacks=[lambda _: other])
+        result = solve(HARD, Pairwise(), max_iter=5, tol=0.0, callbacks=[lambda _: other])
         assert result.status is Status.MAX_ITER
 
     def test_every_callback_sees_every_iteration(self):
         first, second = [], []
-        solve(HARD, max_iter=5, tol=0.0, callbacks=(step for step in [first.append, second.append]))
+        solve(HARD, Pairwise(), max_iter=5, tol=0.0, callbacks=(step for step in [first.append, second.append]))
         assert [progress.iteration for progress in first] == [1, 2, 3, 4, 5, 6]
         assert len(second) == 6
 
@@ -700,7 +702,7 @@ class TestEndings:
         assert not result.converged
         assert_sound(result)
 
-    @every_method
+    @every_walk
     @pytest.mark.parametrize("when", [1, 2, 5])
     def test_interrupt_returns_the_best_point_so_far(self, method, when):
         gaps = []
@@ -879,7 +881,7 @@ class TestRuns:
 class TestTrace:
     COLUMNS = ("iteration", "time", "objective", "gap", "alive", "nonzero", "step")
 
-    @every_method
+    @every_walk
     def test_frame_has_one_row_per_point(self, method):
         result = solve(HARD, method, max_iter=7, tol=0.0, trace=True)
         frame = result.trace.to_frame()
@@ -1005,6 +1007,6 @@ class TestPieces:
         assert pickle.loads(pickle.dumps(status)) is status  # noqa: S301
 
     def test_result_prints_in_one_line(self):
-        text = repr(solve(HARD, max_iter=3))
+        text = repr(solve(HARD, Pairwise(), max_iter=3))
         assert "MAX_ITER" in text
         assert "\n" not in text

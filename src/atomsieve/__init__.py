@@ -5,7 +5,7 @@ Minimise `F(A x + B b) + phi(kappa_P(x))`: a smooth loss, a gauge over atoms, a 
 
 from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
 from atomsieve.losses import Huber, Logistic, Multinomial, Squared, SquaredHinge
-from atomsieve.methods import GCG, Away, Pairwise
+from atomsieve.methods import GCG, Away, Corrective, Pairwise
 from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Power, Square
 from atomsieve.problem import Point, Problem
 from atomsieve.result import Result
@@ -23,6 +23,7 @@ __all__ = [
     "Atoms",
     "Away",
     "Ball",
+    "Corrective",
     "Group",
     "Huber",
     "Image",

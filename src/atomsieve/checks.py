@@ -13,7 +13,7 @@ EXAMPLES = {
     "Loss": " Write for example loss=Squared().",
     "Gauge": " Write for example gauge=L1().",
     "Penalty": " Write for example penalty=Square(0.1).",
-    "Method": " Write for example solve(problem, Pairwise()).",
+    "Method": " Write for example solve(problem, Corrective()).",
     "Step": " Write for example GCG(LineSearch()).",
     "Problem": " Write solve(Problem(X, y, ...)).",
 }

@@ -17,6 +17,9 @@ from atomsieve.typing import Array, Samples
 SMALL = 1000
 """Side up to which a Gram matrix is formed for its largest eigenvalue."""
 
+TINY = 1e-200
+"""Squares below which a matrix is scaled before its entries are squared."""
+
 WIDTH = 256
 """Columns that are worked on at a time."""
 
@@ -28,8 +31,7 @@ def weigh(weights: Samples, v: Samples) -> Samples:
 
 def inner(a: Samples, b: Samples) -> float:
     """Return the sum over all entries of `a * b`, on the host."""
-    xp = array_namespace(a)
-    return float(xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,))))
+    return float(array_namespace(a).sum(a * b))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +76,13 @@ class Measure:
 
     def column_norms(self) -> Array:
         """Return the norm of every column of A, with room for the rounding of the subtraction."""
-        scale = self.design.largest()
-        if scale == 0:
-            return np.zeros(self.design.shape[1])
-        squares = self.design.squared_norms(self.weights, scale)
+        with np.errstate(over="ignore", under="ignore"):
+            scale, squares = 1.0, self.design.squared_norms(self.weights)
+        if not TINY < float(squares.max()) < np.inf:
+            scale = self.design.largest()
+            if scale == 0:
+                return np.zeros(self.design.shape[1])
+            squares = self.design.squared_norms(self.weights, scale)
         if self.basis is None:
             return np.asarray(scale * np.sqrt(squares))
         along = self.design.rmatvec(self.weighted(self.basis)) / scale

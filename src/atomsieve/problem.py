@@ -10,7 +10,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from atomsieve.checks import require_piece
-from atomsieve.design import Design, as_design
+from atomsieve.design import Design, Meter, Metered, as_design
 from atomsieve.free import FreeDirections
 from atomsieve.gauges import L1, Atom, Gauge
 from atomsieve.gauges.base import BlockGauge
@@ -84,7 +84,12 @@ class Problem:
         gauge.check((ambient.shape[1], *self.outputs))
         self.design: Design
         self.core: BlockGauge
-        self.design, self.core = gauge.lift(ambient)
+        lifted, self.core = gauge.lift(ambient)
+        self.meter = Meter()
+        """How many times the data were gone through so far."""
+        self.design = Metered(lifted, self.meter)
+        self.rows: Index = np.arange(self.design.shape[1])
+        """Which rows of the lifted coefficients these are, for a problem restricted to some of them."""
         constant = np.ones((len(weights), int(self.intercept)))
         unpenalised = np.asarray(self.design.columns(self.core.free_rows()))
         columns = np.hstack([constant, given, unpenalised])
@@ -196,24 +201,36 @@ class Problem:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             free, u, slopes = self.predict(state.fit, state.free)
-            # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z
-            slopes = self.measure.project(slopes)
-            theta = self.measure.weighted(slopes)
+            # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z; the slopes
+            # themselves stay as they are, inside the domain of the conjugate
+            theta = self.measure.weighted(self.measure.project(slopes))
             z = -self.design.rmatvec(theta)
             scores = self.core.scores(z)
             if alive is not None:
                 scores[~alive] = -np.inf
             return Point.of(self, replace(state, free=free), u, slopes, (theta, z, scores))
 
+    def at_penalty(self, penalty: Penalty) -> Self:
+        """Return the same problem with another penalty; nothing that was computed from the data is lost."""
+        other = copy.copy(self)
+        other.penalty = penalty
+        return other
+
     def restrict(self, rows: Index) -> Self:
         """Return the same problem on the chosen rows of the lifted coefficients."""
-        part = copy.copy(self)
-        for name in ("measure", "eligible"):
-            part.__dict__.pop(name, None)
+        part = self.recast(self.design.select(rows), self.core.restrict(rows), self.rows[rows])
         if "spread" in self.__dict__:
             kept = np.unique(self.core.labels(self.shape)[rows])
             part.__dict__.update(spread=self.spread[kept], lengths=self.lengths[kept], widest=self.widest)
-        part.design, part.core = self.design.select(rows), self.core.restrict(rows)
+        return part
+
+    def recast(self, design: Design, core: BlockGauge, rows: Index, outputs: tuple[int, ...] | None = None) -> Self:
+        """Return the same loss, penalty and free directions over other coefficients."""
+        part = copy.copy(self)
+        for name in ("measure", "eligible", "spread", "lengths", "widest"):
+            part.__dict__.pop(name, None)
+        part.design, part.core, part.rows = design, core, rows
+        part.outputs = self.outputs if outputs is None else outputs
         return part
 
 
@@ -221,8 +238,8 @@ class Problem:
 class Point:
     """One state with its dual point; gap, dual point and radius are made together and travel together.
 
-    `theta` is dual feasible and `z = -A' theta`. `paired` tells that theta is the gradient at u itself; otherwise
-    it was scaled (`Linear`), and every radius grows by sqrt(2). `gap >= objective - optimum`. `rounding` estimates
+    `theta` is dual feasible and `z = -A' theta`. It is the gradient at u, scaled by `factor` where the penalty asks for
+    that (`Linear`): the point is then not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`. `rounding` estimates
     how far rounding may have moved the gap, `doubt` how far it may have moved `p . z` per unit of the norm of A p:
     estimates that keep plain floats out of trouble, not bounds.
     """
@@ -237,7 +254,7 @@ class Point:
     best: int
     sigma: float
     gap: float
-    paired: bool
+    factor: float
     rounding: float
     doubt: float
 
@@ -253,8 +270,8 @@ class Point:
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
         charge = penalty.value(state.mass)
-        paired = penalty.superlinear or penalty.conjugate(sigma) < math.inf
-        if paired:
+        factor = 1.0
+        if penalty.superlinear or penalty.conjugate(sigma) < math.inf:
             answer = penalty.conjugate(sigma)
             gap = charge + answer + inner(centred, theta)
         else:
@@ -270,7 +287,7 @@ class Point:
         rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.fit else norm(centred))
         if not math.isnan(gap):
             gap = max(gap, 0.0)
-        return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, paired, rounding, doubt)
+        return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, factor, rounding, doubt)
 
     def __repr__(self) -> str:
         return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"
@@ -279,6 +296,11 @@ class Point:
     def objective(self) -> float:
         """F(u) + phi(mass), an upper bound of the optimum."""
         return self.problem.loss_value(self.u) + self.problem.penalty.value(self.state.mass)
+
+    @property
+    def paired(self) -> bool:
+        """Whether theta is the gradient at u itself."""
+        return self.factor == 1.0
 
     @property
     def dual(self) -> float:

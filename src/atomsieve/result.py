@@ -50,6 +50,10 @@ class Result:
     time: float
     """Seconds."""
 
+    passes: float
+    """Products with the whole of A or A' that the run cost; one with the part of the columns still alive counts as that
+    part. Gram matrices of a working set are not counted."""
+
     trace: Trace
     """Iteration by iteration, where `trace=True` was asked for."""
 

@@ -14,6 +14,10 @@ from atomsieve.state import State
 from atomsieve.typing import Index, Mask
 
 
+THRIFT = 8
+"""Looks at the data for each product that the pairwise rule may spend."""
+
+
 class Rule(Protocol):
     """Judges the blocks at a point."""
 
@@ -36,10 +40,12 @@ class PairwiseRule:
     """Data-space rule: out when `(q - p) . z > norm(A (q - p))_w r` for q, the best atom.
 
     With the distance bounded by the sum of the norms the rule is free; the true distances cost one more product with
-    A', which is spent only once the gap has fallen to a quarter of what it was when last spent.
+    A', which is spent at one look in eight at most, and only once the gap has fallen to a quarter of what it was when
+    last spent.
     """
 
     _spent_at: float = field(default=np.inf)
+    _looks: int = 0
 
     def keep(self, point: Point) -> Mask:
         problem, radius = point.problem, point.radius
@@ -47,8 +53,9 @@ class PairwiseRule:
         norm = float(spread[point.best]) if point.sigma > 0 else 0.0
         room = point.doubt * (problem.lengths + (problem.lengths[point.best] if point.sigma > 0 else 0.0))
         kept: Mask = ~(point.scores + radius * (spread + norm) + room < point.sigma)
-        if point.gap <= self._spent_at / 4 and kept.any():
-            self._spent_at = point.gap
+        self._looks += 1
+        if self._looks >= THRIFT and point.gap <= self._spent_at / 4 and kept.any():
+            self._spent_at, self._looks = point.gap, 0
             direction, length = problem.measure.polar(point.atom.image(problem.design))
             cross = problem.measure.cross(direction)
             bound = problem.core.rivals(point.z, cross, spread, (point.atom, length), radius)

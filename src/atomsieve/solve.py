@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 from atomsieve.checks import as_floats, is_number, require_piece
-from atomsieve.methods import Method, Pairwise
+from atomsieve.methods import Corrective, Method
 from atomsieve.problem import Point, Problem
 from atomsieve.progress import ProgressLine
 from atomsieve.result import Result
@@ -44,7 +44,7 @@ def solve(
     problem : Problem
         What to minimise.
     method : Method, optional
-        `Pairwise()` (the default), `Away()`, or `GCG()`, the paper's.
+        `Corrective()` (the default), `Pairwise()`, `Away()`, or `GCG()`, the paper's.
     tol : float
         Relative: the run ends when `gap <= tol * objective at x = 0` (free directions at their best).
     max_iter : int, optional
@@ -63,13 +63,13 @@ def solve(
     Examples
     --------
     >>> import numpy as np
-    >>> from atomsieve import Problem, solve, Square, Pairwise
+    >>> from atomsieve import Problem, solve, Square
     >>> problem = Problem(np.eye(3), [3.0, 0.2, 0.1], penalty=Square(0.1))
-    >>> result = solve(problem, Pairwise(), tol=1e-12)
+    >>> result = solve(problem, tol=1e-12)
     >>> result.x.round(6), result.alive
     (array([2.307692, 0.      , 0.      ]), array([ True, False, False]))
     """
-    method = Pairwise() if method is None else method
+    method = Corrective() if method is None else method
     require_piece("problem", problem, Problem)
     require_piece("method", method, Method)
     method.check(problem)
@@ -77,6 +77,7 @@ def solve(
     if not (isinstance(screening, str) and screening in RULES):
         raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
     callbacks = check_callbacks(callbacks)
+    stepper, passes = method.begin(problem), problem.meter.passes
     sieve, history = Sieve(problem, RULES[screening]()), Trace()
     state, best, status, t = first_state(problem, start), None, Status.INTERRUPTED, 0
     with ProgressLine() as line:
@@ -93,14 +94,15 @@ def solve(
                 if ended:
                     status = ended
                     break
-                state, length = method.advance(point, t)
+                state, length = stepper.advance(point, t)
                 if trace:
                     history.step[-1] = length
         except KeyboardInterrupt:
             if best is None:
                 raise
     assert best is not None  # noqa: S101 -- the loop looks before it leaves
-    return best.result(sieve, status, n_iter=t - 1, time=limits.elapsed, trace=history)
+    result = best.result(sieve, status, n_iter=t - 1, time=limits.elapsed, trace=history)
+    return replace(result, passes=problem.meter.passes - passes)
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ class Best:
         kept = problem.core.keep(lifted, alive)
         if not np.array_equal(kept, lifted):  # atoms were ruled out after this point was seen
             lifted, point = kept, problem.at(problem.state(kept, point.state.free), alive & problem.eligible)
-        return Result(problem, lifted, point, alive, status, n_iter, time, trace)
+        return Result(problem, lifted, point, alive, status, n_iter, time, np.nan, trace)
 
 
 def _says_stop(answer: Any) -> bool:

@@ -1,7 +1,6 @@
 """How far to go along a move: open loop, exact line search, short step."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -9,6 +8,7 @@ from atomsieve.checks import require_positive
 from atomsieve.measure import inner
 from atomsieve.piece import Piece
 from atomsieve.problem import Point
+from atomsieve.roots import monotone_zero
 from atomsieve.state import Move
 from atomsieve.typing import Samples
 
@@ -87,32 +87,3 @@ def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
     while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside
         mass = math.nextafter(min(mass, penalty.limit), 0.0)
     return slope + move.rate * penalty.slope(mass)
-
-
-def monotone_zero(derivative: Callable[[float], float], longest: float) -> float:
-    """Return a zero in [0, longest] of a non-decreasing function; an end where it does not change sign."""
-    low, high = 0.0, longest
-    at_low, at_high = derivative(low), derivative(high)
-    if not at_low < 0:
-        return 0.0
-    if at_high <= 0:
-        return longest
-    tolerance = 1e-9 * -at_low
-    side = 0
-    for _ in range(40):
-        # past overflow the chord means nothing: bisect
-        s = (low * at_high - high * at_low) / (at_high - at_low) if math.isfinite(at_high) else (low + high) / 2
-        if not low < s < high:
-            return low if -at_low < at_high else high
-        at_s = derivative(s)
-        if abs(at_s) <= tolerance:
-            return s
-        if at_s < 0:
-            low, at_low = s, at_s
-            at_high, side = (at_high / 2 if side < 0 else at_high), -1
-        else:
-            high, at_high = s, at_s
-            at_low, side = (at_low / 2 if side > 0 else at_low), 1
-        if high - low <= 4e-16 * high:
-            break
-    return low

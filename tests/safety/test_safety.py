@@ -21,6 +21,7 @@ from atomsieve import (
     Atoms,
     Away,
     Ball,
+    Corrective,
     Group,
     Huber,
     Image,
@@ -409,9 +410,8 @@ every_cell = pytest.mark.parametrize(("loss", "penalty", "gauge"), CELLS)
 
 
 def some_methods(*key):
-    """Two methods out of all, others for other keys."""
-    first = crc32(repr(key).encode()) % len(METHODS)
-    return [list(METHODS.values())[(first + step) % len(METHODS)] for step in (0, 3)]
+    """One of the walks, others for other keys, and the corrective method."""
+    return [list(METHODS.values())[crc32(repr(key).encode()) % len(METHODS)], Corrective()]
 
 
 @every_cell
@@ -431,10 +431,12 @@ def test_points_are_safe(loss, penalty, gauge):
 
 
 @pytest.mark.parametrize(("loss", "gauge"), list(product(LOSSES, GAUGES)))
-def test_points_of_the_linear_penalty_are_safe(loss, gauge):
+def test_points_and_runs_of_the_linear_penalty_are_safe(loss, gauge):
     case, _ = proved(draw, loss, "Linear", gauge, 0)
     for point in points_near_and_far(case, np.random.default_rng(0)):
         point_is_safe(point, case)
+    for screening in ("paper", "auto"):
+        run_is_safe(case, Corrective(), screening)
 
 
 SEVERAL_BLOCKS = [name for name in GAUGES if name not in ("L2", "LInf")]
@@ -446,6 +448,7 @@ def test_screening_changes_nothing_but_time(loss, gauge):
     penalty = CURVED[(list(LOSSES).index(loss) + list(GAUGES).index(gauge)) % len(CURVED)]
     case, _ = proved(draw, loss, penalty, gauge, 0)
     found = [solve(case.problem, Pairwise(), tol=1e-10, max_iter=400, screening=s) for s in ("off", "paper", "auto")]
+    found += [solve(case.problem, Corrective(), tol=1e-10, screening=s) for s in ("off", "paper", "auto")]
     for result in found:
         bounds_hold(result.point, case)
         error = max(result.gap, found[0].gap) + SLACK * case.truth.baseline

@@ -7,10 +7,24 @@ from scipy.sparse import issparse
 from atomsieve.checks import as_numbers
 from atomsieve.design.base import ALL, Design, Rows, as_slice
 from atomsieve.design.dense import DenseDesign
+from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.sparse import SparseDesign
+from atomsieve.design.stack import StackDesign
 
-__all__ = ["ALL", "DenseDesign", "Design", "ProductDesign", "Rows", "SparseDesign", "as_design", "as_slice"]
+__all__ = [
+    "ALL",
+    "DenseDesign",
+    "Design",
+    "Meter",
+    "Metered",
+    "ProductDesign",
+    "Rows",
+    "SparseDesign",
+    "StackDesign",
+    "as_design",
+    "as_slice",
+]
 
 
 def as_design(X: Any, name: str = "X") -> Design:

@@ -61,11 +61,18 @@ class Design(Protocol):
     def select(self, rows: Rows) -> "Design":
         """Return the design of the chosen columns alone, compact, so that its products cost in proportion."""
 
+    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
+        """Return `A[:, rows]' diag(weights) A[:, others] / unit^2` on the host, modulo the span of a basis.
+
+        That is with every column less its projection on the basis, in the inner product of the weights. The unit keeps
+        squares of huge and tiny entries in range.
+        """
+
     def samples(self, chosen: Mask) -> "Design":
         """Return the design of the chosen samples alone."""
 
     def largest(self) -> float:
         """Return the largest absolute entry."""
 
-    def squared_norms(self, weights: Samples, scale: float) -> Array:
+    def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
         """Return `sum_i w_i (A_ij / scale)^2` for each column j."""

@@ -10,7 +10,7 @@ from atomsieve.checks import as_floats
 from atomsieve.design.base import ALL, Recent, Rows
 from atomsieve.typing import Array, Mask, Samples
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16
 """Entries of A that a temporary may hold."""
 
 
@@ -54,13 +54,25 @@ class DenseDesign:
     def select(self, rows: Rows) -> "DenseDesign":
         return DenseDesign(self.matrix[:, rows])
 
+    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
+        right = self.matrix[:, others]
+        return dense_gram(right if rows is others else self.matrix[:, rows], weights, right, unit, basis)
+
     def samples(self, chosen: Mask) -> "DenseDesign":
         return DenseDesign(self.matrix[chosen])
 
     def largest(self) -> float:
         return max(float(self.matrix.max()), -float(self.matrix.min()))
 
-    def squared_norms(self, weights: Samples, scale: float) -> Array:
+    @cached_property
+    def _squares(self) -> Array:
+        """Sums of squares of the columns, in one read of the matrix."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(np.einsum("ij,ij->j", self.matrix, self.matrix))
+
+    def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
+        if scale == 1.0 and weights.min() == weights.max():
+            return float(weights[0]) * self._squares
         n, d = self.shape
         norms = np.zeros(d)
         for start in range(0, n, max(1, CHUNK // d)):
@@ -69,6 +81,18 @@ class DenseDesign:
         return norms
 
     def is_finite(self) -> bool:
-        """Return whether every entry is finite; the sum tells, unless it overflows."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(self.matrix.sum())) or bool(np.isfinite(self.matrix).all())
+        """Return whether every entry is finite; the sums of squares tell, unless they overflow."""
+        return bool(np.isfinite(self._squares).all()) or bool(np.isfinite(self.matrix).all())
+
+
+def dense_gram(left: Array, weights: Array, right: Array, unit: float, basis: Array | None) -> Array:
+    """Return `left' diag(weights) right / unit^2` modulo a basis; BLAS does half the work where both are the same."""
+    if (weights < 0).any():  # between different outputs of a loss
+        return (left / unit).T @ ((weights / unit)[:, None] * right)
+    root = np.sqrt(weights)[:, None] / unit
+    scaled = root * right
+    if basis is not None:
+        rooted = np.linalg.qr(unit * root * basis)[0]
+        for _ in range(2):  # once more for columns that are nearly along the basis
+            scaled -= rooted @ (rooted.T @ scaled)
+    return scaled.T @ scaled if left is right else left.T @ (root * scaled)

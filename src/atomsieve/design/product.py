@@ -6,6 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from atomsieve.design.base import ALL, Design, Rows
+from atomsieve.design.dense import dense_gram
 from atomsieve.typing import Array, Mask, Samples
 
 WIDTH = 256
@@ -35,6 +36,10 @@ class ProductDesign:
     def select(self, rows: Rows) -> "ProductDesign":
         return ProductDesign(self.left, self.right.select(rows))
 
+    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
+        right = self.columns(others)
+        return dense_gram(right if rows is others else self.columns(rows), weights, right, unit, basis)
+
     def samples(self, chosen: Mask) -> "ProductDesign":
         return ProductDesign(self.left.samples(chosen), self.right)
 
@@ -42,7 +47,7 @@ class ProductDesign:
         blocks = (self.columns(slice(start, start + WIDTH)) for start in range(0, self.shape[1], WIDTH))
         return max(float(array_namespace(block).max(array_namespace(block).abs(block))) for block in blocks)
 
-    def squared_norms(self, weights: Samples, scale: float) -> Array:
+    def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
         norms = np.zeros(self.shape[1])
         for start in range(0, len(norms), WIDTH):
             block = self.columns(slice(start, start + WIDTH)) / scale

@@ -9,6 +9,9 @@ import numpy as np
 from atomsieve.design.base import ALL, Recent, Rows
 from atomsieve.typing import Array, Mask, Samples
 
+DENSE = 0.1
+"""Part of the entries stored above which a Gram matrix is made of dense columns."""
+
 
 @dataclass(frozen=True, eq=False)
 class SparseDesign:
@@ -48,13 +51,26 @@ class SparseDesign:
     def select(self, rows: Rows) -> "SparseDesign":
         return SparseDesign(self.matrix[:, rows])
 
+    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
+        left = self._block(rows).tocsc()
+        right = left if rows is others else self._block(others).tocsc()
+        data = right.data * (weights / unit)[right.indices]
+        scaled = type(right)((data, right.indices, right.indptr), shape=right.shape)
+        dense = right.nnz > DENSE * right.shape[0] * right.shape[1]
+        gram = np.asarray(left.T @ scaled.toarray() if dense else (left.T @ scaled).toarray()) / unit
+        if basis is None:
+            return gram
+        root = np.sqrt(weights)[:, None]
+        rooted = np.linalg.qr(root * basis)[0] * root / unit
+        return np.asarray(gram - (left.T @ rooted) @ (right.T @ rooted).T)
+
     def samples(self, chosen: Mask) -> "SparseDesign":
         return SparseDesign(self.matrix[np.flatnonzero(chosen)])
 
     def largest(self) -> float:
         return float(np.abs(self.matrix.data).max(initial=0.0))
 
-    def squared_norms(self, weights: Samples, scale: float) -> Array:
+    def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
         m = self.matrix
         squares = type(m)(((m.data / scale) ** 2, m.indices, m.indptr), shape=m.shape)
         norms: Array = squares.T @ weights

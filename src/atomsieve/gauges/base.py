@@ -108,6 +108,9 @@ class BlockGauge(Gauge):
     entrywise: bool = False
     """Whether every atom moves one output of x only (a tighter curvature bound for Multinomial)."""
 
+    signed: bool = True
+    """Whether the entries of x may be negative."""
+
     @abstractmethod
     def labels(self, shape: tuple[int, ...]) -> Index:
         """Return the block of every entry of x, as an array of the shape of x."""
@@ -119,6 +122,10 @@ class BlockGauge(Gauge):
     @abstractmethod
     def spread(self, measure: Measure, outputs: int) -> Array:
         """Return an upper bound of the largest norm of A p over each block."""
+
+    def prices(self, shape: tuple[int, ...]) -> Array | None:  # noqa: ARG002
+        """Return the price of every block where `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""
+        return None
 
     def restrict(self, rows: Index) -> "BlockGauge":  # noqa: ARG002
         """Return the same gauge on the chosen rows of x; blocks keep their order."""

@@ -84,6 +84,10 @@ class Coordinates(BlockGauge):
             sizes = np.where(x < 0, np.inf, sizes)
         return sizes.ravel()
 
+    def prices(self, shape: tuple[int, ...]) -> Array:
+        weights = np.ones(shape) if self.weights is None else self._over(self.weights, len(shape))
+        return np.broadcast_to(weights, shape).ravel()
+
     def dots(self, x: Array, z: Array) -> Array:
         return (x * z).ravel()
 

@@ -96,6 +96,9 @@ class Group(BlockGauge):
         norms = self._norms(x)
         return norms if self.weights is None else norms * self.weights
 
+    def prices(self, shape: tuple[int, ...]) -> Array:
+        return np.ones(int(self.labels(shape).max()) + 1) if self.weights is None else self.weights
+
     def atom(self, z: Array, block: int) -> Atom:
         rows = self._rows(block)
         values = z[rows]

@@ -37,6 +37,9 @@ class L2(BlockGauge):
     def sizes(self, x: Array) -> Array:
         return np.array([euclidean(x)])
 
+    def prices(self, shape: tuple[int, ...]) -> Array:  # noqa: ARG002
+        return np.ones(1)
+
     def atom(self, z: Array, block: int) -> Atom:
         norm = euclidean(z)
         return Atom(ALL, z / norm if norm > 0 else np.zeros_like(z), block)

@@ -25,6 +25,9 @@ class Loss(Piece, ABC):
     attained: bool = True
     """Whether every sample's loss has a minimiser; the logistic losses only approach theirs at infinity."""
 
+    quadratic: bool = False
+    """Whether the curvature is the same everywhere."""
+
     @property
     def entry_smoothness(self) -> float:
         """Lipschitz constant for changes of one output alone; smaller than `smoothness` for Multinomial."""
@@ -55,6 +58,10 @@ class Loss(Piece, ABC):
 
     def check_intercept(self, y: Samples) -> None:
         """Refuse targets for which no best intercept exists, in a sentence."""
+
+    def bend(self, u: Samples, y: Samples, v: Samples) -> Samples:
+        """Return how fast the gradient changes in the direction v: each sample's Hessian times its row of v."""
+        return self.curvature(u, y) * v
 
     def hessian(self, columns: Samples, u: Samples, y: Samples, weights: Samples) -> Samples:
         """Return the Hessian of `b -> F(u + columns b)`, with b flattened row by row."""

@@ -64,6 +64,11 @@ class Multinomial(Loss):
         inside = xp.all(q >= 0, axis=1) & (xp.abs(xp.sum(q, axis=1) - 1) <= 8 * classes * EPS)
         return infinite_where_not(inside, xp.sum(x_log_x(q), axis=1))
 
+    def bend(self, u: Samples, y: Samples, v: Samples) -> Samples:  # noqa: ARG002
+        xp = array_namespace(u)
+        q = self._probabilities(u)
+        return q * (v - xp.sum(q * v, axis=1, keepdims=True))
+
     def hessian(self, columns: Samples, u: Samples, y: Samples, weights: Samples) -> Samples:  # noqa: ARG002
         xp = array_namespace(u)
         q = self._probabilities(u)

@@ -18,6 +18,7 @@ class Squared(Loss):
     """
 
     smoothness = 1.0
+    quadratic = True
 
     def value(self, u: Samples, y: Samples) -> Samples:
         residual = u - y

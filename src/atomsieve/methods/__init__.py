@@ -2,7 +2,8 @@
 
 from atomsieve.methods.away import Away
 from atomsieve.methods.base import Method
+from atomsieve.methods.corrective import Corrective
 from atomsieve.methods.gcg import GCG
 from atomsieve.methods.pairwise import Pairwise
 
-__all__ = ["GCG", "Away", "Method", "Pairwise"]
+__all__ = ["GCG", "Away", "Corrective", "Method", "Pairwise"]

@@ -18,9 +18,16 @@ STALE = 512
 """Multiple of the rounding error of the predictions beyond which they are computed afresh."""
 
 
+class Stepper(Protocol):
+    """A method at work: what it remembers between the steps of one run is its own."""
+
+    def advance(self, point: Point, t: int) -> tuple[State, float]:
+        """Return the state after step t (the first is 1) and the length of the step."""
+
+
 @runtime_checkable
 class Method(Protocol):
-    """One step from a point to the next state."""
+    """How the next state is found."""
 
     @property
     def max_iter(self) -> int:
@@ -29,8 +36,8 @@ class Method(Protocol):
     def check(self, problem: Problem) -> None:
         """Refuse, in a sentence, a problem that the method cannot solve."""
 
-    def advance(self, point: Point, t: int) -> tuple[State, float]:
-        """Return the state after step t (the first is 1) and the length of the step."""
+    def begin(self, problem: Problem) -> Stepper:
+        """Return the method at work on a problem."""
 
 
 def require_bounded_oracle(method: object, penalty: Penalty) -> None:
@@ -40,8 +47,8 @@ def require_bounded_oracle(method: object, penalty: Penalty) -> None:
     raise ValueError(
         f"{type(method).__name__} cannot solve a problem with {penalty!r}: the linear subproblem "
         "min over s of grad . s + phi(gauge(s)) is unbounded when phi grows only linearly and the gradient is "
-        "steeper than phi. Use Square(strength) or Ball(radius), which trace the same solutions for another value of "
-        "their parameter, or LinearSquare(strength, square) with a small square."
+        "steeper than phi. Use Corrective(), the default method, or Square(strength) or Ball(radius), which trace the "
+        "same solutions for another value of their parameter."
     )
 
 
@@ -99,6 +106,9 @@ class Walk(Piece, ABC):
 
     def check(self, problem: Problem) -> None:
         require_bounded_oracle(self, problem.penalty)
+
+    def begin(self, problem: Problem) -> "Walk":  # noqa: ARG002
+        return self
 
     @abstractmethod
     def move(self, point: Point) -> Move:

@@ -40,5 +40,8 @@ class Ball(Penalty):
     def argmax(self, t: float) -> float:  # noqa: ARG002
         return self.radius
 
+    def rise(self, slope: float, mass: float, pull: float) -> float:
+        return max((mass - self.radius) / pull / pull, -slope) if pull > 0 else 0.0
+
     def at(self, strength: float) -> Self:
         return replace(self, radius=strength)

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from typing import Self
 
 from atomsieve.piece import Piece
+from atomsieve.roots import monotone_zero
 
 
 class Penalty(Piece, ABC):
@@ -42,6 +43,25 @@ class Penalty(Piece, ABC):
     @abstractmethod
     def at(self, strength: float) -> Self:
         """Return the same shape at another value of its main parameter (the radius, where it has one)."""
+
+    def rise(self, slope: float, mass: float, pull: float) -> float:
+        """Return the r for which phi charges `slope + r` at the size `mass - r * pull^2`, at least phi'(0).
+
+        This is how a whole face is solved at once: along it the size falls in proportion to the slope. The change is
+        returned and not the slope itself, so that its digits survive a large pull.
+        """
+        least = self.slope(0.0) - slope
+        if pull == 0:
+            return self.slope(max(mass, 0.0)) - slope
+        if mass / pull - least * pull <= 0:
+            return least
+
+        def excess(r: float) -> float:
+            return self.argmax(slope + r) / pull + pull * r - mass / pull
+
+        if excess(0.0) < 0:
+            return monotone_zero(excess, mass / pull / pull, 0.0)
+        return -monotone_zero(lambda fall: -excess(-fall), -least, 0.0)
 
     def admits(self, s: float) -> bool:
         """Return whether phi(s) is finite."""

@@ -38,5 +38,8 @@ class Linear(Penalty):
     def argmax(self, t: float) -> float:
         return 0.0 if t <= self.strength else math.inf
 
+    def rise(self, slope: float, mass: float, pull: float) -> float:  # noqa: ARG002
+        return self.strength - slope
+
     def at(self, strength: float) -> Self:
         return replace(self, strength=strength)

@@ -37,5 +37,9 @@ class LinearSquare(Penalty):
     def argmax(self, t: float) -> float:
         return max(0.0, t - self.strength) / self.square
 
+    def rise(self, slope: float, mass: float, pull: float) -> float:
+        change = (self.strength + self.square * mass - slope) / (1 + self.square * pull * pull)
+        return max(change, self.strength - slope)
+
     def at(self, strength: float) -> Self:
         return replace(self, strength=strength)

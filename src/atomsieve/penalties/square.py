@@ -35,5 +35,8 @@ class Square(Penalty):
     def argmax(self, t: float) -> float:
         return t / self.strength
 
+    def rise(self, slope: float, mass: float, pull: float) -> float:
+        return max((self.strength * mass - slope) / (1 + self.strength * pull * pull), -slope)
+
     def at(self, strength: float) -> Self:
         return replace(self, strength=strength)

@@ -67,6 +67,14 @@ class Scaled(BlockGauge):
     def sizes(self, x: Array) -> Array:
         return self._blocks.sizes(x) / self.radius
 
+    @property
+    def signed(self) -> bool:  # type: ignore[override]
+        return self._blocks.signed
+
+    def prices(self, shape: tuple[int, ...]) -> Array | None:
+        prices = self._blocks.prices(shape)
+        return None if prices is None else prices / self.radius
+
     def spread(self, measure: Measure, outputs: int) -> Array:
         return self.radius * self._blocks.spread(measure, outputs)
 

@@ -1,0 +1,44 @@
+"""A few columns that are matrices themselves: images of atoms that move several outputs at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from atomsieve.design.base import ALL, Rows
+from atomsieve.typing import Array, Mask, Samples
+
+
+@dataclass(frozen=True, eq=False)
+class StackDesign:
+    """Predictions of n samples and K outputs from m weights: `images` has the shape n x K x m."""
+
+    images: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.images.shape[0], self.images.shape[2]
+
+    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
+        return self.images[:, :, rows] @ x
+
+    def rmatvec(self, r: Samples) -> Array:
+        return np.asarray(np.tensordot(self.images, r, axes=([0, 1], [0, 1])))
+
+    def columns(self, rows: Rows) -> Samples:
+        return self.images[:, :, rows]
+
+    def select(self, rows: Rows) -> "StackDesign":
+        return StackDesign(self.images[:, :, rows])
+
+    def samples(self, chosen: Mask) -> "StackDesign":
+        return StackDesign(self.images[chosen])
+
+    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
+        raise TypeError("Images of several outputs have no weights of their own.")  # pragma: no cover
+
+    def largest(self) -> float:
+        return float(np.abs(self.images).max())
+
+    def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
+        scaled = self.images / scale
+        return np.asarray(np.einsum("ikj,ikj,i->j", scaled, scaled, weights))

@@ -1,0 +1,258 @@
+"""The fully corrective method: few passes over the data, and in between an exact solve on a working set."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from atomsieve.design import ALL, DenseDesign, StackDesign
+from atomsieve.gauges import Atom, NonNegative
+from atomsieve.methods.base import apply
+from atomsieve.methods.curvature import Curvature
+from atomsieve.methods.quadratic import Blocks, Model, on_edge
+from atomsieve.piece import Piece
+from atomsieve.problem import Point, Problem
+from atomsieve.roots import monotone_zero
+from atomsieve.state import Move, State
+from atomsieve.steps import slope_along
+from atomsieve.typing import Array, Index, Mask
+
+START = 100
+"""Blocks in the first working set."""
+
+FRACTION = 0.1
+"""Gap on the working set, as a part of the gap before, at which the next pass over the data pays."""
+
+ROUNDS = 50
+"""Newton steps on one working set."""
+
+PATIENCE = 5
+"""Newton steps that may fail to halve the gap before the next pass over the data."""
+
+NEAR = 50
+"""Blocks beside the support that a Newton step may move, at least."""
+
+STALE = 0.1
+"""Part of the gap that a Newton step may leave before the curvature is taken afresh."""
+
+LEAST_DAMPING = 1e-10
+"""Part of the largest possible curvature that stands in for none (clipped residuals)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corrective(Piece):
+    """Fully corrective steps: each solves the problem on a working set of blocks, by Newton's method on its faces.
+
+    The default method, for every loss, penalty and gauge. A step costs one pass over the data, for the gap, the sieve
+    and the choice of the blocks that score best; all other work is on the working set, a small part of the data.
+    """
+
+    max_iter = 1000
+
+    def check(self, problem: Problem) -> None:
+        pass
+
+    def begin(self, problem: Problem) -> "Corrections":
+        working_set = AtomSet() if problem.core.prices(problem.shape) is None else RowSet()
+        return Corrections(working_set, Curvature(power_of_two(problem.widest)))
+
+
+class WorkingSet(Protocol):
+    """A small problem within the large one, and the way there and back."""
+
+    def enter(self, point: Point) -> Point:
+        """Return a point of the large problem as one of the small problem."""
+
+    def leave(self, state: State) -> State:
+        """Return a state of the small problem as one of the large problem."""
+
+
+class RowSet:
+    """The support and the blocks with the best scores, together twice as many: rows of the lifted coefficients."""
+
+    def enter(self, point: Point) -> Point:
+        problem, core = point.problem, point.problem.core
+        sizes = core.sizes(point.state.x)
+        chosen = best(np.where(sizes > 0, np.inf, point.scores), max(START, 2 * int(np.count_nonzero(sizes))))
+        self.shape, self.rows = problem.shape, np.flatnonzero(core.rows(chosen, problem.shape))
+        if len(self.rows) == problem.shape[0]:
+            return point
+        blocks = np.unique(core.labels(problem.shape)[self.rows])
+        return point.restrict(problem.restrict(self.rows), self.rows, blocks)
+
+    def leave(self, state: State) -> State:
+        if len(self.rows) == self.shape[0]:
+            return state
+        x = np.zeros(self.shape)
+        x[self.rows] = state.x
+        return replace(state, x=x)
+
+
+class AtomSet:
+    """Atoms found by the oracle, one more at each pass, for gauges whose blocks are not l2 balls."""
+
+    def __init__(self) -> None:
+        self.atoms: list[Atom] = []
+        self.weights = np.empty(0)
+        self.ids = np.empty(0, dtype=np.intp)
+        self.born = 0
+        self.images: list[Array] = []
+        self.x: Array | None = None
+
+    def enter(self, point: Point) -> Point:
+        problem, state = point.problem, point.state
+        if self.x is None or not np.array_equal(self.x, state.x):
+            self._restart(point)
+        used = np.flatnonzero(self.weights)
+        self.atoms, self.images = [self.atoms[j] for j in used], [self.images[j] for j in used]
+        self.weights, self.ids = self.weights[used], self.ids[used]
+        self._add(point, point.atom, 0.0)
+        images = np.stack(self.images, axis=-1)
+        design = DenseDesign(images) if images.ndim == 2 else StackDesign(images)
+        self.problem = problem
+        small = problem.recast(design, NonNegative(), self.ids, ())
+        widest = [problem.spread[atom.block] for atom in self.atoms]
+        small.__dict__.update(spread=np.array(widest), lengths=np.array(widest))
+        return small.at(small.state(self.weights, state.free))
+
+    def leave(self, state: State) -> State:
+        self.weights = state.x
+        x = np.zeros(self.problem.shape)
+        for atom, weight in zip(self.atoms, state.x, strict=True):
+            atom.add_to(x, weight)
+        lifted = self.problem.inside(x, state.fit, state.free, state.drift)
+        self.x = lifted.x
+        return lifted
+
+    def _restart(self, point: Point) -> None:
+        """Begin with the blocks of x, each as one atom."""
+        core, x = point.problem.core, point.state.x
+        self.atoms, self.images, self.weights = [], [], np.empty(0)
+        self.ids = np.empty(0, dtype=np.intp)
+        for block in np.flatnonzero(core.sizes(x)):
+            self._add(point, *core.part(x, int(block)))
+
+    def _add(self, point: Point, atom: Atom, weight: float) -> None:
+        self.ids = np.append(self.ids, self.born)
+        self.born += 1
+        self.atoms.append(atom)
+        self.images.append(np.asarray(atom.image(point.problem.design)))
+        self.weights = np.append(self.weights, weight)
+
+
+class Corrections:
+    """The method at work: a working set at a time, with the curvature and the damping that were good before."""
+
+    def __init__(self, working_set: WorkingSet, curvature: Curvature) -> None:
+        self.working_set, self.curvature = working_set, curvature
+        self.damping = 0.0
+        self.log: list = []
+
+    def advance(self, point: Point, t: int) -> tuple[State, float]:
+        inner, enough, length = self.working_set.enter(point), FRACTION * point.gap, 1.0
+        quadratic = point.problem.loss.quadratic
+        if not quadratic:
+            self.curvature.forget()
+        idle, least = 0, inner
+        for k in range(ROUNDS):
+            before = inner.gap
+            state, length = self._newton(inner, enough)
+            inner = inner.problem.at(state)
+            self.log.append((t, inner.problem.shape[0], k, inner.gap, length))
+            if inner.gap <= max(enough, inner.rounding) or length == 0:
+                break
+            if not quadratic and inner.gap > STALE * before:
+                self.curvature.forget()
+            idle = 0 if inner.gap < least.gap / 2 else idle + 1
+            least = inner if inner.gap < least.gap else least
+            if idle == PATIENCE:
+                break
+        return self.working_set.leave(inner.state), length
+
+    def _newton(self, point: Point, enough: float) -> tuple[State, float]:
+        """Return the state after one Newton step on the blocks that matter, and its length."""
+        problem, core, x = point.problem, point.problem.core, point.state.x
+        slope = marginal_slope(point)
+        near = self._near(point, slope)
+        labels, prices = core.labels(problem.shape).ravel(), core.prices(problem.shape)
+        assert prices is not None  # noqa: S101
+        entries = np.flatnonzero(near[labels])
+        if not len(entries):
+            return point.state, 0.0
+        unit = self.curvature.unit
+        blocks = Blocks(labels, prices / unit, core.signed).restrict(entries)
+        gradient = -point.z.ravel()[entries] / (point.factor * unit)
+        hessian = self.curvature.hessian(point, entries)
+        stiffness = problem.loss.smoothness * (problem.spread * (prices / unit))[labels[entries]] ** 2
+        if not problem.loss.quadratic:
+            hessian = hessian + np.diag(max(self.damping, LEAST_DAMPING) * stiffness)
+        model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope))
+        here = x.ravel()[entries] * unit
+        target, _ = model.minimise(here, slope, enough / 4)
+        change = np.zeros(x.shape)
+        change.ravel()[entries] = (target - here) / unit
+        return self._go(point, change, blocks.growth(here, target))
+
+    @staticmethod
+    def _near(point: Point, slope: float) -> Mask:
+        """Return the support and the blocks that would join it, a limited number of them."""
+        sizes, scores = point.problem.core.sizes(point.state.x), point.scores / point.factor
+        support = int(np.count_nonzero(sizes))
+        wanted = np.where(sizes > 0, np.inf, np.where(scores > slope, scores, -np.inf))
+        return best(wanted, support + max(NEAR, support))
+
+    def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
+        """Go along a change of x, as far as the objective falls; derivatives tell, values lose their digits."""
+        problem, state = point.problem, point.state
+        move = Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, problem.design.matvec(change))
+        if problem.loss.quadratic:
+            return apply(point, move, 1.0), 1.0
+        across = problem.measure.project(move.image)
+
+        # what rounding takes from the mass on the edge of a ball is worth its marginal slope
+        toll = 0.0
+        if on_edge(problem.penalty, state.mass) and on_edge(problem.penalty, state.mass + growth):
+            toll = growth * (marginal_slope(point) - problem.penalty.slope(state.mass))
+
+        def slope(s: float) -> float:
+            return slope_along(point, move, across, s) + toll
+
+        start, end = slope(0.0), slope(1.0)
+        if not start < 0:
+            return state, 0.0
+        length = 1.0 if abs(end) <= -start / 2 else monotone_zero(slope, 1.0, 0.1)
+        if length < 0.1:
+            self.damping = min(max(10 * self.damping, 1e-3), 1.0)
+        elif length == 1.0:
+            self.damping /= 10
+        return apply(point, move, length), length
+
+
+def best(scores: Array, count: int) -> Mask:
+    """Return which scores are among the best, less those that are -inf."""
+    chosen = scores > -np.inf
+    if np.count_nonzero(chosen) > count:
+        chosen[:] = False
+        chosen[np.argpartition(-scores, count - 1)[:count]] = True
+    return chosen
+
+
+def power_of_two(x: float) -> float:
+    """Return a power of two near x, by which numbers are scaled without rounding."""
+    return 2.0 ** round(math.log2(x)) if x > 0 else 1.0
+
+
+def marginal_slope(point: Point) -> float:
+    """Return what the penalty charges at the margin; on the edge of a ball, where that is open, what x would bear."""
+    state, penalty = point.state, point.problem.penalty
+    slope = penalty.slope(state.mass)
+    if on_edge(penalty, state.mass):
+        slope = max(slope, float(np.vdot(state.x, point.z)) / state.mass)
+    return slope
+
+
+def reach(point: Point, slope: float) -> float:
+    """Return how fast the gap grows with a score beyond the slope of the penalty."""
+    penalty = point.problem.penalty
+    return max(point.state.mass, penalty.argmax(point.sigma)) if penalty.superlinear else 2 * point.objective / slope

@@ -1,0 +1,103 @@
+"""The Hessian of the loss part on chosen entries, the free directions minimised out, remembered from step to step."""
+
+import numpy as np
+
+from atomsieve.problem import Point, Problem
+from atomsieve.typing import Array, Index, Samples
+
+
+class Curvature:
+    """Curvature at some point of the past, bordered as entries are asked for, until it is told to forget.
+
+    Squared has the same curvature everywhere and never needs to forget.
+    """
+
+    def __init__(self, unit: float) -> None:
+        self.unit = unit
+        """The coefficients are measured in `1 / unit`, so that squares of huge and tiny data stay in range."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what is remembered: the next Hessian is that of the point it is asked for at."""
+        self._ids = np.empty(0, dtype=np.intp)
+        self._matrix = np.empty((0, 0))
+        self._u: Samples = None
+
+    def hessian(self, point: Point, entries: Index) -> Array:
+        """Return the Hessian on entries of the flattened x, with the curvature of an earlier point if one is known."""
+        problem = point.problem
+        outputs = int(np.prod(problem.outputs))
+        ids = problem.rows[entries // outputs] * outputs + entries % outputs
+        if self._u is None:
+            self._u = point.u
+        shared, old, found = np.intersect1d(ids, self._ids, assume_unique=True, return_indices=True)
+        if len(shared) == len(ids):
+            return self._matrix[np.ix_(found, found)]  # ids come sorted, and so do shared ones
+        if not len(shared):
+            matrix = self._block(problem, entries, entries)
+        else:
+            new = np.setdiff1d(np.arange(len(ids)), old, assume_unique=True)
+            border = self._block(problem, entries, entries[new])
+            matrix = np.empty((len(ids), len(ids)))
+            matrix[np.ix_(old, old)] = self._matrix[np.ix_(found, found)]
+            matrix[:, new] = border
+            matrix[new, :] = border.T
+        self._ids, self._matrix = ids, matrix
+        return matrix
+
+    def _block(self, problem: Problem, entries: Index, others: Index) -> Array:
+        """Return some rows and columns of the Hessian."""
+        if self._u.ndim == 1:
+            weights = problem.measure.weighted(problem.loss.curvature(self._u, problem.y))
+            basis = None if problem.free is None else problem.free.basis
+            return problem.design.gram(weights, entries, others, self.unit, basis)
+        if not problem.outputs:
+            return self._between_images(problem, entries, others)
+        return self._between_outputs(problem, entries, others)
+
+    def _between_images(self, problem: Problem, entries: Index, others: Index) -> Array:
+        """Return the block for atoms that move all outputs at once."""
+        left, right = problem.design.columns(entries) / self.unit, problem.design.columns(others) / self.unit
+        bent = [
+            problem.measure.weighted(problem.loss.bend(self._u, problem.y, right[:, :, j])) for j in range(len(others))
+        ]
+        block = np.tensordot(left, np.stack(bent, axis=2), axes=([0, 1], [0, 1]))
+        if problem.free is None:
+            return np.asarray(block)
+        basis, images = problem.free.basis, left if entries is others else np.concatenate([left, right], axis=2)
+        along = np.stack(
+            [
+                (basis.T @ problem.measure.weighted(problem.loss.bend(self._u, problem.y, images[:, :, j]))).ravel()
+                for j in range(images.shape[2])
+            ]
+        )
+        return np.asarray(block - along[: len(entries)] @ self._free_inverse(problem) @ along[-len(others) :].T)
+
+    def _between_outputs(self, problem: Problem, entries: Index, others: Index) -> Array:
+        """Return the block for entries (j, k) of a matrix x, pair by pair of outputs."""
+        outputs = problem.outputs[0]
+        unit = np.eye(outputs)
+        block = np.empty((len(entries), len(others)))
+        free = None if problem.free is None else problem.free.basis
+        along = np.empty((problem.shape[0], outputs, 0 if free is None else free.shape[1], outputs))
+        for k in range(outputs):
+            bent = problem.loss.bend(self._u, problem.y, np.broadcast_to(unit[k], self._u.shape))
+            for r in range(outputs):
+                weights = problem.weights * bent[:, r]
+                left, right = np.flatnonzero(entries % outputs == r), np.flatnonzero(others % outputs == k)
+                if len(left) and len(right):
+                    rows, columns = entries[left] // outputs, others[right] // outputs
+                    gram = problem.design.gram(weights, rows, columns, self.unit)
+                    block[np.ix_(left, right)] = gram
+                if free is not None:
+                    along[:, k, :, r] = problem.design.rmatvec(weights[:, None] * free) / self.unit
+        if free is None:
+            return block
+        flat = along.reshape(problem.shape[0] * outputs, -1)
+        return block - flat[entries] @ self._free_inverse(problem) @ flat[others].T
+
+    def _free_inverse(self, problem: Problem) -> Array:
+        """Return the pseudo-inverse of the Hessian in the free directions (a constant for all classes is flat)."""
+        assert problem.free is not None  # noqa: S101
+        hessian = problem.loss.hessian(problem.free.basis, self._u, problem.y, problem.weights)
+        return np.asarray(np.linalg.pinv(np.asarray(hessian), rcond=1e-12, hermitian=True))
