@@ -6,6 +6,7 @@ Minimise `F(A x + B b) + phi(kappa_P(x))`: a smooth loss, a gauge over atoms, a 
 from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
 from atomsieve.losses import Huber, Logistic, Multinomial, Squared, SquaredHinge
 from atomsieve.methods import GCG, Away, Corrective, Pairwise
+from atomsieve.path import Path, path
 from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Power, Square
 from atomsieve.problem import Point, Problem
 from atomsieve.result import Result
@@ -37,6 +38,7 @@ __all__ = [
     "NonNegative",
     "OpenLoop",
     "Pairwise",
+    "Path",
     "Point",
     "Power",
     "Problem",
@@ -50,5 +52,6 @@ __all__ = [
     "SquaredHinge",
     "Status",
     "Trace",
+    "path",
     "solve",
 ]

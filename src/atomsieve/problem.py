@@ -85,7 +85,7 @@ class Problem:
         self.design: Design
         self.core: BlockGauge
         lifted, self.core = gauge.lift(ambient)
-        self.meter = Meter()
+        self.meter = Meter(lifted.shape[1])
         """How many times the data were gone through so far."""
         self.design = Metered(lifted, self.meter)
         self.rows: Index = np.arange(self.design.shape[1])
@@ -239,9 +239,9 @@ class Point:
     """One state with its dual point; gap, dual point and radius are made together and travel together.
 
     `theta` is dual feasible and `z = -A' theta`. It is the gradient at u, scaled by `factor` where the penalty asks for
-    that (`Linear`): the point is then not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`. `rounding` estimates
-    how far rounding may have moved the gap, `doubt` how far it may have moved `p . z` per unit of the norm of A p:
-    estimates that keep plain floats out of trouble, not bounds.
+    that (`Linear`): the point is then not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`.
+    `rounding` estimates how far rounding may have moved the gap, `doubt` how far it may have moved `p . z` per unit of
+    the norm of A p: estimates that keep plain floats out of trouble, not bounds.
     """
 
     problem: Problem
@@ -327,6 +327,17 @@ class Point:
     def is_finite(self) -> bool:
         """Whether the gap is a number: it is not after an overflow."""
         return math.isfinite(self.gap)
+
+    def under(self, problem: Problem) -> "Point":
+        """Return the point at the same state for a problem that differs in its penalty only: no product is needed."""
+        eligible = problem.eligible
+        theta, z = self.theta / self.factor, self.z / self.factor
+        scores = problem.core.scores(z)
+        scores[~eligible] = -np.inf
+        state = problem.inside(self.state.x, self.state.fit, self.state.free, self.state.drift)
+        if state.mass != self.state.mass:
+            return problem.at(state, eligible)
+        return Point.of(problem, self.state, self.u, self.slopes, (theta, z, scores))
 
     def restrict(self, problem: Problem, rows: Index, blocks: Index) -> "Point":
         """Return the same point seen from the problem on the given rows, which holds all of its weight."""

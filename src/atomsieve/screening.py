@@ -13,7 +13,6 @@ from atomsieve.problem import Point, Problem
 from atomsieve.state import State
 from atomsieve.typing import Index, Mask
 
-
 THRIFT = 8
 """Looks at the data for each product that the pairwise rule may spend."""
 
@@ -101,12 +100,13 @@ class Held:
 class Sieve:
     """The atoms still alive, over a whole run.
 
-    Removed blocks leave the support function at once and carry no weight. Their columns leave the products once at
-    least half of the columns are dead and the work wasted on dead ones adds up to a product with all of them.
+    Removed blocks leave the support function at once and carry no weight. Their columns leave the products, by a copy
+    of the others, once that copy holds no more than `room` of all columns and the work wasted on dead ones adds up to
+    a product with all of them.
     """
 
-    def __init__(self, problem: Problem, rule: Rule) -> None:
-        self.rule = rule
+    def __init__(self, problem: Problem, rule: Rule, room: float = 0.5) -> None:
+        self.rule, self.room = rule, room
         self.full = problem
         blocks = np.arange(len(problem.eligible))
         self.held = Held(problem, np.arange(problem.shape[0]), blocks, problem.eligible)
@@ -132,13 +132,14 @@ class Sieve:
         mask[self.held.blocks] |= self.held.alive
         return mask
 
-    def look(self, state: State) -> Point:
+    def look(self, state: State, known: Point | None = None) -> Point:
         """Return the point at a state of the current problem, after removing what it proves superfluous.
 
-        Weight on removed atoms is dropped, and the point is then the one without it.
+        Weight on removed atoms is dropped, and the point is then the one without it. A point that is `known` already
+        is not made again.
         """
         held = self.held
-        point = held.problem.at(state, held.alive)
+        point = held.problem.at(state, held.alive) if known is None else known
         removed = held.alive & ~self.rule.keep(point) if point.is_finite else np.zeros(1, dtype=bool)
         if removed.any():
             held = replace(held, alive=held.alive & ~removed)
@@ -147,7 +148,7 @@ class Sieve:
                 point = held.problem.at(held.problem.state(x, point.state.free), held.alive)
             self.held, self._dead = held, held.dead
         self._wasted += self._dead
-        if self._dead < 0.5 or self._wasted < 1 or not held.alive.any():
+        if 1 - self._dead > self.room or self._wasted < 1 or not held.alive.any():
             return point
         self.held, rows, kept = held.compact()
         self._dead = self._wasted = 0.0

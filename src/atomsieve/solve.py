@@ -1,7 +1,7 @@
 """The only loop: look at the point, sieve the atoms, stop or step."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -10,10 +10,11 @@ import numpy as np
 
 from atomsieve.checks import as_floats, is_number, require_piece
 from atomsieve.methods import Corrective, Method
+from atomsieve.methods.base import Stepper
 from atomsieve.problem import Point, Problem
 from atomsieve.progress import ProgressLine
 from atomsieve.result import Result
-from atomsieve.screening import RULES, Sieve
+from atomsieve.screening import RULES, Rule, Sieve
 from atomsieve.state import State
 from atomsieve.status import Status
 from atomsieve.trace import Progress, Trace
@@ -77,20 +78,43 @@ def solve(
     if not (isinstance(screening, str) and screening in RULES):
         raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
     callbacks = check_callbacks(callbacks)
-    stepper, passes = method.begin(problem), problem.meter.passes
-    sieve, history = Sieve(problem, RULES[screening]()), Trace()
-    state, best, status, t = first_state(problem, start), None, Status.INTERRUPTED, 0
+    state = first_state(problem, start)
+    return run(problem, method.begin(problem), limits, RULES[screening](), state, callbacks=callbacks, trace=trace)
+
+
+def run(
+    problem: Problem,
+    stepper: Stepper,
+    limits: "Limits",
+    rule: Rule,
+    state: State,
+    *,
+    callbacks: Sequence[Callback] = (),
+    trace: bool = False,
+    known: Point | None = None,
+) -> Result:
+    """Go from a state until a limit is reached.
+
+    A point that is `known` at the state is taken over from a run before, and the next run will do the same: products
+    are then taken with all columns, also with those that are ruled out in this run.
+    """
+    sieve, history, passes = Sieve(problem, rule), Trace(), problem.meter.passes
+    relay = known is not None
+    best, status, t, idle = None, Status.INTERRUPTED, 0, 0
     with ProgressLine() as line:
         try:
             for t in count(1):
-                point = sieve.look(state)
-                best = Best.of(best, point, sieve)
+                sieve.room = 0.0 if relay else stepper.room
+                point, known = sieve.look(state, known), None
+                best, before = Best.of(best, point, sieve), best
+                idle = 0 if best is not before else idle + 1
                 progress = Progress(t, limits.elapsed, point, sieve.count)
                 line.show(progress, limits.gap)
                 if trace:
                     history.record(progress)
                 stopped = [_says_stop(callback(progress)) for callback in callbacks]
                 ended = limits.status(progress) or (Status.STOPPED if any(stopped) else None)
+                ended = ended or (Status.EXHAUSTED if idle > stepper.patience else None)
                 if ended:
                     status = ended
                     break
@@ -197,6 +221,10 @@ def first_state(problem: Problem, start: Any) -> State:
     """Return the state of coefficients or of an earlier result; x = 0 by default."""
     if start is None:
         return problem.state()
+    if isinstance(start, Result) and start.problem.design is problem.design:
+        state = start.point.state
+        if state.x.shape == problem.shape:  # the same data: what x predicts is known
+            return problem.inside(state.x, state.fit, state.free, state.drift)
     x = start.lifted if isinstance(start, Result) else as_floats(start, "start")
     if x.shape != problem.shape:
         raise ValueError(

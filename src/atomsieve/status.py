@@ -16,6 +16,10 @@ class Status(Enum):
     STALLED = (
         "The gap is down to rounding error and cannot fall further in double precision; raise tol, or rescale X and y."
     )
+    EXHAUSTED = (
+        "No step lowers the gap any further: rounding hides what is left, most often because columns of X are nearly "
+        "dependent or far out of scale with each other. Raise tol, or rescale and thin out X."
+    )
     DIVERGED = (
         "The iterates grew beyond all bounds: open-loop steps may do so when the penalty grows more slowly than a "
         "square (Power with p < 2) or is very weak. Use LineSearch() or ShortStep() as the step, or a larger strength."

@@ -10,6 +10,7 @@ from atomsieve.typing import Array, Mask, Samples
 class Meter:
     """Products with the whole of A or A'; one with a part of the columns counts as that part."""
 
+    columns: int
     passes: float = 0.0
 
 

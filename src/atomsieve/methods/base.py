@@ -1,5 +1,6 @@
 """A method makes one state of another. The loop around it is the same for all (solve.py)."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -20,6 +21,14 @@ STALE = 512
 
 class Stepper(Protocol):
     """A method at work: what it remembers between the steps of one run is its own."""
+
+    @property
+    def patience(self) -> float:
+        """Number of steps without a better gap after which there is no hope."""
+
+    @property
+    def room(self) -> float:
+        """The part of the columns that may be copied to leave dead ones out of the products."""
 
     def advance(self, point: Point, t: int) -> tuple[State, float]:
         """Return the state after step t (the first is 1) and the length of the step."""
@@ -93,6 +102,8 @@ class Walk(Piece, ABC):
 
     step: Step
     max_iter = 10_000
+    patience = math.inf
+    room = 0.5
     measured = True
     """Whether moves have lengths of their own, so that the step rule must look at them."""
 

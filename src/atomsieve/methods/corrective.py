@@ -16,7 +16,7 @@ from atomsieve.problem import Point, Problem
 from atomsieve.roots import monotone_zero
 from atomsieve.state import Move, State
 from atomsieve.steps import slope_along
-from atomsieve.typing import Array, Index, Mask
+from atomsieve.typing import Array, Mask
 
 START = 100
 """Blocks in the first working set."""
@@ -30,7 +30,7 @@ ROUNDS = 50
 PATIENCE = 5
 """Newton steps that may fail to halve the gap before the next pass over the data."""
 
-NEAR = 50
+NEAR = 20
 """Blocks beside the support that a Newton step may move, at least."""
 
 STALE = 0.1
@@ -61,6 +61,9 @@ class Corrective(Piece):
 class WorkingSet(Protocol):
     """A small problem within the large one, and the way there and back."""
 
+    patience: float
+    """Number of passes without a better gap after which there is no hope."""
+
     def enter(self, point: Point) -> Point:
         """Return a point of the large problem as one of the small problem."""
 
@@ -70,6 +73,8 @@ class WorkingSet(Protocol):
 
 class RowSet:
     """The support and the blocks with the best scores, together twice as many: rows of the lifted coefficients."""
+
+    patience = 20.0
 
     def enter(self, point: Point) -> Point:
         problem, core = point.problem, point.problem.core
@@ -91,6 +96,8 @@ class RowSet:
 
 class AtomSet:
     """Atoms found by the oracle, one more at each pass, for gauges whose blocks are not l2 balls."""
+
+    patience = 200.0
 
     def __init__(self) -> None:
         self.atoms: list[Atom] = []
@@ -146,20 +153,20 @@ class Corrections:
 
     def __init__(self, working_set: WorkingSet, curvature: Curvature) -> None:
         self.working_set, self.curvature = working_set, curvature
+        self.patience = working_set.patience
         self.damping = 0.0
-        self.log: list = []
+        self.room = 0.0
 
-    def advance(self, point: Point, t: int) -> tuple[State, float]:
+    def advance(self, point: Point, t: int) -> tuple[State, float]:  # noqa: ARG002
         inner, enough, length = self.working_set.enter(point), FRACTION * point.gap, 1.0
+        # a copy of the columns alive may take as much memory as the working set does
+        self.room = inner.problem.shape[0] / point.problem.meter.columns
         quadratic = point.problem.loss.quadratic
-        if not quadratic:
-            self.curvature.forget()
         idle, least = 0, inner
-        for k in range(ROUNDS):
+        for _ in range(ROUNDS):
             before = inner.gap
             state, length = self._newton(inner, enough)
             inner = inner.problem.at(state)
-            self.log.append((t, inner.problem.shape[0], k, inner.gap, length))
             if inner.gap <= max(enough, inner.rounding) or length == 0:
                 break
             if not quadratic and inner.gap > STALE * before:
@@ -186,7 +193,8 @@ class Corrections:
         hessian = self.curvature.hessian(point, entries)
         stiffness = problem.loss.smoothness * (problem.spread * (prices / unit))[labels[entries]] ** 2
         if not problem.loss.quadratic:
-            hessian = hessian + np.diag(max(self.damping, LEAST_DAMPING) * stiffness)
+            floor = np.where(np.diagonal(hessian) < LEAST_DAMPING * stiffness, LEAST_DAMPING * stiffness, 0.0)
+            hessian = hessian + np.diag(np.maximum(floor, self.damping * stiffness))
         model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope))
         here = x.ravel()[entries] * unit
         target, _ = model.minimise(here, slope, enough / 4)

@@ -10,15 +10,15 @@ point is charged alpha. A block of one entry (a coordinate) has no curvature of 
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs
+from numpy.typing import NDArray
 
+from atomsieve.methods.factor import Factor
 from atomsieve.penalties import Penalty
 from atomsieve.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
-
-_potrf, _potrs = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
 FACES = 60
 """Faces that are looked at before a model is left as it is: every one of them is an improvement."""
@@ -29,14 +29,11 @@ ENTER = 10
 EDGE = 1e-12
 """Relative distance from the limit of a penalty that counts as none."""
 
+TRIALS = 8
+"""Points on the way to a target that are compared."""
+
 HALVINGS = 40
-"""Trials along one direction before it is given up."""
-
-INDEPENDENT = 1e-10
-"""Square of a pivot, as a part of its diagonal entry, below which columns count as dependent."""
-
-PROXIMAL = 1e-8
-"""Weight of the proximal term that stands in for the curvature that dependent columns lack."""
+"""How often a step is halved before its direction is given up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +51,9 @@ class Blocks:
 
     def sums(self, values: Array) -> Array:
         """Return the sum of the values of each block."""
-        return values if self.single else np.bincount(self.labels, values, len(self.prices))
+        return values if self.single else np.bincount(self.labels, values, len(self.prices)).astype(np.float64)
 
-    def over(self, values: Array) -> Array:
+    def over(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return one number per block at each of its entries."""
         return values if self.single else values[self.labels]
 
@@ -68,8 +65,25 @@ class Blocks:
         """Return the gauge."""
         return float(self.prices @ self.norms(x))
 
+    def masses(self, targets: Array) -> Array:
+        """Return the gauge of each column."""
+        if self.single:
+            return self.prices @ np.abs(targets)
+        return np.array([self.mass(target) for target in targets.T])
+
     def growth(self, x: Array, target: Array) -> float:
         """Return how much larger the gauge of the target is, to full relative precision however close it is to x."""
+        return float(self.growths(x, target[:, None])[0])
+
+    def growths(self, x: Array, targets: Array) -> Array:
+        """Return the growth to each column."""
+        if not self.single:
+            return np.array([self._growth(x, target) for target in targets.T])
+        sums = np.abs(x)[:, None] + np.abs(targets)
+        grown = (targets - x[:, None]) * (targets + x[:, None]) / np.where(sums > 0, sums, 1.0)
+        return self.prices @ grown
+
+    def _growth(self, x: Array, target: Array) -> float:
         sums = self.norms(x) + self.norms(target)
         return float(self.prices @ (self.sums((target - x) * (target + x)) / np.where(sums > 0, sums, 1.0)))
 
@@ -104,7 +118,8 @@ class Model:
         `slope` is the alpha to begin with: what the penalty charges at the margin. Blocks enter the face several at a
         time; fewer, in the end one at a time, where that was no improvement.
         """
-        here = _Here(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0)
+        factor = Factor(self.hessian, self.stiffness)
+        here = _Here(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0, factor)
         quota = max(ENTER, int(np.count_nonzero(here.active)) // 2)
         for face in range(FACES):
             if here.settled or face == 0:
@@ -116,9 +131,9 @@ class Model:
             if here.settled:
                 quota = max(2 * quota, int(np.count_nonzero(here.active)) // 2)
                 here.settled = self.blocks.single or fall >= -precision / 4
-            elif quota == 1 and fall == 0:
-                break
-            else:
+            elif fall == 0:
+                if quota == 1:
+                    break
                 quota = max(1, quota // 4)
         return here.x, here.slope
 
@@ -140,27 +155,60 @@ class Model:
             here.active[entering] = True
 
     def _descend(self, here: "_Here") -> float:
-        """Go to the best point of the face, or towards it where that is no improvement; return the change."""
-        sizes = self.blocks.norms(here.x)
-        active, first = here.active.copy(), None
-        target, slope = np.zeros_like(here.x), here.slope
+        """Go to the best point of the face, or as far towards it as is best; return the change.
+
+        On the way blocks that reach zero stay there, and leave the face.
+        """
+        sizes, active, fall = self.blocks.norms(here.x), here.active, 0.0
         while active.any():
             target, slope, kept = self._face(here, sizes, active)
-            idle = ~kept & (sizes == 0)
-            if first is None and not idle.any():
-                first = target, active
             if kept.all():
+                falls, bent = self._changes(here, trial := target[:, None].copy())
+                if falls[0] <= 16 * EPS * here.slope * self.blocks.mass(here.x):  # nothing but rounding
+                    here.go(trial[:, 0], bent[:, 0], slope, active, settled=True)
+                    return min(float(falls[0]), 0.0)
+            fall = self._search(here, sizes, target)
+            idle = ~kept & (sizes == 0)
+            if fall < 0 or not idle.any():
                 break
-            # blocks that entered and would turn back do so first: that changes nothing else
-            active = active & ~idle if idle.any() else active & kept
-        else:
-            target = np.zeros_like(here.x)
-        target = self._inside(target)
-        fall = self._change(here, target)
-        if fall <= 16 * EPS * here.slope * self.blocks.mass(here.x):  # nothing but rounding
-            here.go(target, slope, active, settled=True)
-            return min(fall, 0.0)
-        return 0.0 if first is None else self._ratio_step(here, sizes, *first)
+            active = active & ~idle  # blocks that entered and turn back at once
+        return fall
+
+    def _search(self, here: "_Here", sizes: Array, target: Array) -> float:
+        """Go to the best of some points on the way to a target, and return the change; stay where none is better."""
+        blocks = self.blocks
+        move = target - here.x
+        if blocks.single:
+            move[(sizes == 0) & (target * here.gradient > 0)] = 0.0
+        inward = -blocks.sums(here.x * move)
+        crossing = inward > sizes * sizes
+        arrival = np.where(crossing, sizes * sizes / np.where(crossing, inward, 1.0), np.inf)
+        steps = self._stops(arrival[crossing])
+        here.settled = False
+        for group in (steps, 2.0 ** -np.arange(4, HALVINGS) * steps[0]):
+            trials = np.where(blocks.over(arrival)[:, None] <= group, 0.0, here.x[:, None] + group * move[:, None])
+            falls, bent = self._changes(here, trials)
+            best = int(falls.argmin())
+            if falls[best] < 0:
+                x = np.ascontiguousarray(trials[:, best])
+                here.go(x, bent[:, best], here.slope, blocks.norms(x) > 0, settled=False)
+                here.slope = self._marginal(here)
+                return float(falls[best])
+        return 0.0
+
+    def _marginal(self, here: "_Here") -> float:
+        """Return what the penalty charges at the margin; at its limit, where that is open, what x would bear."""
+        mass = self.blocks.mass(here.x)
+        slope = self.penalty.slope(mass)
+        return max(slope, -float(here.x @ here.gradient) / mass) if on_edge(self.penalty, mass) else slope
+
+    @staticmethod
+    def _stops(arrivals: Array) -> Array:
+        """Return the steps to try: some of those at which blocks reach zero, the first always, and the whole way."""
+        stops = np.append(np.sort(arrivals), 1.0)
+        if len(stops) > TRIALS:
+            stops = stops[np.linspace(0, len(stops) - 1, TRIALS).astype(np.intp)]
+        return stops
 
     def _sprout(self, here: "_Here", entering: Index) -> None:
         """Move blocks off zero, each along its best atom, together as far as is best along that direction."""
@@ -197,36 +245,36 @@ class Model:
 
     def _face(self, here: "_Here", sizes: Array, active: Mask) -> tuple[Array, float, Mask]:
         """Return the best point of a face, its slope, and which blocks did not cross zero on the way."""
-        blocks = self.blocks
-        inside = np.flatnonzero(blocks.over(active))
-        base = np.where(blocks.over(active), here.x, 0.0)
-        gradient = here.gradient
-        dropped = np.flatnonzero((here.x != 0) & (base == 0))
-        if len(dropped):
-            gradient = gradient - self.hessian[:, dropped] @ here.x[dropped]
-        normals = self._normals(base, here.gradient, sizes)[inside]
-        system = self.hessian[np.ix_(inside, inside)]
-        if not blocks.single:
-            system = system + here.slope * self._curl(base, sizes, inside)
-        sides = np.stack([-gradient[inside] - here.slope * normals, normals], axis=1)
-        newton, shrink = solve_symmetric(system, sides, self.stiffness[inside]).T
-        mass = blocks.mass(base) + float(normals @ newton)
+        blocks, slope = self.blocks, here.slope
+        entries = np.flatnonzero(blocks.over(active))
+        x, gradient = here.x[entries], here.gradient[entries]
+        normals = self._normals(entries, x, gradient, sizes)
+        sides = np.empty((len(entries), 2), order="F")
+        sides[:, 0] = -gradient - slope * normals
+        sides[:, 1] = normals
+        if blocks.single:
+            steps = here.factor.solve(entries, sides)
+        else:
+            system = self.hessian[entries[:, None], entries] + slope * self._curl(here.x, sizes, entries)
+            steps = Factor(system, self.stiffness[entries]).solve(np.arange(len(entries)), sides)
+        newton, shrink = steps[:, 0], steps[:, 1]
         longest = float(np.abs(normals).max())
         pull = longest * math.sqrt(max(float((normals / longest) @ (shrink / longest)), 0.0))
-        rise = self.penalty.rise(here.slope, mass, pull)
-        target, slope = np.zeros_like(base), here.slope + rise
-        target[inside] = base[inside] + newton - rise * shrink
-        kept = ~active
-        kept |= blocks.sums(_scatter(target[inside] * normals, inside, len(base))) > 0
-        return target, slope, kept
+        rise = self.penalty.rise(slope, float(normals @ (x + newton)), pull)
+        target, outward = np.zeros_like(here.x), np.zeros_like(here.x)
+        target[entries] = x + newton - rise * shrink
+        outward[entries] = target[entries] * normals
+        return target, slope + rise, ~active | (blocks.sums(outward) > 0)
 
-    def _normals(self, x: Array, gradient: Array, sizes: Array) -> Array:
-        """Return the gradient of the gauge; towards the best atom where a block is zero."""
+    def _normals(self, entries: Index, x: Array, gradient: Array, sizes: Array) -> Array:
+        """Return the gradient of the gauge; towards the best atom where a coordinate is zero."""
         blocks = self.blocks
-        if blocks.single:
-            signs = np.where(x != 0, np.sign(x), -np.sign(gradient)) if blocks.signed else np.ones_like(x)
-            return signs * blocks.prices
-        return x * blocks.over(np.where(sizes > 0, blocks.prices / np.where(sizes > 0, sizes, 1.0), 0.0))
+        if not blocks.single:
+            labels = blocks.labels[entries]
+            return x * (blocks.prices[labels] / sizes[labels])
+        if not blocks.signed:
+            return blocks.prices[entries]
+        return np.copysign(blocks.prices[entries], np.where(x != 0, x, -gradient))
 
     def _curl(self, x: Array, sizes: Array, inside: Index) -> Array:
         """Return the Hessian of the gauge: `price / norm (I - u u')` for each block with its direction u."""
@@ -237,96 +285,51 @@ class Model:
         same = labels[:, None] == labels[None, :]
         return np.where(same, scale[:, None] * (np.eye(len(inside)) - direction[:, None] * direction[None, :]), 0.0)
 
-    def _inside(self, target: Array) -> Array:
-        """Return a target that is beyond the limit of the penalty, by rounding or along a curved block, shrunk to it."""
-        mass = self.blocks.mass(target)
-        return target if self.penalty.admits(mass) else target * (self.penalty.limit / mass * (1 - 8 * EPS))
+    def _changes(self, here: "_Here", targets: Array) -> tuple[Array, Array]:
+        """Return by how much the model changes from here to each target, and the change of the gradient.
 
-    def _change(self, here: "_Here", target: Array) -> float:
-        """Return by how much the model changes from here to a target.
-
+        Targets beyond the limit of the penalty, by rounding or along a curved block, are shrunk to it in place.
         Differences are taken before sums, so that the last digits of a change far smaller than the values are right.
         """
-        move = target - here.x
-        here.bent = self.hessian @ move
-        charge = self._charge(here, target)
-        return float(here.gradient @ move + move @ here.bent / 2) + charge
+        penalty, blocks = self.penalty, self.blocks
+        masses = blocks.masses(targets)
+        for k in np.flatnonzero(masses >= penalty.limit):
+            if not penalty.admits(masses[k]):
+                targets[:, k] *= penalty.limit / masses[k] * (1 - 8 * EPS)
+                masses[k] = blocks.mass(targets[:, k])
+        moves = targets - here.x[:, None]
+        bent = self.hessian @ moves
+        falls = here.gradient @ moves + np.sum(moves * bent, axis=0) / 2
+        before = blocks.mass(here.x)
+        growths = blocks.growths(here.x, targets)
+        falls += [self._charge(before, after, grown, here.slope) for after, grown in zip(masses, growths, strict=True)]
+        return falls, bent
 
-    def _charge(self, here: "_Here", target: Array) -> float:
-        """Return what the penalty asks for the way to a target; by slopes where the difference of values would cancel."""
-        penalty, before, after = self.penalty, self.blocks.mass(here.x), self.blocks.mass(target)
+    def _charge(self, before: float, after: float, growth: float, slope: float) -> float:
+        """Return what the penalty asks for more mass; by slopes where the difference of values would cancel."""
+        penalty = self.penalty
         if not penalty.admits(after):
             return np.inf
-        growth = self.blocks.growth(here.x, target)
         if abs(growth) > 1e-4 * before:
             return penalty.value(after) - penalty.value(before)
         if on_edge(penalty, before) and on_edge(penalty, after):
-            return growth * here.slope
+            return growth * slope
         return growth * (penalty.slope(before) + penalty.slope(after)) / 2
-
-    def _ratio_step(self, here: "_Here", sizes: Array, target: Array, active: Mask) -> float:
-        """Go towards a target until the first block reaches zero, half as far again and again until it is better."""
-        move, longest, first = target - here.x, 1.0, -1
-        inward = -self.blocks.sums(here.x * move)
-        crossing = np.flatnonzero(inward > sizes * sizes)
-        if len(crossing):
-            ratios = sizes[crossing] ** 2 / inward[crossing]
-            first, longest = int(crossing[ratios.argmin()]), float(ratios.min())
-        for _ in range(HALVINGS):
-            trial = here.x + longest * move
-            if first >= 0:
-                trial[self.blocks.labels == first] = 0.0
-            trial = self._inside(trial)
-            fall = self._change(here, trial)
-            if fall < 0:
-                active = active & ((sizes == 0) | (self.blocks.norms(trial) > 0))
-                here.go(trial, self._slope(here, trial), active, settled=False)
-                return fall
-            longest, first = longest / 2, -1
-        here.settled = False
-        return 0.0
-
-    def _slope(self, here: "_Here", x: Array) -> float:
-        """Return what the penalty charges at the margin; the last value known where that is not unique."""
-        mass = self.blocks.mass(x)
-        return here.slope if on_edge(self.penalty, mass) else self.penalty.slope(mass)
 
 
 class _Here:
     """Where the search stands: the point, the gradient there, the slope of the penalty, the blocks of the face."""
 
-    def __init__(self, x: Array, gradient: Array, slope: float, active: Mask) -> None:
-        self.x, self.gradient, self.slope, self.active = x, gradient, slope, active
+    def __init__(self, x: Array, gradient: Array, slope: float, active: Mask, factor: Factor) -> None:
+        self.x, self.gradient, self.slope, self.active, self.factor = x, gradient, slope, active, factor
         self.settled = False
-        self.bent: Array = gradient
 
-    def go(self, target: Array, slope: float, active: Mask, *, settled: bool) -> None:
-        """Move to a target whose change of gradient has just been computed."""
-        self.x, self.gradient, self.slope = target, self.gradient + self.bent, slope
+    def go(self, target: Array, bent: Array, slope: float, active: Mask, *, settled: bool) -> None:
+        """Move to a target, where the gradient is different by `bent`."""
+        self.x, self.gradient, self.slope = target, self.gradient + bent, slope
         self.active, self.settled = active, settled
 
 
 def on_edge(penalty: Penalty, mass: float) -> bool:
     """Return whether a mass is at the limit of the penalty up to rounding, where the slope is open to choice."""
     return mass >= penalty.limit * (1 - EDGE)
-
-
-def _scatter(values: Array, inside: Index, size: int) -> Array:
-    spread = np.zeros(size)
-    spread[inside] = values
-    return spread
-
-
-def solve_symmetric(system: Array, sides: Array, stiffness: Array) -> Array:
-    """Solve a positive semidefinite system by Cholesky; a proximal term stands in where columns are dependent."""
-    factor, failed = _potrf(system.T, lower=1, clean=0)
-    proximal = PROXIMAL
-    while failed or (np.diagonal(factor) ** 2 <= INDEPENDENT * np.diagonal(system)).any():
-        damped = system.copy()
-        damped[np.diag_indices_from(damped)] += proximal * np.where(stiffness > 0, stiffness, 1.0)
-        factor, failed = _potrf(damped.T, lower=1, clean=0)
-        if not failed or proximal > 1:
-            break
-        proximal *= 100
-    solution, _ = _potrs(factor, sides, lower=1)
-    return np.asarray(solution)

@@ -1,0 +1,171 @@
+"""The path of solutions over the slope of the penalty: one path answers for every penalty shape.
+
+If x solves the problem for phi, then it solves it for `Linear(alpha)` with the slope alpha that phi has at the size of
+x. So the solutions for `Linear` at all slopes hold those of every phi; phi only says which of them is meant.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atomsieve.checks import as_floats, is_number, require_piece
+from atomsieve.methods import Corrective
+from atomsieve.penalties import Linear, Penalty
+from atomsieve.problem import Problem
+from atomsieve.result import Result
+from atomsieve.screening import RULES
+from atomsieve.solve import Callback, Limits, check_callbacks, run, solve
+from atomsieve.status import Status
+from atomsieve.typing import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Path:
+    """Solutions for `Linear` at falling slopes."""
+
+    problem: Problem
+    """The problem that was stated; its penalty plays no part."""
+
+    slopes: Array
+    """The slopes, largest first."""
+
+    results: list[Result]
+    """One result for each slope."""
+
+    tol: float
+    """The tolerance of every result."""
+
+    @cached_property
+    def coefs(self) -> Array:
+        """Coefficients, one row for each slope."""
+        return np.stack([result.x for result in self.results])
+
+    @cached_property
+    def intercepts(self) -> Array:
+        """Intercepts, one for each slope."""
+        return np.array([result.intercept for result in self.results])
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The gauge of x, one number for each slope; it does not fall along the path."""
+        return np.array([result.point.state.mass for result in self.results])
+
+    def at(self, penalty: Penalty, *, tol: float | None = None) -> Result:
+        """Return the solution for any penalty: the place on the path where its slope is meant, refined by a solve.
+
+        >>> import numpy as np
+        >>> from atomsieve import Ball, Problem, path
+        >>> found = path(Problem(np.eye(3), [3.0, 2.0, 0.1]), n=20)
+        >>> found.at(Ball(1.0), tol=1e-12).x.round(6)
+        array([1., 0., 0.])
+        """
+        require_piece("penalty", penalty, Penalty)
+        charged = np.array([penalty.slope(size) for size in self.sizes])
+        beyond = np.flatnonzero(charged >= self.slopes)
+        place = max(int(beyond[0]) - 1, 0) if len(beyond) else len(self.slopes) - 1
+        problem = self.problem.at_penalty(penalty)
+        return solve(problem, tol=self.tol if tol is None else tol, start=self.results[place])
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw every coefficient that is ever non-zero against the slope (needs matplotlib)."""
+        import matplotlib.pyplot as plt  # noqa: PLC0415 -- optional
+
+        ax = plt.subplots(layout="constrained")[1] if ax is None else ax
+        flat = self.coefs.reshape(len(self.slopes), -1)
+        ax.plot(self.slopes, flat[:, np.any(flat != 0, axis=0)], linewidth=1)
+        ax.axhline(0, color="0.7", linewidth=0.8, zorder=0)
+        ax.set_xscale("log")
+        ax.invert_xaxis()
+        ax.set_xlabel("slope of the penalty (falls to the right)")
+        ax.set_ylabel("coefficient")
+        return ax
+
+    def __repr__(self) -> str:
+        return (
+            f"Path({len(self.results)} slopes from {self.slopes[0]:.4g} to {self.slopes[-1]:.4g}, "
+            f"{sum(result.converged for result in self.results)} converged)"
+        )
+
+
+def path(
+    problem: Problem,
+    slopes: Any = None,
+    *,
+    n: int = 100,
+    ratio: float | None = None,
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    screening: str = "auto",
+    callbacks: Iterable[Callback] = (),
+) -> Path:
+    """Solve a problem for `Linear` at many slopes, each from the solution before it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, loss and gauge; its penalty plays no part.
+    slopes : array, optional
+        Strengths of `Linear`. By default n of them, in geometric progression from the critical slope, at which x = 0
+        just about solves the problem, down to `ratio` times that.
+    n : int
+        Number of slopes, where none are given.
+    ratio : float, optional
+        Last slope over first; 0.001 by default where there are more samples than coefficients, else 0.01.
+    tol, max_iter, screening, callbacks
+        As for `solve`, at every slope.
+    time_limit : float, optional
+        Seconds for the whole path; slopes that were not reached are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomsieve import Problem, path
+    >>> found = path(Problem(np.eye(3), [3.0, 2.0, 0.1]), n=3, ratio=0.25)
+    >>> found.slopes, found.coefs.round(6)
+    (array([1.  , 0.5 , 0.25]), array([[0.  , 0.  , 0.  ],
+           [1.5 , 0.5 , 0.  ],
+           [2.25, 1.25, 0.  ]]))
+    """
+    require_piece("problem", problem, Problem)
+    if not (isinstance(screening, str) and screening in RULES):
+        raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
+    callbacks, method = check_callbacks(callbacks), Corrective()
+    origin = problem.at(problem.state(), problem.eligible)
+    falling = _slopes(problem, origin.sigma, slopes, n, ratio)
+    limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
+    stepper, results = method.begin(problem), []
+    point = origin
+    for slope in falling:
+        here = problem.at_penalty(Linear(float(slope)))
+        point = point.under(here)
+        results.append(run(here, stepper, limits, RULES[screening](), point.state, callbacks=callbacks, known=point))
+        point = results[-1].point
+        if results[-1].status in (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED):
+            break
+    return Path(problem, falling[: len(results)], results, tol)
+
+
+def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float | None) -> Array:
+    """Return falling slopes; refuse others in a sentence."""
+    if slopes is not None:
+        given = np.sort(np.atleast_1d(as_floats(slopes, "slopes")).ravel())[::-1]
+        if not (len(given) and np.isfinite(given).all() and given[-1] > 0):
+            raise ValueError("slopes must be positive finite numbers, the strengths of Linear.")
+        return given
+    if not (is_number(n) and n == int(n) and n >= 1):
+        raise ValueError(f"n must be a positive whole number of slopes, got {n!r}.")
+    samples, size = problem.design.shape[0], math.prod(problem.shape)
+    ratio = (1e-3 if samples > size else 1e-2) if ratio is None else ratio
+    if not (is_number(ratio) and 0 < ratio < 1):
+        raise ValueError(f"ratio must lie between 0 and 1, got {ratio!r}.")
+    if not critical > 0:
+        raise ValueError("x = 0 solves the problem whatever the slope: no atom lowers the loss. Pass slopes yourself.")
+    return np.asarray(critical * ratio ** (np.arange(int(n)) / max(int(n) - 1, 1)))

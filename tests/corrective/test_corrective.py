@@ -1,0 +1,241 @@
+"""The corrective method: every loss, penalty and gauge to full precision, hard data, and what a step is made of."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.linear_model import Lasso
+
+from atomsieve import (
+    L1,
+    L2,
+    Atoms,
+    Ball,
+    Corrective,
+    Group,
+    Huber,
+    Image,
+    Linear,
+    LinearSquare,
+    LInf,
+    LogBarrier,
+    Logistic,
+    Multinomial,
+    NonNegative,
+    Pairwise,
+    Power,
+    Problem,
+    Scaled,
+    Simplex,
+    Square,
+    Squared,
+    SquaredHinge,
+    Status,
+    solve,
+)
+from atomsieve.methods.factor import Factor
+from atomsieve.methods.quadratic import Blocks
+
+D = 20
+LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(0.5), Multinomial()]
+PENALTIES = [
+    Linear(0.1),
+    Square(0.05),
+    Power(0.1, 3),
+    Power(0.1, 1.5),
+    Ball(2.0),
+    LogBarrier(2.0, 10.0),
+    LinearSquare(0.05, 0.1),
+]
+GAUGES = {
+    "L1": lambda _: L1(),
+    "weighted L1": lambda rng: L1(rng.choice([0.5, 1.0, 2.0], D)),
+    "NonNegative": lambda _: NonNegative(),
+    "Simplex": lambda _: Simplex(),
+    "L2": lambda _: L2(),
+    "LInf": lambda _: LInf(),
+    "Group": lambda _: Group(np.arange(D) // 3),
+    "rows": lambda _: Group(),
+    "Atoms": lambda rng: Atoms(rng.standard_normal((D, 20))),
+    "Scaled": lambda _: Scaled(L1(), 3.0),
+    "Image": lambda rng: Image(Group(np.arange(15) // 3), rng.standard_normal((D, 15))),
+}
+
+
+def draw(loss, penalty, gauge, wide):
+    """Return a problem with many samples, or with few samples and columns that are equal or nearly so."""
+    key = [LOSSES.index(loss), PENALTIES.index(penalty), list(GAUGES).index(gauge), wide]
+    rng = np.random.default_rng(key)
+    n = 12 if wide else 40
+    X = rng.standard_normal((n, D))
+    if wide:
+        X[:, 3], X[:, 4] = X[:, 2], X[:, 5] * (1 + 1e-9)
+    signal = X @ np.where(rng.random(D) < 0.3, rng.standard_normal(D), 0) + 0.3 * rng.standard_normal(n)
+    if isinstance(loss, Multinomial):
+        y = np.digitize(signal, [-0.5, 0.5])
+        y[:3] = [0, 1, 2]
+    else:
+        y = signal if isinstance(loss, (Squared, Huber)) else np.where(signal > 0, 1.0, -1.0)
+    form = rng.choice([np.asarray, sparse.csr_array, sparse.csc_array])
+    return Problem(form(X), y, loss=loss, gauge=GAUGES[gauge](rng), penalty=penalty, intercept=bool(rng.integers(2)))
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "gauge", "wide"), list(product(LOSSES, PENALTIES, GAUGES, [False, True])), ids=str
+)
+def test_full_precision(loss, penalty, gauge, wide):
+    problem = draw(loss, penalty, gauge, wide)
+    result = solve(problem, Corrective(), tol=1e-12)
+    assert result.status in (Status.CONVERGED, Status.STALLED)
+    assert result.gap <= 1e-11 * problem.baseline
+
+
+# Hard data, all to 1e-9.
+
+RNG = np.random.default_rng(5)
+TALL = RNG.standard_normal((60, 20))
+SIGNAL = TALL[:, :5].sum(axis=1) + 0.1 * RNG.standard_normal(60)
+LABELS = np.where(SIGNAL > 0, 1.0, -1.0)
+HARD = {
+    "duplicated": (np.repeat(TALL, 3, axis=1), SIGNAL),
+    "nearly duplicated": (np.hstack([TALL, TALL * (1 + 1e-10), TALL + 1e-8 * RNG.standard_normal(TALL.shape)]), SIGNAL),
+    "rank one": (np.outer(SIGNAL, RNG.standard_normal(30)), SIGNAL),
+    "two samples": (RNG.standard_normal((2, 50)), np.array([1.0, -1.0])),
+    "one column": (TALL[:, :1], SIGNAL),
+    "scales": (TALL * 10.0 ** np.linspace(-8, 8, 20), SIGNAL),
+    "offset": (TALL + 1e3, SIGNAL),
+}
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("penalty", [Linear, Square], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=repr)
+@pytest.mark.parametrize("name", HARD)
+def test_hard_data(name, loss, penalty, intercept):
+    X, y = HARD[name]
+    target = y if isinstance(loss, Squared) else np.where(y > 0, 1.0, -1.0)
+    origin = Problem(X, target, loss=loss, intercept=intercept)
+    strength = 0.02 * max(origin.at(origin.state()).sigma, 1e-3)
+    problem = Problem(X, target, loss=loss, penalty=penalty(strength), intercept=intercept)
+    result = solve(problem, tol=1e-9)
+    assert result.converged, result
+
+
+@pytest.mark.parametrize("strength", [1e-4, 1e-6])
+def test_separable_labels_and_a_weak_penalty(strength):
+    result = solve(
+        Problem(TALL, np.where(TALL[:, 0] > 0, 1.0, -1.0), loss=Logistic(), penalty=Square(strength)), tol=1e-9
+    )
+    assert result.converged, result
+
+
+@pytest.mark.deep
+def test_support_of_thousands():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((7000, 6000))
+    y = X @ rng.standard_normal(6000)
+    result = solve(Problem(X, y, penalty=Linear(1e-3 * np.abs(X.T @ y).max() / len(y))), tol=1e-9)
+    assert result.converged, result
+    assert np.count_nonzero(result.x) >= 5000
+
+
+def test_agrees_with_scikit_learn():
+    alpha = 0.05
+    ours = solve(Problem(TALL, SIGNAL, penalty=Linear(alpha), intercept=True), tol=1e-14)
+    theirs = Lasso(alpha=alpha, tol=1e-12, max_iter=100_000).fit(TALL, SIGNAL)
+    np.testing.assert_allclose(ours.x, theirs.coef_, atol=1e-8)
+    np.testing.assert_allclose(ours.intercept, theirs.intercept_, atol=1e-8)
+
+
+def test_a_start_is_used():
+    problem = Problem(TALL, SIGNAL, penalty=Linear(0.01))
+    first = solve(problem, tol=1e-10)
+    assert solve(problem, tol=1e-9, start=first).n_iter == 0
+    assert solve(problem, tol=1e-9, start=first.x).n_iter == 0
+    again = solve(Problem(TALL, SIGNAL, gauge=LInf(), penalty=Square(0.1)), tol=1e-9, start=first.x)
+    assert again.converged
+
+
+def test_few_passes_are_counted():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 2000))
+    y = X[:, :10].sum(axis=1) + rng.standard_normal(200)
+    fast = solve(Problem(X, y, penalty=Square(0.01)), tol=1e-6)
+    slow = solve(Problem(X, y, penalty=Square(0.01)), Pairwise(), tol=1e-6)
+    assert fast.converged
+    assert fast.n_iter < fast.passes < 20
+    assert slow.passes > 5 * fast.passes
+    assert slow.passes >= slow.n_iter * 0.01
+
+
+def test_dead_columns_leave_the_count():
+    rng = np.random.default_rng(2)
+    X = np.hstack([rng.standard_normal((100, 5)), 1e-3 * rng.standard_normal((100, 500))])
+    problem = Problem(X, X[:, :5].sum(axis=1) + 0.1 * rng.standard_normal(100), penalty=Square(0.1))
+    with_rule, without = (solve(problem, Pairwise(), tol=1e-10, screening=rule) for rule in ("auto", "off"))
+    assert with_rule.passes < without.passes / 2
+
+
+# The parts.
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.floats(1e-3, 1e3), st.floats(0, 10), st.floats(1e-4, 1e2))
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_rise_meets_the_subdifferential(penalty, seed, mass, slope, pull):
+    """At the size that is left the penalty charges just the slope: `mass - r pull^2` attains phi* there."""
+    rise = penalty.rise(slope, mass, pull)
+    alpha, size = slope + rise, mass - rise * pull * pull
+    assert alpha >= penalty.slope(0.0) * (1 - 1e-12)
+    if isinstance(penalty, Linear):
+        assert alpha == pytest.approx(penalty.strength)
+    elif size > 1e-9 * mass and alpha > 1e-9 * slope:
+        scale = (mass + abs(rise) * pull * pull) * 1e-9
+        assert penalty.argmax(alpha) == pytest.approx(size, rel=1e-6, abs=scale)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.floats(1e-12, 1.0))
+def test_growth_keeps_its_digits(seed, single, distance):
+    """Against the same sum in extended precision."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(12) if single else np.repeat(np.arange(4), 3)
+    blocks = Blocks(labels, rng.uniform(0.5, 2, labels.max() + 1), True)
+    x = rng.standard_normal(12)
+    target = x + distance * rng.standard_normal(12)
+
+    def exact(v):
+        wide = v.astype(np.longdouble)
+        return sum(price * np.sqrt(np.sum(wide[labels == b] ** 2)) for b, price in enumerate(blocks.prices))
+
+    change = float(exact(target) - exact(x))
+    assert blocks.growth(x, target) == pytest.approx(change, abs=1e-14 * distance + 1e-18)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_factor_follows_a_changing_set(seed, large):
+    rng = np.random.default_rng(seed)
+    size = 400 if large else 30
+    basis = rng.standard_normal((2 * size, size))
+    hessian = basis.T @ basis
+    factor = Factor(hessian, np.diagonal(hessian).copy())
+    active = rng.random(size) < 0.7
+    for _ in range(6):
+        entries = np.flatnonzero(active)
+        sides = rng.standard_normal((len(entries), 2))
+        found = factor.solve(entries, sides)
+        np.testing.assert_allclose(hessian[np.ix_(entries, entries)] @ found, sides, atol=1e-8)
+        active = active ^ (rng.random(size) < 0.02)
+        active[0] = True
+
+
+def test_dependent_columns_get_a_proximal_term():
+    hessian = np.ones((3, 3))
+    factor = Factor(hessian, np.ones(3))
+    found = factor.solve(np.arange(3), np.ones((3, 1)))
+    assert factor.proximal > 0
+    np.testing.assert_allclose(hessian @ found, np.ones((3, 1)), rtol=1e-6)
