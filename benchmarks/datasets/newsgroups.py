@@ -1,0 +1,25 @@
+"""20 Newsgroups, computers against everything else: large and sparse."""
+
+from typing import Any
+
+import numpy as np
+from benchmark_utils.data import by_columns, missing, nothing, read_svmlight, unit_rows
+from benchopt import BaseDataset
+
+FILE = "20newsgroups_counts_train.bz2"
+COMPUTERS = (1, 2, 3, 4, 5)
+"""The five groups comp.* in the alphabetical order of the 20."""
+
+
+class Dataset(BaseDataset):
+    """11314 x 130107, word counts with rows scaled to length 1."""
+
+    name = "newsgroups"
+
+    def get_data(self) -> dict[str, Any]:
+        """Return the data, or why they are not there."""
+        if reason := missing(FILE):
+            return nothing(reason)
+        X, group = read_svmlight(FILE)
+        labels = np.where(np.isin(group, COMPUTERS), 1.0, -1.0)
+        return {"X": by_columns(unit_rows(X)), "y": labels, "labels": labels}
