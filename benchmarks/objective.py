@@ -4,16 +4,17 @@
     logistic        mean of log(1 + exp(-y_i x_i . w)) + lam norm1(w)
     group_*         the same with lam sum_g sqrt(size) norm2(w_g), groups of equal size
 
-without intercept. `reg` is lam as a fraction of the strength at which w = 0, or "path": 100 strengths down to 1 percent of
-it (0.1 percent where there are more samples than features).
+without intercept. `reg` is lam as a fraction of the strength at which w = 0, or "path": 100 strengths down to 1 percent
+of it (0.1 percent where there are more samples than features).
 """
 
 from typing import Any
 
 import numpy as np
+from benchopt import BaseObjective
+
 from benchmark_utils.ladder import TargetReached
 from benchmark_utils.measure import Measure
-from benchopt import BaseObjective
 
 LOSS = {"lasso": "squared", "logistic": "logistic", "group_lasso": "squared", "group_logistic": "logistic"}
 

@@ -12,10 +12,9 @@ import sys
 import time
 from typing import Any
 
+from atomsieve import GCG, L1, Logistic, Problem, Square, solve
 from benchmark_utils.components import Component
 from benchmark_utils.store import load_study, save_study
-
-from atomsieve import GCG, L1, Logistic, Problem, Square, solve
 
 DATA = """
 import numpy as np
@@ -44,9 +43,7 @@ def first_fit(repetitions: int = 5) -> list[dict[str, Any]]:
         times = []
         for _ in range(repetitions):
             start = time.perf_counter()
-            ended = subprocess.run(
-                [sys.executable, "-W", "ignore", "-c", DATA + code], check=False, capture_output=True
-            )  # noqa: S603
+            ended = subprocess.run([sys.executable, "-c", DATA + code], check=False, capture_output=True)  # noqa: S603
             times.append(time.perf_counter() - start)
         failed = ended.stderr.decode().strip().splitlines()[-1:] if ended.returncode else []
         rows.append({"solver": name, "seconds": None if failed else min(times), "reason": "".join(failed)})

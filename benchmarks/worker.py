@@ -80,6 +80,7 @@ def measure(dataset: dict[str, Any], solver: Any, problem: dict[str, Any], targe
     solver.set_objective(**posed)
     emit("began")
     solver.warm_up()
+    emit("warm")
     climb(solver, judge, target, emit)
     emit("done")
 
@@ -98,7 +99,7 @@ def main() -> None:
             measure(dataset, Component(**job["solver"]).instance(), problem, job["target"], emit)
         except ImportError as error:
             emit("skipped", reason=f"not installed ({error})")
-        except Exception as error:  # noqa: BLE001 -- whatever a solver raises is a result of the benchmark
+        except Exception as error:
             emit("error", reason=f"{type(error).__name__}: {error}")
 
 

@@ -1,4 +1,4 @@
-"""What is computed once and kept on disk: parsed data and reference solutions (`python -m benchopt clean` removes it)."""
+"""What is computed once and kept on disk: parsed data and reference solutions."""
 
 from pathlib import Path
 

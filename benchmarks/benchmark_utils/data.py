@@ -1,7 +1,8 @@
 """Reading and preparing data: one convention for every set.
 
-Dense columns are centred and scaled to variance 1 and stored by columns (float64, Fortran order). Sparse columns are left
-as they are (CSC, float64). Columns that are constant (dense) or zero (sparse) are dropped: some solvers divide by norms.
+Dense columns are centred and scaled to variance 1 and stored by columns (float64, Fortran order). Sparse columns are
+left as they are (CSC, float64). Columns that are constant (dense) or zero (sparse) are dropped: some solvers divide by
+norms.
 """
 
 from pathlib import Path

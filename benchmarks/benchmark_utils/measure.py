@@ -3,8 +3,8 @@
     P(w) = F(X w) + lam * kappa(w)      D(theta) = -F*(theta)  where  sigma(X' theta) <= lam
 
 with F the mean of the losses, kappa the l1 norm or the sum of `sqrt(size) norm2(w_g)` over groups of equal size, and
-sigma its polar. theta is the gradient of F at X w, scaled down until it is feasible. These formulas are written out here
-and share nothing with any solver.
+sigma its polar. theta is the gradient of F at X w, scaled down until it is feasible. These formulas are written out
+here and share nothing with any solver.
 """
 
 from dataclasses import dataclass

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from benchmark_utils.cache import memory
-from benchmark_utils.measure import Measure
 
 from atomsieve import L1, Group, Linear, Logistic, Problem, Squared, solve
+from benchmark_utils.cache import memory
+from benchmark_utils.measure import Measure
 
 
 def pieces(loss: str, d: int, group_size: int) -> tuple[Any, Any]:

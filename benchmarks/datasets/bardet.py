@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
-from benchmark_utils.data import missing, nothing, read_csv, standardise
 from benchopt import BaseDataset
+
+from benchmark_utils.data import missing, nothing, read_csv, standardise
 
 FILE = "bardet.csv.gz"
 

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from benchmark_utils.data import standardise, missing, nothing, read_svmlight
 from benchopt import BaseDataset
+
+from benchmark_utils.data import missing, nothing, read_svmlight, standardise
 
 FILE = "leu.bz2"
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from benchmark_utils.data import by_columns, missing, nothing
 from benchopt import BaseDataset
 
 from atomsieve.datasets import load_mnist
+from benchmark_utils.data import by_columns, missing, nothing
 
 
 class Dataset(BaseDataset):

@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
-from benchmark_utils.data import by_columns, missing, nothing, read_svmlight, unit_rows
 from benchopt import BaseDataset
+
+from benchmark_utils.data import by_columns, missing, nothing, read_svmlight, unit_rows
 
 FILE = "20newsgroups_counts_train.bz2"
 COMPUTERS = (1, 2, 3, 4, 5)

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from benchmark_utils.data import by_columns, missing, nothing, read_svmlight
 from benchopt import BaseDataset
+
+from benchmark_utils.data import by_columns, missing, nothing, read_svmlight
 
 FILE = "rcv1_small1000.bz2"
 

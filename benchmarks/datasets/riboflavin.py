@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from benchmark_utils.data import missing, nothing, read_csv, standardise
 from benchopt import BaseDataset
+
+from benchmark_utils.data import missing, nothing, read_csv, standardise
 
 FILE = "riboflavin.csv.gz"
 

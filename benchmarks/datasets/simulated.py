@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
-from benchmark_utils.simulate import correlated_columns, respond
 from benchopt import BaseDataset
+
+from benchmark_utils.simulate import correlated_columns, respond
 
 
 class Dataset(BaseDataset):

@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
-from benchmark_utils.data import by_columns
-from benchmark_utils.simulate import respond
 from benchopt import BaseDataset
 from scipy import sparse
+
+from benchmark_utils.data import by_columns
+from benchmark_utils.simulate import respond
 
 
 class Dataset(BaseDataset):

@@ -2,8 +2,9 @@
 
 import adelie
 import numpy as np
-from benchmark_utils.ladder import LadderSolver
 from scipy import sparse
+
+from benchmark_utils.ladder import LadderSolver
 
 
 class Solver(LadderSolver):

@@ -1,14 +1,14 @@
 """atomsieve with the linear penalty, and with the square penalty that has the same solution."""
 
 import numpy as np
+
+import atomsieve
 from benchmark_utils.ladder import LadderSolver
 from benchmark_utils.reference import norm_of_solution, pieces
 
-import atomsieve
-
 
 class Solver(LadderSolver):
-    """`Linear(lam)`, or `Square(lam / kappa(w*))` where w* solves the former; the construction of the problem is timed."""
+    """`Linear(lam)`, or `Square(lam / kappa(w*))` where w* solves the former; making the problem is timed."""
 
     name = "atomsieve"
     requirements = ["pip::atomsieve"]  # noqa: RUF012 -- benchopt wants plain lists and dicts
@@ -30,6 +30,6 @@ class Solver(LadderSolver):
         loss, gauge = pieces(self.loss, self.X.shape[1], self.group_size)
         penalty = atomsieve.Square(self.strength) if self.penalty == "Square" else atomsieve.Linear(self.lams[-1])
         problem = atomsieve.Problem(self.X, self.y, loss=loss, gauge=gauge, penalty=penalty)
-        return (
-            atomsieve.path(problem, self.lams, tol=tol).coefs if self.is_path else atomsieve.solve(problem, tol=tol).x
-        )
+        if self.is_path:
+            return atomsieve.path(problem, self.lams, tol=tol).coefs
+        return atomsieve.solve(problem, tol=tol).x

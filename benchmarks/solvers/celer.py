@@ -1,8 +1,9 @@
 """celer: working sets with dual extrapolation."""
 
 import numpy as np
-from benchmark_utils.ladder import LadderSolver
 from celer import celer_path
+
+from benchmark_utils.ladder import LadderSolver
 
 PROBLEM = {"lasso": "lasso", "logistic": "logreg", "group_lasso": "grouplasso"}
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import rpy2.robjects as ro
-from benchmark_utils.ladder import LadderSolver
 from rpy2.robjects import numpy2ri
 from rpy2.robjects.packages import importr
 from scipy import sparse
+
+from benchmark_utils.ladder import LadderSolver
 
 importr("glmnet")
 ro.r("glmnet::glmnet.control(fdev = 0, devmax = 1)")  # every strength asked for, however well it fits

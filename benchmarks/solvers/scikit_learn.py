@@ -3,10 +3,11 @@
 import warnings
 
 import numpy as np
-from benchmark_utils.ladder import LadderSolver
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, LogisticRegression, lasso_path
+
+from benchmark_utils.ladder import LadderSolver
 
 
 class Solver(LadderSolver):

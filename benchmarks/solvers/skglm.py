@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
-from benchmark_utils.ladder import LadderSolver
 from skglm.datafits import Logistic, LogisticGroup, Quadratic, QuadraticGroup
 from skglm.penalties import L1, WeightedGroupL2
 from skglm.solvers import AndersonCD, GroupBCD, GroupProxNewton, ProxNewton
 from skglm.utils.data import grp_converter
+
+from benchmark_utils.ladder import LadderSolver
 
 METHOD = {"lasso": AndersonCD, "logistic": ProxNewton, "group_lasso": GroupBCD, "group_logistic": GroupProxNewton}
 EPOCHS = {"lasso": {"max_epochs": 50_000}, "group_lasso": {"max_epochs": 50_000}}
