@@ -23,7 +23,6 @@ class Objective(BaseObjective):
     """Judges coefficients by their relative duality gap, for a path by the largest one."""
 
     name = "Sparse models"
-    url = "https://github.com/benchopt/benchmark_atomsieve"
     min_benchopt_version = "1.9"
     requirements = ["pip::numpy", "pip::scipy"]  # noqa: RUF012 -- benchopt wants plain lists and dicts
     parameters = {"task": list(LOSS), "reg": [0.1, 0.02, "path"]}  # noqa: RUF012
@@ -33,7 +32,7 @@ class Objective(BaseObjective):
     test_dataset_name = "simulated"
 
     def skip(
-        self, X: Any, y: Any, labels: Any = None, group_size: int = 1, reason: str | None = None
+        self, X: Any, labels: Any = None, group_size: int = 1, reason: str | None = None, **_: Any
     ) -> tuple[bool, str | None]:
         """Skip absent data, logistic loss without classes and groups where there are none."""
         if X is None:
@@ -44,7 +43,7 @@ class Objective(BaseObjective):
             return True, "the set has groups" if group_size > 1 else "the set has no groups"
         if self.task.startswith("group") and self.reg == "path":
             return True, "paths are compared without groups"
-        return LOSS[self.task] == "squared" and y is None, "the set is for classification"
+        return False, None
 
     def set_data(self, X: Any, y: Any, labels: Any = None, group_size: int = 1, reason: str | None = None) -> None:  # noqa: ARG002
         """Take classes for the logistic loss, targets with mean 0 and variance 1 for the squared one."""

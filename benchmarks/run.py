@@ -22,17 +22,12 @@ from typing import Any
 
 from benchmark_utils.components import Component, components
 from benchmark_utils.store import Cell
-from benchmark_utils.table import TARGET, TASKS
+from benchmark_utils.table import SCALING, STRENGTHS, TARGET, TASKS
 
 SETUP, WARM_UP = 900.0, 60.0
 """Seconds for reading data and computing a reference solution, and, beyond the limit, for a first fit that compiles."""
 
 WORKER = Path(__file__).with_name("worker.py")
-STRENGTHS = (0.1, 0.02, "path")
-SCALING = [
-    Component("datasets/simulated_sparse.py", {"n": 20000, "d": d, "density": 1e-3}) for d in (12500, 25000, 100000)
-]
-"""With the standard size four designs whose non-zeros double while the support stays."""
 
 
 def events(job: dict[str, Any], limit: float) -> Iterator[dict[str, Any]]:
@@ -112,9 +107,8 @@ def grid(options: argparse.Namespace) -> Iterator[tuple[Component, Component, li
     tasks = [task for task in TASKS if not options.only or task in options.only]
     strengths = [reg for reg in STRENGTHS if not options.reg or str(reg) in options.reg]
     solvers = [solver for solver in components("solvers") if chosen(solver, options.solver)]
-    plain = [(dataset, strengths) for dataset in components("datasets")]
-    scaling = [(dataset, [reg for reg in strengths if reg == 0.1]) for dataset in SCALING]
-    for dataset, regs in plain + scaling:
+    for dataset in components("datasets"):
+        regs = [reg for reg in strengths if reg == 0.1 or not str(dataset).startswith(SCALING)]
         for solver in solvers:
             cells = [Cell(task, reg, str(dataset), str(solver), limit=options.limit) for task in tasks for reg in regs]
             fresh = [cell for cell in cells if options.force or not cell.file.is_file()]

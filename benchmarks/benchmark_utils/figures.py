@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmark_utils.store import Cell
+from benchmark_utils.table import SCALING
 
 STYLE = {
     "atomsieve[Linear]": {"color": "black", "linewidth": 2},
@@ -49,11 +50,11 @@ def draw_curves(panels: Mapping[str, Mapping[str, Cell]], title: str, path: Path
 
 
 def draw_scaling(cells: Mapping[tuple[str, str, str], Mapping[str, Cell]], path: Path, target: float) -> bool:
-    """Draw time against the non-zeros of X for the sparse simulations; return whether there were several sizes."""
+    """Draw time against the non-zeros of X for the data that grow; return whether there were several sizes."""
     lines: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for (task, reg, dataset), by_solver in cells.items():
         for solver, cell in by_solver.items():
-            if dataset.startswith("simulated_sparse") and reg == "0.1" and (rung := cell.first_below(target)):
+            if dataset.startswith(SCALING) and reg == "0.1" and (rung := cell.first_below(target)):
                 lines.setdefault(task, {}).setdefault(solver, []).append((cell.entries, rung["time"]))
     if all(len(points) < 2 for by_solver in lines.values() for points in by_solver.values()):
         return False

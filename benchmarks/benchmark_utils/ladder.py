@@ -38,9 +38,8 @@ class LadderSolver(BaseSolver):
 
     def skip(self, *, task: str, lam: Any, **_: Any) -> tuple[bool, str | None]:
         """Skip what the package cannot do."""
-        if np.ndim(lam) == 0:
-            return task not in self.handles, f"{self.name} has no {task}"
-        return task not in self.path_handles, f"{self.name} has no path for {task}"
+        handles, what = (self.handles, task) if np.ndim(lam) == 0 else (self.path_handles, f"path for {task}")
+        return (False, None) if task in handles else (True, f"{self} has no {what}")
 
     def set_objective(self, *, X: Any, y: np.ndarray, lam: Any, task: str, loss: str, group_size: int) -> None:
         """Keep the problem; `prepare` converts it, untimed, to what the package wants."""

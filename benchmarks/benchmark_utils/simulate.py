@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from benchmark_utils.data import standardise
+from benchmark_utils.data import by_columns, standardise
 
 
 def correlated_columns(rng: np.random.Generator, n: int, d: int, rho: float = 0.5) -> np.ndarray:
@@ -13,6 +14,11 @@ def correlated_columns(rng: np.random.Generator, n: int, d: int, rho: float = 0.
     for j in range(1, d):
         X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho**2) * X[:, j]
     return standardise(X)
+
+
+def scattered_columns(rng: np.random.Generator, n: int, d: int, density: float) -> sparse.csc_matrix:
+    """Return sparse columns with Gaussian entries at random places; columns without any are dropped."""
+    return by_columns(sparse.random(n, d, density, format="csc", random_state=rng, data_rvs=rng.standard_normal))
 
 
 def respond(rng: np.random.Generator, X: Any, support: np.ndarray) -> dict[str, np.ndarray]:

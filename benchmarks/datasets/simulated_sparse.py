@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 from benchopt import BaseDataset
-from scipy import sparse
 
-from benchmark_utils.data import by_columns
-from benchmark_utils.simulate import respond
+from benchmark_utils.simulate import respond, scattered_columns
 
 
 class Dataset(BaseDataset):
@@ -20,6 +18,5 @@ class Dataset(BaseDataset):
     def get_data(self) -> dict[str, Any]:
         """Return X, targets and classes."""
         rng = np.random.default_rng(0)
-        X = sparse.random(self.n, self.d, self.density, format="csc", random_state=rng, data_rvs=rng.standard_normal)
-        X = by_columns(X)
+        X = scattered_columns(rng, self.n, self.d, self.density)
         return {"X": X, **respond(rng, X, rng.permutation(X.shape[1])[:50])}

@@ -1,5 +1,7 @@
 """glmnet, the R package (Fortran and C++ inside), in an R that lives within this process."""
 
+import logging
+
 import numpy as np
 import rpy2.robjects as ro
 from rpy2.robjects import numpy2ri
@@ -8,6 +10,7 @@ from scipy import sparse
 
 from benchmark_utils.ladder import LadderSolver
 
+logging.getLogger("rpy2").setLevel(logging.ERROR)  # R greets on the console
 importr("glmnet")
 ro.r("glmnet::glmnet.control(fdev = 0, devmax = 1)")  # every strength asked for, however well it fits
 FIT = ro.r(
