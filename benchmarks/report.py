@@ -170,11 +170,13 @@ def mnist_section(rows: list[dict[str, Any]] | None) -> Iterator[str]:
         yield from markdown(["strength", "method", "seconds", "gap", "iterations", "not ruled out", "arrived"], body)
 
 
-def machine_section() -> Iterator[str]:
+def machine_section(table: Table) -> Iterator[str]:
     yield "## Machine and versions\n"
     yield f"{_processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()};"
     yield ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))) + "."
-    yield "BLAS may use all cores; every package runs with its own default number of threads.\n"
+    threads = sorted({cell.threads for cells in table.cells.values() for cell in cells.values()})
+    chosen = " or ".join(str(number) if number else "each package's default" for number in threads)
+    yield f"Threads for linear algebra: {chosen}.\n"
 
 
 def _processor() -> str:
@@ -204,7 +206,7 @@ def main() -> None:
         *memory_section(table),
         *first_fit_section(load_study("first_fit")),
         *mnist_section(load_study("mnist")),
-        *machine_section(),
+        *machine_section(table),
     ]
     page = DOCS / "benchmarks.md"
     page.write_text("\n".join(lines).rstrip() + "\n")

@@ -10,6 +10,7 @@
 
 import argparse
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -30,10 +31,19 @@ SETUP, WARM_UP = 900.0, 60.0
 WORKER = Path(__file__).with_name("worker.py")
 
 
-def events(job: dict[str, Any], limit: float) -> Iterator[dict[str, Any]]:
+THREAD_POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def events(job: dict[str, Any], limit: float, threads: int) -> Iterator[dict[str, Any]]:
     """Run a worker and yield what it says; end it when a problem takes longer than its limit."""
+    environment = os.environ | (dict.fromkeys(THREAD_POOLS, str(threads)) if threads else {})
     worker = subprocess.Popen(  # noqa: S603 -- our own file
-        [sys.executable, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, str(WORKER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
     heard: queue.Queue[str | None] = queue.Queue()
     complaints: list[str] = []
@@ -64,7 +74,7 @@ def events(job: dict[str, Any], limit: float) -> Iterator[dict[str, Any]]:
         worker.wait()
 
 
-def measure(dataset: Component, solver: Component, cells: list[Cell], limit: float) -> None:
+def measure(dataset: Component, solver: Component, cells: list[Cell]) -> None:
     """Measure cells that share a dataset and a solver; a worker that has to be ended is followed by another."""
     while cells:
         job = {
@@ -74,7 +84,7 @@ def measure(dataset: Component, solver: Component, cells: list[Cell], limit: flo
             "target": TARGET,
         }
         current = 0
-        for event in events(job, limit):
+        for event in events(job, cells[0].limit, cells[0].threads):
             number = event.pop("problem")
             current = current if number is None else number
             cells[current].take(**event)
@@ -110,7 +120,8 @@ def grid(options: argparse.Namespace) -> Iterator[tuple[Component, Component, li
     for dataset in components("datasets"):
         regs = [reg for reg in strengths if reg == 0.1 or not str(dataset).startswith(SCALING)]
         for solver in solvers:
-            cells = [Cell(task, reg, str(dataset), str(solver), limit=options.limit) for task in tasks for reg in regs]
+            names, bounds = (str(dataset), str(solver)), {"limit": options.limit, "threads": options.threads}
+            cells = [Cell(task, reg, *names, **bounds) for task in tasks for reg in regs]
             fresh = [cell for cell in cells if options.force or not cell.file.is_file()]
             if fresh and chosen(dataset, options.data):
                 yield dataset, solver, fresh
@@ -123,6 +134,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", help="which datasets")
     parser.add_argument("--solver", nargs="+", help="which solvers")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one solver on one problem, all rungs")
+    parser.add_argument("--threads", type=int, default=1, help="for linear algebra; 0: what packages choose")
     parser.add_argument("--force", action="store_true", help="measure again what has a result")
     parser.add_argument("--list", action="store_true", help="say what would be measured, and stop")
     options = parser.parse_args()
@@ -130,7 +142,7 @@ def main() -> None:
         if options.list:
             print(f"{dataset!s:32s} {solver!s:24s} {len(cells)} problems")
         else:
-            measure(dataset, solver, cells, options.limit)
+            measure(dataset, solver, cells)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ class Cell:
     rungs: list[dict[str, float]] = field(default_factory=list)
     megabytes: float | None = None
     limit: float = 0.0
+    threads: int = 0
 
     @property
     def file(self) -> Path:
