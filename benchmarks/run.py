@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark_utils.components import Component, components
-from benchmark_utils.store import Cell
+from benchmark_utils.store import ENDS, Cell
 from benchmark_utils.table import SCALING, STRENGTHS, TARGET, TASKS
 
 SETUP, WARM_UP = 900.0, 60.0
@@ -58,7 +58,7 @@ def events(job: dict[str, Any], limit: float, threads: int) -> Iterator[dict[str
         threading.Thread(target=listener, daemon=True).start()
     worker.stdin.write(json.dumps(job))
     worker.stdin.close()
-    allowed = {"began": limit + WARM_UP, "warm": limit, "done": SETUP, "skipped": SETUP, "error": SETUP}
+    allowed = dict.fromkeys(ENDS, SETUP) | {"began": limit + WARM_UP, "warm": limit}
     deadline = time.monotonic() + SETUP
     try:
         while (line := heard.get(timeout=max(0.0, deadline - time.monotonic()))) is not None:
@@ -88,7 +88,7 @@ def measure(dataset: Component, solver: Component, cells: list[Cell]) -> None:
             number = event.pop("problem")
             current = current if number is None else number
             cells[current].take(**event)
-            if event["event"] in ("done", "skipped", "error", "timeout"):
+            if event["event"] in ENDS:
                 finish(cells[current])
                 current += 1
         cells = cells[max(current, 1) :]
@@ -99,7 +99,7 @@ def finish(cell: Cell) -> None:
     cell.save()
     rung = cell.first_below(TARGET)
     best = cell.best()
-    if cell.status in ("skipped", "error"):
+    if cell.reason:
         outcome = f"{cell.status}: {cell.reason}"[:160]
     elif rung:
         outcome = f"{rung['time']:.4f} s to {rung['gap']:.1e}"

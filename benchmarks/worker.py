@@ -67,7 +67,7 @@ def measure(dataset: dict[str, Any], solver: Any, problem: dict[str, Any], targe
     judge = objective(**problem)
     skip, reason = judge.skip(**dataset)
     if skip:
-        emit("skipped", reason=reason)
+        emit("absent" if dataset["X"] is None else "skipped", reason=reason)
         return
     judge.set_data(**dataset)
     posed = judge.get_objective()
@@ -98,7 +98,7 @@ def main() -> None:
         try:
             measure(dataset, Component(**job["solver"]).instance(), problem, job["target"], emit)
         except ImportError as error:
-            emit("skipped", reason=f"not installed ({error})")
+            emit("absent", reason=f"not installed ({error})")
         except Exception as error:
             emit("error", reason=f"{type(error).__name__}: {error}")
 

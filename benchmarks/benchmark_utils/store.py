@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 OUTPUTS = Path(__file__).resolve().parents[1] / "outputs"
+ENDS = ("done", "skipped", "absent", "error", "timeout")
+"""How a cell can end; what is absent today (data, packages) may be there tomorrow and is not kept."""
+
 CELLS, STUDIES = OUTPUTS / "cells", OUTPUTS / "studies"
 
 
@@ -35,7 +38,9 @@ class Cell:
         return CELLS / ("--".join(re.sub(r"[^\w.+-]+", "_", part) for part in parts) + ".json")
 
     def save(self) -> None:
-        """Write the cell."""
+        """Write the cell, unless it says nothing but what is absent."""
+        if self.status == "absent":
+            return
         CELLS.mkdir(parents=True, exist_ok=True)
         self.file.write_text(json.dumps(asdict(self), indent=1) + "\n")
 
@@ -47,7 +52,7 @@ class Cell:
             self.megabytes = facts["megabytes"]
         elif event == "posed":
             self.shape, self.entries = facts["shape"], facts["entries"]
-        elif event in ("done", "skipped", "error", "timeout"):
+        elif event in ENDS:
             self.status, self.reason = event, facts.get("reason", "")
 
     def first_below(self, target: float) -> dict[str, float] | None:
