@@ -1,0 +1,1 @@
+"""What the datasets, the objective, the solvers and the scripts of the benchmark share."""

@@ -1,0 +1,96 @@
+"""Questions that a ladder of tolerances does not answer.
+
+    python benchmarks/studies.py first_fit    a fit in a new process, imports included
+    python benchmarks/studies.py mnist        the default method to 1e-9 against the paper's to 1e-3
+
+Without a name, all that have no result yet; `--force` asks again.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from typing import Any
+
+from atomsieve import GCG, L1, Logistic, Problem, Square, solve
+from benchmark_utils.components import Component
+from benchmark_utils.store import load_study, save_study
+
+DATA = """
+import numpy as np
+rng = np.random.default_rng(0)
+X = np.asfortranarray(rng.standard_normal((200, 2000)))
+y = X[:, :10].sum(axis=1) + rng.standard_normal(200)
+lam = np.abs(X.T @ y).max() / len(y) / 10
+"""
+
+FITS = {
+    "nothing": "",
+    "atomsieve": "from atomsieve import Linear, Problem, solve; solve(Problem(X, y, penalty=Linear(lam)))",
+    "scikit-learn": "from sklearn.linear_model import Lasso; Lasso(lam, fit_intercept=False).fit(X, y)",
+    "celer": "from celer import Lasso; Lasso(lam, fit_intercept=False).fit(X, y)",
+    "skglm": "from skglm import Lasso; Lasso(lam, fit_intercept=False).fit(X, y)",
+    "adelie": "import adelie; adelie.grpnet(X, adelie.glm.gaussian(y), lmda_path=[lam], intercept=False,"
+    " early_exit=False, progress_bar=False)",
+}
+"""Fits as a user would write them; "nothing" is the interpreter, NumPy and the data."""
+
+
+def first_fit(repetitions: int = 5) -> list[dict[str, Any]]:
+    """Time whole processes; the best of several, so that files are in the cache of the system."""
+    rows = []
+    for name, code in FITS.items():
+        times = []
+        for _ in range(repetitions):
+            start = time.perf_counter()
+            ended = subprocess.run([sys.executable, "-c", DATA + code], check=False, capture_output=True)  # noqa: S603
+            times.append(time.perf_counter() - start)
+        failed = ended.stderr.decode().strip().splitlines()[-1:] if ended.returncode else []
+        rows.append({"solver": name, "seconds": None if failed else min(times), "reason": "".join(failed)})
+    return rows
+
+
+def mnist(limit: float = 60.0) -> list[dict[str, Any]]:
+    """Solve MNIST 4 against 9, logistic with square penalties, by the default method and by the paper's."""
+    data = Component("datasets/mnist.py").instance().get_data()
+    if data["X"] is None:
+        return []
+    rows = []
+    for strength in (1e-1, 1e-2, 1e-3, 1e-4):
+        for name, method, tol in (("default", None, 1e-9), ("GCG", GCG(), 1e-3)):
+            start = time.perf_counter()
+            problem = Problem(data["X"], data["labels"], loss=Logistic(), gauge=L1(), penalty=Square(strength))
+            result = solve(problem, method, tol=tol, max_iter=10**9, time_limit=limit)
+            rows.append(
+                {
+                    "strength": strength,
+                    "method": name,
+                    "tol": tol,
+                    "seconds": time.perf_counter() - start,
+                    "gap": result.gap / problem.baseline,
+                    "iterations": result.n_iter,
+                    "alive": int(result.alive.sum()),
+                    "reached": bool(result.converged),
+                }
+            )
+    return rows
+
+
+STUDIES = {"first_fit": first_fit, "mnist": mnist}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", choices=[*STUDIES, []], help="which studies")
+    parser.add_argument("--force", action="store_true", help="measure again what has a result")
+    options = parser.parse_args()
+    for name in options.names or STUDIES:
+        if options.force or load_study(name) is None:
+            rows = STUDIES[name]()
+            save_study(name, rows)
+            for row in rows:
+                print(name, row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Measures some problems on one dataset with one solver, in a process of its own; `run.py` starts it and may end it.
+
+Reads a job as JSON from standard input and writes events as JSON lines to standard output, each as soon as it is known,
+so that a run that has to be ended still counts for what it did.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmark_utils.components import Component, objective
+from benchmark_utils.ladder import FAR_ENOUGH, RUNGS
+from benchmark_utils.memory import peak_memory
+
+Emit = Callable[..., None]
+
+SETTLE = (3, 0.3)
+"""At most so many runs and seconds per rung; the best run counts."""
+
+SETTLE_AT_TARGET = (9, 6.0)
+"""The same for the rung that goes into the tables."""
+
+
+def timed(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def best_time(action: Callable[[], object], first: float, settle: tuple[int, float]) -> float:
+    """Return the least of several times, the first of which is known."""
+    best = spent = first
+    for _ in range(settle[0] - 1):
+        if spent >= settle[1]:
+            break
+        took = timed(action)
+        best, spent = min(best, took), spent + took
+    return best
+
+
+def climb(solver: Any, judge: Any, target: float, emit: Emit) -> None:
+    """Run the solver at one tolerance after the other, until its gap is far below the target."""
+    reached = False
+    for tol in RUNGS:
+
+        def run(tol: float = tol) -> None:
+            solver.run(tol)
+
+        first = timed(run)
+        quality = judge.evaluate_result(**solver.get_result())
+        arrives = not reached and quality["value"] <= target
+        rung = {"tol": tol, "gap": quality["value"], "nonzero": quality["nonzero"], "primal": quality["primal"]}
+        emit("rung", **rung, time=first)
+        emit("rung", **rung, time=best_time(run, first, SETTLE_AT_TARGET if arrives else SETTLE))
+        if arrives:
+            reached = True
+            emit("memory", megabytes=peak_memory(run))
+        if quality["value"] <= FAR_ENOUGH:
+            break
+
+
+def measure(dataset: dict[str, Any], solver: Any, problem: dict[str, Any], target: float, emit: Emit) -> None:
+    """Measure one problem; say what is skipped and why."""
+    judge = objective(**problem)
+    skip, reason = judge.skip(**dataset)
+    if skip:
+        emit("absent" if dataset["X"] is None else "skipped", reason=reason)
+        return
+    judge.set_data(**dataset)
+    posed = judge.get_objective()
+    skip, reason = solver.skip(**posed)
+    if skip:
+        emit("skipped", reason=reason)
+        return
+    X = posed["X"]
+    emit("posed", shape=list(X.shape), entries=int(getattr(X, "nnz", X.size)))
+    solver.set_objective(**posed)
+    emit("began")
+    solver.warm_up()
+    emit("warm")
+    climb(solver, judge, target, emit)
+    emit("done")
+
+
+def main() -> None:
+    job = json.load(sys.stdin)
+    channel = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what solvers print must not mix with the events
+    dataset = Component(**job["dataset"]).instance().get_data()
+    for number, problem in enumerate(job["problems"]):
+
+        def emit(event: str, number: int = number, **facts: Any) -> None:
+            print(json.dumps({"event": event, "problem": number, **facts}), file=channel)
+
+        try:
+            measure(dataset, Component(**job["solver"]).instance(), problem, job["target"], emit)
+        except ImportError as error:
+            emit("absent", reason=f"not installed ({error})")
+        except Exception as error:
+            emit("error", reason=f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main()
