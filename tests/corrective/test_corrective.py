@@ -183,9 +183,9 @@ def test_dead_columns_leave_the_count():
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(0, 10**6), st.floats(1e-3, 1e3), st.floats(0, 10), st.floats(1e-4, 1e2))
+@given(st.floats(1e-3, 1e3), st.floats(0, 10), st.floats(1e-4, 1e2))
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
-def test_rise_meets_the_subdifferential(penalty, seed, mass, slope, pull):
+def test_rise_meets_the_subdifferential(penalty, mass, slope, pull):
     """At the size that is left the penalty charges just the slope: `mass - r pull^2` attains phi* there."""
     rise = penalty.rise(slope, mass, pull)
     alpha, size = slope + rise, mass - rise * pull * pull
@@ -212,7 +212,7 @@ def test_growth_keeps_its_digits(seed, single, distance):
         return sum(price * np.sqrt(np.sum(wide[labels == b] ** 2)) for b, price in enumerate(blocks.prices))
 
     change = float(exact(target) - exact(x))
-    assert blocks.growth(x, target) == pytest.approx(change, abs=1e-14 * distance + 1e-18)
+    assert blocks.growth(x, target) == pytest.approx(change, abs=1e-14 * distance + 1e-17)
 
 
 @settings(max_examples=60, deadline=None)

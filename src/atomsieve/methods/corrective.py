@@ -158,7 +158,7 @@ class Corrections:
         self.room = 0.0
 
     def advance(self, point: Point, t: int) -> tuple[State, float]:  # noqa: ARG002
-        inner, enough, length = self.working_set.enter(point), FRACTION * point.gap, 1.0
+        inner, enough, length = self.working_set.enter(point), FRACTION * min(point.gap, point.objective), 1.0
         # a copy of the columns alive may take as much memory as the working set does
         self.room = inner.problem.shape[0] / point.problem.meter.columns
         quadratic = point.problem.loss.quadratic

@@ -135,6 +135,8 @@ class Model:
                 if quota == 1:
                     break
                 quota = max(1, quota // 4)
+            else:  # a straight face is best solved to its end, a curved one only as far as that matters
+                here.settled = not self.blocks.single and fall > -precision / 16
         return here.x, here.slope
 
     def _entering(self, here: "_Here", quota: int, precision: float) -> Index:
@@ -255,7 +257,7 @@ class Model:
         if blocks.single:
             steps = here.factor.solve(entries, sides)
         else:
-            system = self.hessian[entries[:, None], entries] + slope * self._curl(here.x, sizes, entries)
+            system = self._bend_gauge(self.hessian[entries[:, None], entries], entries, x, sizes, slope)
             steps = Factor(system, self.stiffness[entries]).solve(np.arange(len(entries)), sides)
         newton, shrink = steps[:, 0], steps[:, 1]
         longest = float(np.abs(normals).max())
@@ -276,14 +278,15 @@ class Model:
             return blocks.prices[entries]
         return np.copysign(blocks.prices[entries], np.where(x != 0, x, -gradient))
 
-    def _curl(self, x: Array, sizes: Array, inside: Index) -> Array:
-        """Return the Hessian of the gauge: `price / norm (I - u u')` for each block with its direction u."""
-        blocks = self.blocks
-        labels = blocks.labels[inside]
-        scale = blocks.prices[labels] / sizes[labels]
-        direction = x[inside] / sizes[labels]
-        same = labels[:, None] == labels[None, :]
-        return np.where(same, scale[:, None] * (np.eye(len(inside)) - direction[:, None] * direction[None, :]), 0.0)
+    def _bend_gauge(self, system: Array, entries: Index, x: Array, sizes: Array, slope: float) -> Array:
+        """Add the Hessian of the gauge, `price / norm (I - u u')` for each block with its direction u, in place."""
+        labels = self.blocks.labels[entries]
+        scale = slope * self.blocks.prices[labels] / sizes[labels]
+        direction = x / sizes[labels]
+        first, second = pairs(labels)
+        system[first, second] -= scale[first] * direction[first] * direction[second]
+        system.ravel()[:: len(system) + 1] += scale
+        return system
 
     def _changes(self, here: "_Here", targets: Array) -> tuple[Array, Array]:
         """Return by how much the model changes from here to each target, and the change of the gradient.
@@ -333,3 +336,13 @@ class _Here:
 def on_edge(penalty: Penalty, mass: float) -> bool:
     """Return whether a mass is at the limit of the penalty up to rounding, where the slope is open to choice."""
     return mass >= penalty.limit * (1 - EDGE)
+
+
+def pairs(labels: Index) -> tuple[Index, Index]:
+    """Return all pairs of places with the same label."""
+    order = np.argsort(labels, kind="stable")
+    _, starts, counts = np.unique(labels[order], return_index=True, return_counts=True)
+    sizes = np.repeat(counts, counts)
+    first = np.repeat(np.arange(len(labels)), sizes)
+    offset = np.arange(len(first)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return order[first], order[np.repeat(np.repeat(starts, counts), sizes) + offset]

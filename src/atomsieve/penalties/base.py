@@ -60,7 +60,7 @@ class Penalty(Piece, ABC):
             return self.argmax(slope + r) / pull + pull * r - mass / pull
 
         if excess(0.0) < 0:
-            return monotone_zero(excess, mass / pull / pull, 0.0)
+            return monotone_zero(excess, min(mass / pull / pull, self.slope(mass) - slope), 0.0)
         return -monotone_zero(lambda fall: -excess(-fall), -least, 0.0)
 
     def admits(self, s: float) -> bool:
