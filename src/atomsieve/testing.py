@@ -90,6 +90,20 @@ class _LossLaws:
                 smooth = _close(coarse, fine, 1e-3, 1e-5)
                 found = exact[:, output[0]] if output else exact
                 _law(_close(found, fine, 1e-4, 1e-5) | ~smooth, f"{name} is not the derivative")
+        for output in map(tuple, np.ndindex(u.shape[1:])):
+            v = np.zeros_like(u)
+            v[..., output[0] if output else slice(None)] = 1.0
+            bent = np.asarray(self.loss.bend(self.xp.asarray(u), self.y, self.xp.asarray(v)))
+            coarse, fine = (
+                (self.gradient(u + step * v) - self.gradient(u - step * v)) / (2 * step) for step in (1e-4, 1e-5)
+            )
+            _law(
+                _close(bent, fine, 1e-4, 1e-5) | ~_close(coarse, fine, 1e-3, 1e-5), "bend is not the change of gradient"
+            )
+        _law(
+            self.curvature(u) == 1.0 if self.loss.quadratic else True,
+            "a quadratic loss has the same curvature everywhere",
+        )
         _law(self.curvature(u) >= 0, "curvature must not be negative")
         _law(self.curvature(u) <= self.loss.entry_smoothness * (1 + 1e-12), "curvature must not exceed the smoothness")
 
@@ -174,6 +188,7 @@ def check_penalty(penalty: Penalty, *, sizes: Any = None) -> None:
     for s in grid[1:-1]:
         _check_curvature(penalty, float(s))
     _check_conjugate(penalty, grid, slopes)
+    _check_rise(penalty, top)
     _check_domain(penalty)
 
 
@@ -183,6 +198,20 @@ def _check_curvature(penalty: Penalty, s: float) -> None:
     _law(
         _close(penalty.curvature(s), quotient, 1e-4, 1e-8), f"the curvature is not the derivative of the slope at {s:g}"
     )
+
+
+def _check_rise(penalty: Penalty, top: float) -> None:
+    for slope, mass, pull in ((0.0, 0.5 * top, 0.1), (0.3, 2.0 * top, 1.0), (5.0, 0.1 * top, 3.0), (0.1, -1.0, 1.0)):
+        rise = penalty.rise(slope, mass, pull)
+        alpha, size = slope + rise, mass - rise * pull * pull
+        fits = (
+            _close(penalty.argmax(alpha), size, 1e-6, 1e-9)
+            if penalty.superlinear
+            else _close(alpha, penalty.slope(0.0))
+        )
+        floor = size <= 0 and _close(alpha, penalty.slope(0.0))
+        idle = alpha <= 1e-12 and 0 <= size <= penalty.limit * (1 + 1e-9)  # phi is flat there
+        _law(fits or floor or idle, f"rise({slope:g}, {mass:g}, {pull:g}) is not where phi charges the slope")
 
 
 def _check_conjugate(penalty: Penalty, grid: Array, slopes: Array) -> None:
@@ -292,6 +321,13 @@ def _check_blocks(core: BlockGauge, z: Array, shape: tuple[int, ...]) -> None:
     _law((sizes > 0) == (np.bincount(labels.ravel(), (x != 0).ravel()) > 0), "sizes must be positive where x is not 0")
     _law(_close(sizes.sum(), core.value(x)), "the gauge must be the sum of the sizes")
     _law(_close(core.dots(x, z).sum(), np.vdot(x, z)), "dots must add up to the inner product")
+    prices = core.prices(shape)
+    if prices is not None:
+        norms = np.sqrt(np.bincount(labels.ravel(), (x * x).ravel()))
+        _law(_close(sizes[norms > 0], prices[norms > 0] * norms[norms > 0]), "sizes must be prices times l2 norms")
+        _law(
+            core.signed or core.value(-np.abs(x)) == np.inf or not x.any(), "signed must tell whether x may be negative"
+        )
     if count > 1:
         rows = np.flatnonzero(np.arange(shape[0]) >= shape[0] // 2)
         part, kept = core.restrict(rows), np.unique(labels[rows])
