@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 from scipy import linalg
 
+from atomsieve.arrays import array_namespace
 from atomsieve.losses import Loss
 from atomsieve.measure import weigh
 from atomsieve.rounding import EPS, noise_level

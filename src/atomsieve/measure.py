@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from array_api_compat import array_namespace
 from scipy import linalg
 
+from atomsieve.arrays import array_namespace
 from atomsieve.design import Design, Rows
 from atomsieve.rounding import EPS
 from atomsieve.typing import Array, Samples

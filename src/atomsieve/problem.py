@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from atomsieve.arrays import array_namespace
 from atomsieve.checks import require_piece
 from atomsieve.design import Design, Meter, Metered, as_design
 from atomsieve.free import FreeDirections

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from atomsieve.arrays import array_namespace
 from atomsieve.design.base import ALL, Design, Rows
 from atomsieve.design.dense import dense_gram
 from atomsieve.typing import Array, Mask, Samples

@@ -91,6 +91,12 @@ class Coordinates(BlockGauge):
     def dots(self, x: Array, z: Array) -> Array:
         return (x * z).ravel()
 
+    def rows(self, blocks: Mask, shape: tuple[int, ...]) -> Mask:
+        return np.asarray(blocks if len(shape) == 1 else blocks.reshape(shape).any(axis=1))
+
+    def keep(self, x: Array, alive: Mask) -> Array:
+        return np.where(alive.reshape(x.shape), x, 0.0)
+
     def atom(self, z: Array, block: int) -> Atom:
         place = tuple(int(i) for i in np.unravel_index(block, z.shape))
         size = 1.0 if self.weights is None else float(np.broadcast_to(self._atom_sizes(z.ndim), z.shape)[place])

@@ -6,8 +6,8 @@ Losses see only the data side of the wire and are written against the array name
 from abc import ABC, abstractmethod
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from atomsieve.arrays import array_namespace
 from atomsieve.piece import Piece
 from atomsieve.typing import Samples
 

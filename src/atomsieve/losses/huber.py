@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
+from atomsieve.arrays import array_namespace
 from atomsieve.checks import require_positive
 from atomsieve.losses.base import Loss, infinite_where_not, zero_where_not
 from atomsieve.typing import Samples

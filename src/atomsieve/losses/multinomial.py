@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from atomsieve.arrays import array_namespace
 from atomsieve.checks import is_number
 from atomsieve.losses.base import Loss, infinite_where_not, x_log_x
 from atomsieve.rounding import EPS

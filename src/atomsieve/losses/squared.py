@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
+from atomsieve.arrays import array_namespace
 from atomsieve.losses.base import Loss
 from atomsieve.typing import Samples
 
