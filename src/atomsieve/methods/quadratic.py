@@ -181,14 +181,16 @@ class Model:
         blocks = self.blocks
         move = target - here.x
         if blocks.single:
-            move[(sizes == 0) & (target * here.gradient > 0)] = 0.0
+            move[(sizes == 0) & (target * here.normals < 0)] = 0.0
         inward = -blocks.sums(here.x * move)
-        crossing = inward > sizes * sizes
-        arrival = np.where(crossing, sizes * sizes / np.where(crossing, inward, 1.0), np.inf)
+        crossing = np.flatnonzero(inward > sizes * sizes)
+        arrival = np.full(len(sizes), np.inf)
+        arrival[crossing] = sizes[crossing] ** 2 / inward[crossing]
         steps = self._stops(arrival[crossing])
         here.settled = False
         for group in (steps, 2.0 ** -np.arange(4, HALVINGS) * steps[0]):
-            trials = np.where(blocks.over(arrival)[:, None] <= group, 0.0, here.x[:, None] + group * move[:, None])
+            trials = here.x[:, None] + group * move[:, None]
+            trials[blocks.over(arrival)[:, None] <= group] = 0.0
             falls, bent = self._changes(here, trials)
             best = int(falls.argmin())
             if falls[best] < 0:
@@ -207,10 +209,9 @@ class Model:
     @staticmethod
     def _stops(arrivals: Array) -> Array:
         """Return the steps to try: some of those at which blocks reach zero, the first always, and the whole way."""
-        stops = np.append(np.sort(arrivals), 1.0)
-        if len(stops) > TRIALS:
-            stops = stops[np.linspace(0, len(stops) - 1, TRIALS).astype(np.intp)]
-        return stops
+        stops = np.ones(len(arrivals) + 1)
+        stops[:-1] = np.sort(arrivals)
+        return stops if len(stops) <= TRIALS else stops[np.linspace(0, len(stops) - 1, TRIALS).astype(np.intp)]
 
     def _sprout(self, here: "_Here", entering: Index) -> None:
         """Move blocks off zero, each along its best atom, together as far as is best along that direction."""
@@ -263,10 +264,10 @@ class Model:
         longest = float(np.abs(normals).max())
         pull = longest * math.sqrt(max(float((normals / longest) @ (shrink / longest)), 0.0))
         rise = self.penalty.rise(slope, float(normals @ (x + newton)), pull)
-        target, outward = np.zeros_like(here.x), np.zeros_like(here.x)
+        target, here.normals = np.zeros_like(here.x), np.zeros_like(here.x)
         target[entries] = x + newton - rise * shrink
-        outward[entries] = target[entries] * normals
-        return target, slope + rise, ~active | (blocks.sums(outward) > 0)
+        here.normals[entries] = normals
+        return target, slope + rise, ~active | (blocks.sums(target * here.normals) > 0)
 
     def _normals(self, entries: Index, x: Array, gradient: Array, sizes: Array) -> Array:
         """Return the gradient of the gauge; towards the best atom where a coordinate is zero."""
@@ -289,24 +290,26 @@ class Model:
         return system
 
     def _changes(self, here: "_Here", targets: Array) -> tuple[Array, Array]:
-        """Return by how much the model changes from here to each target, and the change of the gradient.
+        """Return by how much the model changes from here to each target of the face, and the change of the gradient.
 
         Targets beyond the limit of the penalty, by rounding or along a curved block, are shrunk to it in place.
         Differences are taken before sums, so that the last digits of a change far smaller than the values are right.
         """
         penalty, blocks = self.penalty, self.blocks
-        masses = blocks.masses(targets)
-        for k in np.flatnonzero(masses >= penalty.limit):
-            if not penalty.admits(masses[k]):
-                targets[:, k] *= penalty.limit / masses[k] * (1 - 8 * EPS)
-                masses[k] = blocks.mass(targets[:, k])
+        masses = here.normals @ targets if blocks.single else blocks.masses(targets)
+        if penalty.limit < np.inf:
+            for k in np.flatnonzero(masses >= penalty.limit):
+                if not penalty.admits(masses[k]):
+                    targets[:, k] *= penalty.limit / masses[k] * (1 - 8 * EPS)
+                    masses[k] = blocks.mass(targets[:, k])
         moves = targets - here.x[:, None]
         bent = self.hessian @ moves
-        falls = here.gradient @ moves + np.sum(moves * bent, axis=0) / 2
+        falls = here.gradient @ moves + np.einsum("ij,ij->j", moves, bent) / 2
         before = blocks.mass(here.x)
-        growths = blocks.growths(here.x, targets)
-        falls += [self._charge(before, after, grown, here.slope) for after, grown in zip(masses, growths, strict=True)]
-        return falls, bent
+        # on a straight face the gauge is linear
+        growths = here.normals @ moves if blocks.single else blocks.growths(here.x, targets)
+        charges = [self._charge(before, after, grown, here.slope) for after, grown in zip(masses, growths, strict=True)]
+        return falls + charges, bent
 
     def _charge(self, before: float, after: float, growth: float, slope: float) -> float:
         """Return what the penalty asks for more mass; by slopes where the difference of values would cancel."""
@@ -326,6 +329,7 @@ class _Here:
     def __init__(self, x: Array, gradient: Array, slope: float, active: Mask, factor: Factor) -> None:
         self.x, self.gradient, self.slope, self.active, self.factor = x, gradient, slope, active, factor
         self.settled = False
+        self.normals = x  # of the face looked at last
 
     def go(self, target: Array, bent: Array, slope: float, active: Mask, *, settled: bool) -> None:
         """Move to a target, where the gradient is different by `bent`."""
