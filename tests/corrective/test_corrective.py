@@ -239,3 +239,13 @@ def test_dependent_columns_get_a_proximal_term():
     found = factor.solve(np.arange(3), np.ones((3, 1)))
     assert factor.proximal > 0
     np.testing.assert_allclose(hessian @ found, np.ones((3, 1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("gauge", ["L1", "weighted L1", "NonNegative", "L2", "Group", "rows", "Image"])
+@pytest.mark.parametrize("loss", [Squared(), Logistic(), Multinomial()], ids=repr)
+@pytest.mark.parametrize("penalty", [Linear(0.1), Ball(2.0)], ids=repr)
+def test_large_faces_are_solved_through_products(monkeypatch, loss, penalty, gauge):
+    """The same problems with a Hessian that is never formed."""
+    monkeypatch.setattr("atomsieve.methods.curvature.LARGE", 0)
+    result = solve(draw(loss, penalty, gauge, False), tol=1e-9)
+    assert result.converged, result

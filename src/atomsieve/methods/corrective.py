@@ -9,7 +9,7 @@ import numpy as np
 from atomsieve.design import ALL, DenseDesign, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.methods.base import apply
-from atomsieve.methods.curvature import Curvature
+from atomsieve.methods.curvature import Curvature, Products
 from atomsieve.methods.quadratic import Blocks, Model, on_edge
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
@@ -193,14 +193,20 @@ class Corrections:
         hessian = self.curvature.hessian(point, entries)
         stiffness = problem.loss.smoothness * (problem.spread * (prices / unit))[labels[entries]] ** 2
         if not problem.loss.quadratic:
-            floor = np.where(np.diagonal(hessian) < LEAST_DAMPING * stiffness, LEAST_DAMPING * stiffness, 0.0)
-            hessian = hessian + np.diag(np.maximum(floor, self.damping * stiffness))
+            hessian = self._damp(hessian, stiffness)
         model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope))
         here = x.ravel()[entries] * unit
         target, _ = model.minimise(here, slope, enough / 4)
         change = np.zeros(x.shape)
         change.ravel()[entries] = (target - here) / unit
         return self._go(point, change, blocks.growth(here, target))
+
+    def _damp(self, hessian: Array | Products, stiffness: Array) -> Array | Products:
+        """Add curvature where steps were too long, and a trace of it where there is none."""
+        if isinstance(hessian, Products):
+            return replace(hessian, ridge=max(self.damping, LEAST_DAMPING) * stiffness)
+        floor = np.where(np.diagonal(hessian) < LEAST_DAMPING * stiffness, LEAST_DAMPING * stiffness, 0.0)
+        return np.asarray(hessian + np.diag(np.maximum(floor, self.damping * stiffness)))
 
     @staticmethod
     def _near(point: Point, slope: float) -> Mask:

@@ -1,9 +1,54 @@
 """The Hessian of the loss part on chosen entries, the free directions minimised out, remembered from step to step."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
 from atomsieve.problem import Point, Problem
 from atomsieve.typing import Array, Index, Samples
+
+LARGE = 8000
+"""Entries up to which the Hessian is held as a matrix (half a gigabyte)."""
+
+
+def free_inverse(problem: Problem, u: Samples) -> Array:
+    """Return the pseudo-inverse of the Hessian in the free directions (a constant for all classes is flat)."""
+    assert problem.free is not None  # noqa: S101
+    hessian = problem.loss.hessian(problem.free.basis, u, problem.y, problem.weights)
+    return np.asarray(np.linalg.pinv(np.asarray(hessian), rcond=1e-12, hermitian=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """The Hessian on many entries through products with the data, never formed."""
+
+    problem: Problem
+    u: Samples
+    entries: Index
+    unit: float
+    ridge: Array | float = 0.0
+
+    @cached_property
+    def _free_inverse(self) -> Array:
+        return free_inverse(self.problem, self.u)
+
+    def __matmul__(self, v: Array) -> Array:
+        """Return H v for a vector, or for each column of a matrix."""
+        if v.ndim == 2:
+            return np.stack([self @ column for column in v.T], axis=1)
+        problem = self.problem
+        x = np.zeros(problem.shape)
+        x.ravel()[self.entries] = v / self.unit
+        bent = self._bend(problem.design.matvec(x))
+        if problem.free is not None:
+            basis = problem.free.basis
+            along = self._free_inverse @ np.asarray(basis.T @ bent).ravel()
+            bent = bent - self._bend(basis @ along.reshape(basis.shape[1], *problem.outputs))
+        return np.asarray(problem.design.rmatvec(bent)).ravel()[self.entries] / self.unit + self.ridge * v
+
+    def _bend(self, image: Samples) -> Samples:
+        return self.problem.measure.weighted(self.problem.loss.bend(self.u, self.problem.y, image))
 
 
 class Curvature:
@@ -23,9 +68,11 @@ class Curvature:
         self._matrix = np.empty((0, 0))
         self._u: Samples = None
 
-    def hessian(self, point: Point, entries: Index) -> Array:
+    def hessian(self, point: Point, entries: Index) -> "Array | Products":
         """Return the Hessian on entries of the flattened x, with the curvature of an earlier point if one is known."""
         problem = point.problem
+        if len(entries) > LARGE:
+            return Products(problem, point.u, entries, self.unit)
         outputs = int(np.prod(problem.outputs))
         ids = problem.rows[entries // outputs] * outputs + entries % outputs
         if self._u is None:
@@ -71,7 +118,7 @@ class Curvature:
                 for j in range(images.shape[2])
             ]
         )
-        return np.asarray(block - along[: len(entries)] @ self._free_inverse(problem) @ along[-len(others) :].T)
+        return np.asarray(block - along[: len(entries)] @ free_inverse(problem, self._u) @ along[-len(others) :].T)
 
     def _between_outputs(self, problem: Problem, entries: Index, others: Index) -> Array:
         """Return the block for entries (j, k) of a matrix x, pair by pair of outputs."""
@@ -94,10 +141,4 @@ class Curvature:
         if free is None:
             return block
         flat = along.reshape(problem.shape[0] * outputs, -1)
-        return block - flat[entries] @ self._free_inverse(problem) @ flat[others].T
-
-    def _free_inverse(self, problem: Problem) -> Array:
-        """Return the pseudo-inverse of the Hessian in the free directions (a constant for all classes is flat)."""
-        assert problem.free is not None  # noqa: S101
-        hessian = problem.loss.hessian(problem.free.basis, self._u, problem.y, problem.weights)
-        return np.asarray(np.linalg.pinv(np.asarray(hessian), rcond=1e-12, hermitian=True))
+        return block - flat[entries] @ free_inverse(problem, self._u) @ flat[others].T

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, cg
 
-from atomsieve.methods.factor import Factor
+from atomsieve.methods.curvature import Products
+from atomsieve.methods.factor import PROXIMAL, Factor
 from atomsieve.penalties import Penalty
 from atomsieve.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
@@ -31,6 +33,9 @@ EDGE = 1e-12
 
 TRIALS = 8
 """Points on the way to a target that are compared."""
+
+CG_STEPS = 1000
+"""Conjugate gradient steps for one system of a face too large for a matrix."""
 
 HALVINGS = 40
 """How often a step is halved before its direction is given up."""
@@ -103,7 +108,7 @@ class Blocks:
 class Model:
     """Curvature and slope of the loss part around x0."""
 
-    hessian: Array
+    hessian: Array | Products
     gradient: Array
     blocks: Blocks
     penalty: Penalty
@@ -118,7 +123,7 @@ class Model:
         `slope` is the alpha to begin with: what the penalty charges at the margin. Blocks enter the face several at a
         time; fewer, in the end one at a time, where that was no improvement.
         """
-        factor = Factor(self.hessian, self.stiffness)
+        factor = Factor(self.hessian, self.stiffness) if isinstance(self.hessian, np.ndarray) else None
         here = _Here(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0, factor)
         quota = max(ENTER, int(np.count_nonzero(here.active)) // 2)
         for face in range(FACES):
@@ -221,7 +226,7 @@ class Model:
         direction = np.where(blocks.over(chosen), -here.gradient, 0.0)
         norms = blocks.norms(direction)
         pull = norms - here.slope * blocks.prices
-        stiff = blocks.sums(direction * self._diagonal_product(direction))
+        stiff = blocks.sums(self.stiffness * direction * direction)
         lengths = np.where(chosen, pull * norms / np.where(stiff > 0, stiff, 1.0), 0.0)
         direction = direction * blocks.over(lengths)
         bent = self.hessian @ direction
@@ -238,14 +243,6 @@ class Model:
             here.gradient += step * bent
             here.slope = slope
 
-    def _diagonal_product(self, v: Array) -> Array:
-        """Return each block's own part of H times its part of v."""
-        blocks, product = self.blocks, np.zeros_like(v)
-        for label in np.unique(blocks.labels[v != 0]):
-            inside = np.flatnonzero(blocks.labels == label)
-            product[inside] = self.hessian[np.ix_(inside, inside)] @ v[inside]
-        return product
-
     def _face(self, here: "_Here", sizes: Array, active: Mask) -> tuple[Array, float, Mask]:
         """Return the best point of a face, its slope, and which blocks did not cross zero on the way."""
         blocks, slope = self.blocks, here.slope
@@ -255,11 +252,7 @@ class Model:
         sides = np.empty((len(entries), 2), order="F")
         sides[:, 0] = -gradient - slope * normals
         sides[:, 1] = normals
-        if blocks.single:
-            steps = here.factor.solve(entries, sides)
-        else:
-            system = self._bend_gauge(self.hessian[entries[:, None], entries], entries, x, sizes, slope)
-            steps = Factor(system, self.stiffness[entries]).solve(np.arange(len(entries)), sides)
+        steps = self._solve(here, entries, sizes, sides)
         newton, shrink = steps[:, 0], steps[:, 1]
         longest = float(np.abs(normals).max())
         pull = longest * math.sqrt(max(float((normals / longest) @ (shrink / longest)), 0.0))
@@ -268,6 +261,37 @@ class Model:
         target[entries] = x + newton - rise * shrink
         here.normals[entries] = normals
         return target, slope + rise, ~active | (blocks.sums(target * here.normals) > 0)
+
+    def _solve(self, here: "_Here", entries: Index, sizes: Array, sides: Array) -> Array:
+        """Return the Newton step on the face and the step along its normals."""
+        if not isinstance(self.hessian, np.ndarray):
+            return self._iterate(here, entries, sizes, sides)
+        if here.factor is not None and self.blocks.single:
+            return here.factor.solve(entries, sides)
+        system = self._bend_gauge(self.hessian[entries[:, None], entries], entries, here.x[entries], sizes, here.slope)
+        return Factor(system, self.stiffness[entries]).solve(np.arange(len(entries)), sides)
+
+    def _iterate(self, here: "_Here", entries: Index, sizes: Array, sides: Array) -> Array:
+        """Solve the system of a large face by conjugate gradients."""
+        blocks, stiffness = self.blocks, self.stiffness[entries]
+        over = blocks.over(sizes)[entries]
+        scale = here.slope * blocks.over(blocks.prices)[entries] / np.where(over > 0, over, 1.0)
+        direction = np.zeros_like(here.x)
+        direction[entries] = here.x[entries] / np.where(over > 0, over, 1.0)
+
+        def product(v: Array) -> Array:
+            whole = np.zeros_like(here.x)
+            whole[entries] = v
+            bent = (self.hessian @ whole)[entries] + PROXIMAL * stiffness * v
+            if not blocks.single:
+                bent += scale * (v - (direction * blocks.over(blocks.sums(direction * whole)))[entries])
+            return np.asarray(bent)
+
+        size = len(entries)
+        system = LinearOperator((size, size), matvec=product, dtype=np.float64)
+        inverse = 1.0 / np.where(stiffness > 0, stiffness, 1.0)
+        damped = LinearOperator((size, size), matvec=lambda v: inverse * v, dtype=np.float64)
+        return np.stack([cg(system, side, rtol=1e-9, maxiter=CG_STEPS, M=damped)[0] for side in sides.T], axis=1)
 
     def _normals(self, entries: Index, x: Array, gradient: Array, sizes: Array) -> Array:
         """Return the gradient of the gauge; towards the best atom where a coordinate is zero."""
@@ -326,7 +350,7 @@ class Model:
 class _Here:
     """Where the search stands: the point, the gradient there, the slope of the penalty, the blocks of the face."""
 
-    def __init__(self, x: Array, gradient: Array, slope: float, active: Mask, factor: Factor) -> None:
+    def __init__(self, x: Array, gradient: Array, slope: float, active: Mask, factor: Factor | None) -> None:
         self.x, self.gradient, self.slope, self.active, self.factor = x, gradient, slope, active, factor
         self.settled = False
         self.normals = x  # of the face looked at last
