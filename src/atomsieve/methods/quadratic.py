@@ -291,7 +291,7 @@ class Model:
         system = LinearOperator((size, size), matvec=product, dtype=np.float64)
         inverse = 1.0 / np.where(stiffness > 0, stiffness, 1.0)
         damped = LinearOperator((size, size), matvec=lambda v: inverse * v, dtype=np.float64)
-        return np.stack([cg(system, side, rtol=1e-9, maxiter=CG_STEPS, M=damped)[0] for side in sides.T], axis=1)
+        return np.stack([cg(system, side, rtol=1e-5, maxiter=CG_STEPS, M=damped)[0] for side in sides.T], axis=1)
 
     def _normals(self, entries: Index, x: Array, gradient: Array, sizes: Array) -> Array:
         """Return the gradient of the gauge; towards the best atom where a coordinate is zero."""
