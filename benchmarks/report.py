@@ -176,7 +176,10 @@ def machine_section(table: Table) -> Iterator[str]:
     yield ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))) + "."
     threads = sorted({cell.threads for cells in table.cells.values() for cell in cells.values()})
     chosen = " or ".join(str(number) if number else "each package's default" for number in threads)
-    yield f"Threads for linear algebra: {chosen}.\n"
+    limits = sorted({cell.limit for cells in table.cells.values() for cell in cells.values()})
+    yield f"Threads for linear algebra: {chosen}."
+    yield f"Seconds for one solver on one problem, all tolerances together: {' or '.join(f'{s:g}' for s in limits)}."
+    yield "A place in a table that is empty was not measured.\n"
 
 
 def _processor() -> str:
