@@ -249,3 +249,17 @@ def test_large_faces_are_solved_through_products(monkeypatch, loss, penalty, gau
     monkeypatch.setattr("atomsieve.methods.curvature.LARGE", 0)
     result = solve(draw(loss, penalty, gauge, False), tol=1e-9)
     assert result.converged, result
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_weight_on_what_was_ruled_out(seed):
+    """Entries of one row of a matrix x are ruled out one by one; the others stay in the working set."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((60, 15)), rng.integers(0, 3, 60)
+    points = []
+    problem = Problem(X, y, loss=Multinomial(), penalty=Linear(0.03), intercept=True)
+    result = solve(problem, tol=1e-10, callbacks=[lambda progress: points.append(progress.point)])
+    assert result.converged
+    assert not result.x[result.zero].any()
+    for point in points:
+        assert not point.state.x.ravel()[point.scores == -np.inf].any()

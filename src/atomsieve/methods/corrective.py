@@ -161,12 +161,12 @@ class Corrections:
         inner, enough, length = self.working_set.enter(point), FRACTION * min(point.gap, point.objective), 1.0
         # a copy of the columns alive may take as much memory as the working set does
         self.room = inner.problem.shape[0] / point.problem.meter.columns
-        quadratic = point.problem.loss.quadratic
+        quadratic, alive = point.problem.loss.quadratic, inner.scores > -np.inf
         idle, least = 0, inner
         for _ in range(ROUNDS):
             before = inner.gap
             state, length = self._newton(inner, enough)
-            inner = inner.problem.at(state)
+            inner = inner.problem.at(state, alive)
             if inner.gap <= max(enough, inner.rounding) or length == 0:
                 break
             if not quadratic and inner.gap > STALE * before:
