@@ -24,6 +24,9 @@ START = 100
 FRACTION = 0.1
 """Gap on the working set, as a part of the gap before, at which the next pass over the data pays."""
 
+FINE = 0.001
+"""The same once the working set has turned out to be complete."""
+
 ROUNDS = 50
 """Newton steps on one working set."""
 
@@ -156,9 +159,12 @@ class Corrections:
         self.patience = working_set.patience
         self.damping = 0.0
         self.room = 0.0
+        self._left = 0.0
 
     def advance(self, point: Point, t: int) -> tuple[State, float]:  # noqa: ARG002
-        inner, enough, length = self.working_set.enter(point), FRACTION * min(point.gap, point.objective), 1.0
+        # where the last working set left nothing out, the rest is a matter of Newton steps alone
+        fraction = FINE if point.gap <= 2 * self._left else FRACTION
+        inner, enough, length = self.working_set.enter(point), fraction * min(point.gap, point.objective), 1.0
         # a copy of the columns alive may take as much memory as the working set does
         self.room = inner.problem.shape[0] / point.problem.meter.columns
         quadratic, alive = point.problem.loss.quadratic, inner.scores > -np.inf
@@ -175,6 +181,7 @@ class Corrections:
             least = inner if inner.gap < least.gap else least
             if idle == PATIENCE:
                 break
+        self._left = inner.gap
         return self.working_set.leave(inner.state), length
 
     def _newton(self, point: Point, enough: float) -> tuple[State, float]:
