@@ -1,5 +1,6 @@
 """Paths: every slope solved, and one path for every penalty."""
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.linear_model import lasso_path
@@ -125,7 +126,7 @@ def test_nothing_to_find():
 
 
 def test_plot():
-    pytest.importorskip("matplotlib").use("Agg")
+    mpl.use("Agg")
     ax = path(Problem(X, SCORES), n=10).plot()
     assert ax.get_xscale() == "log"
     assert len(ax.lines) > 1

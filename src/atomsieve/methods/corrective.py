@@ -10,7 +10,7 @@ from atomsieve.design import ALL, DenseDesign, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.methods.base import apply
 from atomsieve.methods.curvature import Curvature, Products
-from atomsieve.methods.quadratic import Blocks, Model, on_edge
+from atomsieve.methods.quadratic import Blocks, Model, marginal_slope, on_edge
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
 from atomsieve.roots import monotone_zero
@@ -187,7 +187,7 @@ class Corrections:
     def _newton(self, point: Point, enough: float) -> tuple[State, float]:
         """Return the state after one Newton step on the blocks that matter, and its length."""
         problem, core, x = point.problem, point.problem.core, point.state.x
-        slope = marginal_slope(point)
+        slope = marginal_slope(problem.penalty, point.state.mass, float(np.vdot(x, point.z)))
         near = self._near(point, slope)
         labels, prices = core.labels(problem.shape).ravel(), core.prices(problem.shape)
         assert prices is not None  # noqa: S101
@@ -234,7 +234,8 @@ class Corrections:
         # what rounding takes from the mass on the edge of a ball is worth its marginal slope
         toll = 0.0
         if on_edge(problem.penalty, state.mass) and on_edge(problem.penalty, state.mass + growth):
-            toll = growth * (marginal_slope(point) - problem.penalty.slope(state.mass))
+            pull = float(np.vdot(state.x, point.z))
+            toll = growth * (marginal_slope(problem.penalty, state.mass, pull) - problem.penalty.slope(state.mass))
 
         def slope(s: float) -> float:
             return slope_along(point, move, across, s) + toll
@@ -262,15 +263,6 @@ def best(scores: Array, count: int) -> Mask:
 def power_of_two(x: float) -> float:
     """Return a power of two near x, by which numbers are scaled without rounding."""
     return 2.0 ** round(math.log2(x)) if x > 0 else 1.0
-
-
-def marginal_slope(point: Point) -> float:
-    """Return what the penalty charges at the margin; on the edge of a ball, where that is open, what x would bear."""
-    state, penalty = point.state, point.problem.penalty
-    slope = penalty.slope(state.mass)
-    if on_edge(penalty, state.mass):
-        slope = max(slope, float(np.vdot(state.x, point.z)) / state.mass)
-    return slope
 
 
 def reach(point: Point, slope: float) -> float:

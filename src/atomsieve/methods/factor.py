@@ -30,11 +30,8 @@ class Factor:
 
     def solve(self, entries: Index, sides: Array) -> Array:
         """Return the solutions v of `H v = side` on the entries, zero elsewhere, one column for each side."""
-        if len(entries) < SMALL or not np.array_equal(entries, self._order):
-            gone = self._follow(entries)
-        else:
-            gone = entries[:0]
-        if len(gone) == 0 and self._order is entries:
+        gone = self._follow(entries)
+        if np.array_equal(entries, self._order):
             return np.asarray(lapack.dpotrs(self._lower, sides, lower=1)[0])
         right = np.zeros((len(self.hessian), sides.shape[1]))
         right[entries] = sides
@@ -50,6 +47,8 @@ class Factor:
 
     def _follow(self, entries: Index) -> Index:
         """Cover the entries, and return which places of the factor hold others."""
+        if np.array_equal(entries, self._order):
+            return entries[:0]
         if len(entries) >= SMALL and len(self._order):
             active = np.zeros(len(self.hessian), dtype=bool)
             active[entries] = True

@@ -201,15 +201,9 @@ class Model:
             if falls[best] < 0:
                 x = np.ascontiguousarray(trials[:, best])
                 here.go(x, bent[:, best], here.slope, blocks.norms(x) > 0, settled=False)
-                here.slope = self._marginal(here)
+                here.slope = marginal_slope(self.penalty, blocks.mass(x), -float(x @ here.gradient))
                 return float(falls[best])
         return 0.0
-
-    def _marginal(self, here: "_Here") -> float:
-        """Return what the penalty charges at the margin; at its limit, where that is open, what x would bear."""
-        mass = self.blocks.mass(here.x)
-        slope = self.penalty.slope(mass)
-        return max(slope, -float(here.x @ here.gradient) / mass) if on_edge(self.penalty, mass) else slope
 
     @staticmethod
     def _stops(arrivals: Array) -> Array:
@@ -353,7 +347,7 @@ class _Here:
     def __init__(self, x: Array, gradient: Array, slope: float, active: Mask, factor: Factor | None) -> None:
         self.x, self.gradient, self.slope, self.active, self.factor = x, gradient, slope, active, factor
         self.settled = False
-        self.normals = x  # of the face looked at last
+        self.normals = np.zeros_like(x)  # of the face looked at last
 
     def go(self, target: Array, bent: Array, slope: float, active: Mask, *, settled: bool) -> None:
         """Move to a target, where the gradient is different by `bent`."""
@@ -364,6 +358,11 @@ class _Here:
 def on_edge(penalty: Penalty, mass: float) -> bool:
     """Return whether a mass is at the limit of the penalty up to rounding, where the slope is open to choice."""
     return mass >= penalty.limit * (1 - EDGE)
+
+
+def marginal_slope(penalty: Penalty, mass: float, pull: float) -> float:
+    """Return what the penalty charges at the margin; on its edge, where that is open, what x . z (`pull`) bears."""
+    return max(penalty.slope(mass), pull / mass) if on_edge(penalty, mass) else penalty.slope(mass)
 
 
 def pairs(labels: Index) -> tuple[Index, Index]:
