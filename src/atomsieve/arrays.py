@@ -3,10 +3,9 @@
 from typing import Any
 
 import array_api_compat
-import array_api_compat.numpy
 import numpy as np
 
 
 def array_namespace(array: Any) -> Any:
     """Return the array API namespace of an array."""
-    return array_api_compat.numpy if type(array) is np.ndarray else array_api_compat.array_namespace(array)
+    return np if type(array) is np.ndarray else array_api_compat.array_namespace(array)

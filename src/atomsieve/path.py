@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.checks import as_floats, is_number, require_piece
+from atomsieve.limits import Limits
 from atomsieve.methods import Corrective
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.problem import Problem
 from atomsieve.result import Result
 from atomsieve.screening import RULES
-from atomsieve.solve import Callback, Limits, check_callbacks, run, solve
+from atomsieve.solve import Callback, check_callbacks, run, solve
 from atomsieve.status import Status
 from atomsieve.typing import Array
 
@@ -141,7 +142,7 @@ def path(
     origin = problem.at(problem.state(), problem.eligible)
     falling = _slopes(problem, origin.sigma, slopes, n, ratio)
     limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
-    stepper, results = method.begin(problem), []
+    stepper, results = method.begin(problem, limits), []
     point = origin
     for slope in falling:
         here = problem.at_penalty(Linear(float(slope)))

@@ -270,7 +270,7 @@ class Point:
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
         charge = penalty.value(state.mass)
-        factor = 1.0
+        factor, objective = 1.0, None
         if penalty.superlinear or penalty.conjugate(sigma) < math.inf:
             answer = penalty.conjugate(sigma)
             gap = charge + answer + inner(centred, theta)
@@ -278,7 +278,8 @@ class Point:
             factor = penalty.slope(0.0) / sigma
             theta, z, scores, sigma = factor * theta, factor * z, factor * scores, penalty.slope(0.0)
             answer = float(xp.sum(problem.weights * problem.loss.conjugate(factor * slopes, problem.y)))
-            gap = problem.loss_value(u) + answer + charge
+            objective = problem.loss_value(u) + charge
+            gap = objective + answer
         noise = noise_level(len(u))
         norm = problem.measure.plain_norm
         size = state.length if u is state.fit else state.length + norm(u)
@@ -287,7 +288,10 @@ class Point:
         rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.fit else norm(centred))
         if not math.isnan(gap):
             gap = max(gap, 0.0)
-        return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, factor, rounding, doubt)
+        point = cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, factor, rounding, doubt)
+        if objective is not None:
+            point.__dict__["objective"] = objective
+        return point
 
     def __repr__(self) -> str:
         return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"

@@ -1,6 +1,5 @@
 """The only loop: look at the point, sieve the atoms, stop or step."""
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -8,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.checks import as_floats, is_number, require_piece
+from atomsieve.checks import as_floats, require_piece
+from atomsieve.limits import Limits
 from atomsieve.methods import Corrective, Method
 from atomsieve.methods.base import Stepper
 from atomsieve.problem import Point, Problem
@@ -19,9 +19,6 @@ from atomsieve.state import State
 from atomsieve.status import Status
 from atomsieve.trace import Progress, Trace
 from atomsieve.typing import Index
-
-HOPELESS = 1e10
-"""Multiple of the objective at x = 0 beyond which a run without a convergence theorem is given up."""
 
 Callback = Callable[[Progress], Any]
 
@@ -78,14 +75,14 @@ def solve(
     if not (isinstance(screening, str) and screening in RULES):
         raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
     callbacks = check_callbacks(callbacks)
-    state = first_state(problem, start)
-    return run(problem, method.begin(problem), limits, RULES[screening](), state, callbacks=callbacks, trace=trace)
+    stepper, rule, state = method.begin(problem, limits), RULES[screening](), first_state(problem, start)
+    return run(problem, stepper, limits, rule, state, callbacks=callbacks, trace=trace)
 
 
 def run(
     problem: Problem,
     stepper: Stepper,
-    limits: "Limits",
+    limits: Limits,
     rule: Rule,
     state: State,
     *,
@@ -127,57 +124,6 @@ def run(
     assert best is not None  # noqa: S101 -- the loop looks before it leaves
     result = best.result(sieve, status, n_iter=t - 1, time=limits.elapsed, trace=history)
     return replace(result, passes=problem.meter.passes - passes)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When a run ends."""
-
-    baseline: float
-    gap: float
-    max_iter: int
-    time: float
-    started: float
-
-    @classmethod
-    def of(cls, problem: Problem, tol: float, max_iter: int, time_limit: float | None) -> "Limits":
-        """Check the limits and start the clock."""
-        if not (is_number(tol) and 0 <= tol < np.inf):
-            raise ValueError(f"tol must be a finite number that is not negative, got {tol!r}.")
-        if not (is_number(max_iter) and 0 <= max_iter < np.inf and max_iter == int(max_iter)):
-            raise ValueError(f"max_iter must be a whole number that is not negative, got {max_iter!r}.")
-        if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
-            raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
-        return cls(problem.baseline, tol * problem.baseline, int(max_iter), time_limit or np.inf, time.perf_counter())
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the run began."""
-        return time.perf_counter() - self.started
-
-    def status(self, progress: Progress) -> Status | None:
-        """Return why the run ends here, None where it goes on."""
-        point = progress.point
-        if point.gap <= self.gap or self._nothing_left(point):
-            return Status.CONVERGED
-        if not point.is_finite or (not point.problem.penalty.quadratic and self._above(point, HOPELESS)):
-            return Status.DIVERGED
-        if point.gap <= point.rounding:
-            return Status.STALLED
-        if progress.iteration > self.max_iter:
-            astray = Status.NO_PROGRESS if point.problem.penalty.quadratic else Status.DIVERGED
-            return astray if self._above(point, 1.0) else Status.MAX_ITER
-        return Status.TIME_LIMIT if progress.time > self.time else None
-
-    def _nothing_left(self, point: Point) -> bool:
-        """Return whether free directions fit the targets so exactly that the objective is nothing but rounding."""
-        negligible = point.problem.negligible
-        return self.baseline <= negligible and point.objective <= negligible
-
-    def _above(self, point: Point, factor: float) -> bool:
-        """Return whether the objective exceeds a multiple of what it was at x = 0; the gap tells first, at no cost."""
-        ceiling = factor * self.baseline
-        return point.gap > ceiling - self.baseline and point.objective > ceiling
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,4 +118,4 @@ class Multinomial(Loss):
     @staticmethod
     def _labels(u: Samples, y: Samples) -> Samples:
         xp = array_namespace(u)
-        return xp.astype(xp.arange(u.shape[1])[None, :] == y[:, None], u.dtype)
+        return xp.where(xp.arange(u.shape[1])[None, :] == y[:, None], xp.ones_like(u), xp.zeros_like(u))

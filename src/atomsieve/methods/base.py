@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from atomsieve.checks import require_piece
+from atomsieve.limits import Limits
 from atomsieve.penalties import Penalty
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
@@ -45,8 +46,8 @@ class Method(Protocol):
     def check(self, problem: Problem) -> None:
         """Refuse, in a sentence, a problem that the method cannot solve."""
 
-    def begin(self, problem: Problem) -> Stepper:
-        """Return the method at work on a problem."""
+    def begin(self, problem: Problem, limits: Limits) -> Stepper:
+        """Return the method at work on a problem, within limits."""
 
 
 def require_bounded_oracle(method: object, penalty: Penalty) -> None:
@@ -118,7 +119,7 @@ class Walk(Piece, ABC):
     def check(self, problem: Problem) -> None:
         require_bounded_oracle(self, problem.penalty)
 
-    def begin(self, problem: Problem) -> "Walk":  # noqa: ARG002
+    def begin(self, problem: Problem, limits: Limits) -> "Walk":  # noqa: ARG002
         return self
 
     @abstractmethod

@@ -8,8 +8,9 @@ import numpy as np
 
 from atomsieve.design import ALL, DenseDesign, StackDesign
 from atomsieve.gauges import Atom, NonNegative
+from atomsieve.limits import Limits
 from atomsieve.methods.base import apply
-from atomsieve.methods.curvature import Curvature, Products
+from atomsieve.methods.curvature import LARGE, Curvature, Products
 from atomsieve.methods.quadratic import Blocks, Model, marginal_slope, on_edge
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
@@ -18,7 +19,7 @@ from atomsieve.state import Move, State
 from atomsieve.steps import slope_along
 from atomsieve.typing import Array, Mask
 
-START = 100
+START = 150
 """Blocks in the first working set."""
 
 FRACTION = 0.1
@@ -35,6 +36,12 @@ PATIENCE = 5
 
 NEAR = 20
 """Blocks beside the support that a Newton step may move, at least."""
+
+CHEAP = 5e6
+"""Multiplications for a Gram matrix that count for nothing."""
+
+CURVED = 500
+"""Entries up to which the Hessian is formed where blocks are curved, and every face needs a factor of its own."""
 
 STALE = 0.1
 """Part of the gap that a Newton step may leave before the curvature is taken afresh."""
@@ -56,9 +63,9 @@ class Corrective(Piece):
     def check(self, problem: Problem) -> None:
         pass
 
-    def begin(self, problem: Problem) -> "Corrections":
+    def begin(self, problem: Problem, limits: Limits) -> "Corrections":
         working_set = AtomSet() if problem.core.prices(problem.shape) is None else RowSet()
-        return Corrections(working_set, Curvature(power_of_two(problem.widest)))
+        return Corrections(working_set, Curvature(power_of_two(problem.widest)), limits)
 
 
 class WorkingSet(Protocol):
@@ -151,11 +158,27 @@ class AtomSet:
         self.weights = np.append(self.weights, weight)
 
 
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What all models on one working set share: its blocks, and the largest curvature that entries can have."""
+
+    blocks: Blocks
+    stiffness: Array
+
+    @classmethod
+    def of(cls, problem: Problem, unit: float) -> "Frame":
+        """Return the frame of a small problem."""
+        labels, prices = problem.core.labels(problem.shape).ravel(), problem.core.prices(problem.shape)
+        assert prices is not None  # noqa: S101
+        stiffness = problem.loss.smoothness * (problem.spread * (prices / unit)) ** 2
+        return cls(Blocks(labels, prices / unit, problem.core.signed), stiffness[labels])
+
+
 class Corrections:
     """The method at work: a working set at a time, with the curvature and the damping that were good before."""
 
-    def __init__(self, working_set: WorkingSet, curvature: Curvature) -> None:
-        self.working_set, self.curvature = working_set, curvature
+    def __init__(self, working_set: WorkingSet, curvature: Curvature, limits: Limits) -> None:
+        self.working_set, self.curvature, self.limits = working_set, curvature, limits
         self.patience = working_set.patience
         self.damping = 0.0
         self.room = 0.0
@@ -164,18 +187,19 @@ class Corrections:
     def advance(self, point: Point, t: int) -> tuple[State, float]:  # noqa: ARG002
         # where the last working set left nothing out, the rest is a matter of Newton steps alone
         fraction = FINE if point.gap <= 2 * self._left else FRACTION
-        inner, enough, length = self.working_set.enter(point), fraction * min(point.gap, point.objective), 1.0
+        inner, enough = self.working_set.enter(point), fraction * min(point.gap, point.objective)
+        enough, length, frame = max(enough, self.limits.gap / 4), 1.0, Frame.of(inner.problem, self.curvature.unit)
         # a copy of the columns alive may take as much memory as the working set does
         self.room = inner.problem.shape[0] / point.problem.meter.columns
         quadratic, alive = point.problem.loss.quadratic, inner.scores > -np.inf
         idle, least = 0, inner
         for _ in range(ROUNDS):
             before = inner.gap
-            state, length = self._newton(inner, enough)
+            state, length = self._newton(inner, frame, enough)
             inner = inner.problem.at(state, alive)
-            if inner.gap <= max(enough, inner.rounding) or length == 0:
+            if inner.gap <= max(enough, inner.rounding) or length == 0 or self.limits.late:
                 break
-            if not quadratic and inner.gap > STALE * before:
+            if not quadratic and (inner.gap > STALE * before or self.curvature.cost <= CHEAP):
                 self.curvature.forget()
             idle = 0 if inner.gap < least.gap / 2 else idle + 1
             least = inner if inner.gap < least.gap else least
@@ -184,21 +208,17 @@ class Corrections:
         self._left = inner.gap
         return self.working_set.leave(inner.state), length
 
-    def _newton(self, point: Point, enough: float) -> tuple[State, float]:
+    def _newton(self, point: Point, frame: "Frame", enough: float) -> tuple[State, float]:
         """Return the state after one Newton step on the blocks that matter, and its length."""
-        problem, core, x = point.problem, point.problem.core, point.state.x
+        problem, x, unit = point.problem, point.state.x, self.curvature.unit
         slope = marginal_slope(problem.penalty, point.state.mass, float(np.vdot(x, point.z)))
         near = self._near(point, slope)
-        labels, prices = core.labels(problem.shape).ravel(), core.prices(problem.shape)
-        assert prices is not None  # noqa: S101
-        entries = np.flatnonzero(near[labels])
+        entries = np.flatnonzero(frame.blocks.over(near))
         if not len(entries):
             return point.state, 0.0
-        unit = self.curvature.unit
-        blocks = Blocks(labels, prices / unit, core.signed).restrict(entries)
+        blocks, stiffness = frame.blocks.restrict(entries), frame.stiffness[entries]
         gradient = -point.z.ravel()[entries] / (point.factor * unit)
-        hessian = self.curvature.hessian(point, entries)
-        stiffness = problem.loss.smoothness * (problem.spread * (prices / unit))[labels[entries]] ** 2
+        hessian = self.curvature.hessian(point, entries, LARGE if blocks.single else CURVED)
         if not problem.loss.quadratic:
             hessian = self._damp(hessian, stiffness)
         model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope))
@@ -221,7 +241,8 @@ class Corrections:
         sizes, scores = point.problem.core.sizes(point.state.x), point.scores / point.factor
         support = int(np.count_nonzero(sizes))
         wanted = np.where(sizes > 0, np.inf, np.where(scores > slope, scores, -np.inf))
-        return best(wanted, support + max(NEAR, support))
+        room = math.isqrt(int(CHEAP / len(point.u))) if point.problem.loss.quadratic else 0
+        return best(wanted, support + max(NEAR, support, room))
 
     def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
         """Go along a change of x, as far as the objective falls; derivatives tell, values lose their digits."""

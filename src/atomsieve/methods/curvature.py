@@ -1,6 +1,6 @@
 """The Hessian of the loss part on chosen entries, the free directions minimised out, remembered from step to step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,9 @@ from atomsieve.typing import Array, Index, Samples
 
 LARGE = 8000
 """Entries up to which the Hessian is held as a matrix (half a gigabyte)."""
+
+MOST = 0.7
+"""Part of the columns of which no copy is made."""
 
 
 def free_inverse(problem: Problem, u: Samples) -> Array:
@@ -32,6 +35,21 @@ class Products:
     @cached_property
     def _free_inverse(self) -> Array:
         return free_inverse(self.problem, self.u)
+
+    @cached_property
+    def diagonal(self) -> Array | None:
+        """The curvature of each entry on its own, the free directions left as they are; None where outputs mix."""
+        if self.u.ndim > 1:
+            return None
+        weights = self.problem.measure.weighted(self.problem.loss.curvature(self.u, self.problem.y))
+        return self.problem.design.squared_norms(weights, self.unit)[self.entries] + self.ridge
+
+    def restrict(self, places: Index) -> "Products":
+        """Return the Hessian on some of the entries, with a copy of their columns if that is much less."""
+        entries, ridge = self.entries[places], np.broadcast_to(self.ridge, self.entries.shape)[places]
+        if self.problem.outputs or len(entries) > MOST * self.problem.shape[0]:
+            return replace(self, entries=entries, ridge=ridge)
+        return Products(self.problem.restrict(entries), self.u, np.arange(len(entries)), self.unit, ridge)
 
     def __matmul__(self, v: Array) -> Array:
         """Return H v for a vector, or for each column of a matrix."""
@@ -68,25 +86,34 @@ class Curvature:
         self._matrix = np.empty((0, 0))
         self._u: Samples = None
 
-    def hessian(self, point: Point, entries: Index) -> "Array | Products":
-        """Return the Hessian on entries of the flattened x, with the curvature of an earlier point if one is known."""
+    @property
+    def cost(self) -> float:
+        """Multiplications that the matrix took, more or less."""
+        return 0.0 if self._u is None else float(self._u.size) * len(self._ids) ** 2
+
+    def hessian(self, point: Point, entries: Index, large: int = LARGE) -> "Array | Products":
+        """Return the Hessian on entries of the flattened x, with the curvature of an earlier point if one is known.
+
+        Of more entries than are `large` it is not formed.
+        """
         problem = point.problem
-        if len(entries) > LARGE:
+        if len(entries) > large:
             return Products(problem, point.u, entries, self.unit)
         outputs = int(np.prod(problem.outputs))
         ids = problem.rows[entries // outputs] * outputs + entries % outputs
         if self._u is None:
             self._u = point.u
-        shared, old, found = np.intersect1d(ids, self._ids, assume_unique=True, return_indices=True)
-        if len(shared) == len(ids):
-            return self._matrix[np.ix_(found, found)]  # ids come sorted, and so do shared ones
-        if not len(shared):
+        found = np.searchsorted(self._ids, ids)  # both are sorted
+        known = self._ids[np.minimum(found, len(self._ids) - 1)] == ids if len(self._ids) else np.zeros(len(ids), bool)
+        if known.all():
+            return self._matrix[found[:, None], found]
+        if not known.any():
             matrix = self._block(problem, entries, entries)
         else:
-            new = np.setdiff1d(np.arange(len(ids)), old, assume_unique=True)
+            old, new, found = np.flatnonzero(known), np.flatnonzero(~known), found[known]
             border = self._block(problem, entries, entries[new])
             matrix = np.empty((len(ids), len(ids)))
-            matrix[np.ix_(old, old)] = self._matrix[np.ix_(found, found)]
+            matrix[old[:, None], old] = self._matrix[found[:, None], found]
             matrix[:, new] = border
             matrix[new, :] = border.T
         self._ids, self._matrix = ids, matrix

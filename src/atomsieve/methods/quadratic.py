@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, cg
 
 from atomsieve.methods.curvature import Products
-from atomsieve.methods.factor import PROXIMAL, Factor
+from atomsieve.methods.factor import Factor
+from atomsieve.methods.large import LargeFace
+from atomsieve.methods.pivot import TABLEAU, best_face
 from atomsieve.penalties import Penalty
 from atomsieve.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
@@ -33,9 +34,6 @@ EDGE = 1e-12
 
 TRIALS = 8
 """Points on the way to a target that are compared."""
-
-CG_STEPS = 1000
-"""Conjugate gradient steps for one system of a face too large for a matrix."""
 
 HALVINGS = 40
 """How often a step is halved before its direction is given up."""
@@ -125,6 +123,8 @@ class Model:
         """
         factor = Factor(self.hessian, self.stiffness) if isinstance(self.hessian, np.ndarray) else None
         here = _Here(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0, factor)
+        if self.blocks.single and factor is not None and len(x0) <= TABLEAU and self._leap(here, precision):
+            return here.x, here.slope
         quota = max(ENTER, int(np.count_nonzero(here.active)) // 2)
         for face in range(FACES):
             if here.settled or face == 0:
@@ -143,6 +143,27 @@ class Model:
             else:  # a straight face is best solved to its end, a curved one only as far as that matters
                 here.settled = not self.blocks.single and fall > -precision / 16
         return here.x, here.slope
+
+    def _leap(self, here: "_Here", precision: float) -> bool:
+        """Go to what pivots say is the best point, if it is better; return whether it is good enough."""
+        blocks = self.blocks
+        assert isinstance(self.hessian, np.ndarray)  # noqa: S101
+        found = best_face(
+            self.hessian, here.gradient, here.x, here.slope, self.penalty, prices=blocks.prices, signed=blocks.signed
+        )
+        if found is None:
+            return False
+        x, slope = self._inside(found[0]), found[1]
+        move = x - here.x
+        bent = self.hessian @ move
+        before, growth = blocks.mass(here.x), blocks.growth(here.x, x)
+        fall = float(move @ (here.gradient + bent / 2)) + self._charge(before, before + growth, growth, here.slope)
+        if not fall < 0:
+            return False
+        here.go(x, bent, slope, x != 0, settled=False)
+        excess = blocks.scores(-here.gradient) - slope
+        slack = np.abs(x * here.gradient + slope * blocks.prices * np.abs(x)).sum()
+        return bool(slack + self.reach * max(float(excess.max()), 0.0) <= precision)
 
     def _entering(self, here: "_Here", quota: int, precision: float) -> Index:
         """Return the blocks at zero that would lower the objective most, a limited number of them."""
@@ -266,26 +287,22 @@ class Model:
         return Factor(system, self.stiffness[entries]).solve(np.arange(len(entries)), sides)
 
     def _iterate(self, here: "_Here", entries: Index, sizes: Array, sides: Array) -> Array:
-        """Solve the system of a large face by conjugate gradients."""
-        blocks, stiffness = self.blocks, self.stiffness[entries]
-        over = blocks.over(sizes)[entries]
-        scale = here.slope * blocks.over(blocks.prices)[entries] / np.where(over > 0, over, 1.0)
-        direction = np.zeros_like(here.x)
-        direction[entries] = here.x[entries] / np.where(over > 0, over, 1.0)
-
-        def product(v: Array) -> Array:
-            whole = np.zeros_like(here.x)
-            whole[entries] = v
-            bent = (self.hessian @ whole)[entries] + PROXIMAL * stiffness * v
-            if not blocks.single:
-                bent += scale * (v - (direction * blocks.over(blocks.sums(direction * whole)))[entries])
-            return np.asarray(bent)
-
-        size = len(entries)
-        system = LinearOperator((size, size), matvec=product, dtype=np.float64)
-        inverse = 1.0 / np.where(stiffness > 0, stiffness, 1.0)
-        damped = LinearOperator((size, size), matvec=lambda v: inverse * v, dtype=np.float64)
-        return np.stack([cg(system, side, rtol=1e-5, maxiter=CG_STEPS, M=damped)[0] for side in sides.T], axis=1)
+        """Solve the system of a large face by conjugate gradients, on a curved face as far as one step needs."""
+        blocks, hessian = self.blocks, self.hessian
+        assert isinstance(hessian, Products)  # noqa: S101
+        stiffness, norms = self.stiffness[entries], blocks.over(sizes)[entries]
+        if blocks.single:
+            labels, bend, rtol = np.arange(len(entries)), 0.0, 1e-5
+        else:
+            labels = np.unique(blocks.labels[entries], return_inverse=True)[1]
+            bend, rtol = here.slope * blocks.over(blocks.prices)[entries] / norms, 0.1
+        directions = here.x[entries] / np.where(norms > 0, norms, 1.0)
+        face = LargeFace(hessian.restrict(entries), stiffness, labels, directions, bend)
+        solved = np.zeros_like(sides)
+        solved[:, 0] = face.solve(sides[:, 0], rtol)
+        if self.penalty.superlinear:  # else the slope is what it is
+            solved[:, 1] = face.solve(sides[:, 1], min(rtol, 1e-3))
+        return solved
 
     def _normals(self, entries: Index, x: Array, gradient: Array, sizes: Array) -> Array:
         """Return the gradient of the gauge; towards the best atom where a coordinate is zero."""
@@ -317,9 +334,8 @@ class Model:
         masses = here.normals @ targets if blocks.single else blocks.masses(targets)
         if penalty.limit < np.inf:
             for k in np.flatnonzero(masses >= penalty.limit):
-                if not penalty.admits(masses[k]):
-                    targets[:, k] *= penalty.limit / masses[k] * (1 - 8 * EPS)
-                    masses[k] = blocks.mass(targets[:, k])
+                targets[:, k] = self._inside(targets[:, k])
+                masses[k] = blocks.mass(targets[:, k])
         moves = targets - here.x[:, None]
         bent = self.hessian @ moves
         falls = here.gradient @ moves + np.einsum("ij,ij->j", moves, bent) / 2
@@ -328,6 +344,11 @@ class Model:
         growths = here.normals @ moves if blocks.single else blocks.growths(here.x, targets)
         charges = [self._charge(before, after, grown, here.slope) for after, grown in zip(masses, growths, strict=True)]
         return falls + charges, bent
+
+    def _inside(self, x: Array) -> Array:
+        """Return x, shrunk to the limit of the penalty where rounding has taken it beyond."""
+        mass = self.blocks.mass(x)
+        return x if self.penalty.admits(mass) else x * (self.penalty.limit / mass * (1 - 8 * EPS))
 
     def _charge(self, before: float, after: float, growth: float, slope: float) -> float:
         """Return what the penalty asks for more mass; by slopes where the difference of values would cancel."""
