@@ -104,11 +104,14 @@ class Walk:
 
     def settle(self, penalty: Penalty) -> bool:
         """Change the slope to what the penalty charges for the mass; return False when lost."""
+        longest = float(self.prices.max())
         while self.pivots:
-            rates = self.tableau.respond(self.normals)
-            mass, shrink = float(self.normals @ self.values), -float(self.normals @ rates)
+            normals = self.normals / longest  # their squares may overflow
+            rates = self.tableau.respond(normals)
+            mass, shrink = float(self.normals @ self.values), -float(normals @ rates)
+            rates *= longest
             if shrink > 0:
-                rise = penalty.rise(self.slope, mass, math.sqrt(shrink))
+                rise = penalty.rise(self.slope, mass, longest * math.sqrt(shrink))
             else:  # no entry, no mass
                 rise = penalty.slope(0.0) - self.slope
             if rise == 0:
