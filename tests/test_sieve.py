@@ -38,7 +38,7 @@ def test_dead_columns_leave_the_products(kind, loss, gauge):
     sieve = Sieve(problem, PairwiseRule())
     state, method = problem.state(), Pairwise()
     for t in range(1, 60):
-        point = sieve.look(state)
+        point = sieve.look(sieve.at(state))
         state, _ = method.advance(point, t)
     assert sieve.problem.shape[0] < problem.shape[0] / 2
     assert sieve.count <= len(point.scores)
@@ -55,7 +55,7 @@ def test_excluded_columns_leave_the_products_even_without_screening():
     problem = wide_problem(gauge=L1(weights))
     sieve = Sieve(problem, KeepAll())
     for _ in range(3):
-        point = sieve.look(sieve.problem.state())
+        point = sieve.look(sieve.at(sieve.problem.state()))
     assert sieve.problem.shape == (30,)
     assert point.z.shape == (30,)
 
@@ -66,7 +66,7 @@ def test_weight_on_removed_atoms_is_dropped():
     x = best.x.copy()
     x[~best.alive] = 1e-9
     sieve = Sieve(problem, PairwiseRule())
-    point = sieve.look(problem.state(x))
+    point = sieve.look(sieve.at(problem.state(x)))
     assert not point.state.x[~sieve.alive].any()
     assert point.state.fit == pytest.approx(np.asarray(problem.design.matvec(point.state.x)))
 

@@ -139,7 +139,7 @@ def path(
     if not (isinstance(screening, str) and screening in RULES):
         raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
     callbacks, method = check_callbacks(callbacks), Corrective()
-    origin = problem.at(problem.state(), problem.eligible)
+    origin = problem.origin
     falling = _slopes(problem, origin.sigma, slopes, n, ratio)
     limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
     stepper, results = method.begin(problem, limits), []
@@ -147,7 +147,7 @@ def path(
     for slope in falling:
         here = problem.at_penalty(Linear(float(slope)))
         point = point.under(here)
-        results.append(run(here, stepper, limits, RULES[screening](), point.state, callbacks=callbacks, known=point))
+        results.append(run(here, stepper, limits, RULES[screening](), point, callbacks=callbacks, relay=True))
         point = results[-1].point
         if results[-1].status in (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED):
             break

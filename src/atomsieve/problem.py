@@ -97,7 +97,8 @@ class Problem:
         with np.errstate(over="ignore", invalid="ignore"):
             if columns.shape[1]:
                 self.free = FreeDirections.of(columns, loss, self.y, weights, self.outputs)
-            origin = self.at(self.state())
+            self._origin = self.view(self.state())
+            origin = Point.of(self, self._origin, self.eligible)
             error = noise_level(len(self.y)) * self.measure.plain_norm(origin.u)
         self.baseline = origin.objective
         """The objective at x = 0, free directions at their best: the scale of every tolerance."""
@@ -194,21 +195,26 @@ class Problem:
                 return free, fit, self.loss.gradient(fit, self.y)
             return self.free.minimise(fit, free)
 
-    def at(self, state: State, alive: Mask | None = None) -> "Point":
-        """Return the point at a state: one product with A', and all bounds that follow from it.
-
-        Blocks that are not `alive` are known to be zero at the optimum and do not count in the support function.
-        """
+    def view(self, state: State) -> "View":
+        """Return what one product with A' shows."""
         with np.errstate(over="ignore", invalid="ignore"):
             free, u, slopes = self.predict(state.fit, state.free)
             # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z; the slopes
             # themselves stay as they are, inside the domain of the conjugate
             theta = self.measure.weighted(self.measure.project(slopes))
-            z = -self.design.rmatvec(theta)
-            scores = self.core.scores(z)
-            if alive is not None:
-                scores[~alive] = -np.inf
-            return Point.of(self, replace(state, free=free), u, slopes, (theta, z, scores))
+            return View(replace(state, free=free), u, slopes, theta, -self.design.rmatvec(theta))
+
+    def at(self, state: State, alive: Mask | None = None) -> "Point":
+        """Return the point at a state: one product with A', and all bounds that follow from it.
+
+        Blocks that are not `alive` are known to be zero at the optimum and do not count in the support function.
+        """
+        return Point.of(self, self.view(state), alive)
+
+    @property
+    def origin(self) -> "Point":
+        """The point at x = 0, which was looked at when the problem was stated."""
+        return Point.of(self, self._origin, self.eligible)
 
     def at_penalty(self, penalty: Penalty) -> Self:
         """Return the same problem with another penalty; nothing that was computed from the data is lost."""
@@ -227,11 +233,22 @@ class Problem:
     def recast(self, design: Design, core: BlockGauge, rows: Index, outputs: tuple[int, ...] | None = None) -> Self:
         """Return the same loss, penalty and free directions over other coefficients."""
         part = copy.copy(self)
-        for name in ("measure", "eligible", "spread", "lengths", "widest"):
+        for name in ("measure", "eligible", "spread", "lengths", "widest", "_origin"):
             part.__dict__.pop(name, None)
         part.design, part.core, part.rows = design, core, rows
         part.outputs = self.outputs if outputs is None else outputs
         return part
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the data show at a state, whatever the penalty: predictions, loss'(u), theta and `z = -A' theta`."""
+
+    state: State
+    u: Samples
+    slopes: Samples
+    theta: Samples
+    z: Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -259,11 +276,17 @@ class Point:
     doubt: float
 
     @classmethod
-    def of(
-        cls, problem: Problem, state: State, u: Samples, slopes: Samples, dual: tuple[Samples, Array, Array]
-    ) -> Self:
+    def of(cls, problem: Problem, view: View, alive: Mask | None = None) -> Self:
         """Pair a state with the gradient there, scaled into the domain of phi* where it must be."""
-        theta, z, scores = dual
+        with np.errstate(over="ignore", invalid="ignore"):
+            return cls._of(problem, view, alive)
+
+    @classmethod
+    def _of(cls, problem: Problem, view: View, alive: Mask | None) -> Self:
+        state, u, slopes, theta, z = view.state, view.u, view.slopes, view.theta, view.z
+        scores = problem.core.scores(z)
+        if alive is not None:
+            scores[~alive] = -np.inf
         xp, penalty = array_namespace(u), problem.penalty
         # free directions do not count against theta, and taking them out first leaves less to cancel
         centred = problem.measure.project(state.fit)
@@ -334,14 +357,11 @@ class Point:
 
     def under(self, problem: Problem) -> "Point":
         """Return the point at the same state for a problem that differs in its penalty only: no product is needed."""
-        eligible = problem.eligible
-        theta, z = self.theta / self.factor, self.z / self.factor
-        scores = problem.core.scores(z)
-        scores[~eligible] = -np.inf
-        state = problem.inside(self.state.x, self.state.fit, self.state.free, self.state.drift)
-        if state.mass != self.state.mass:
-            return problem.at(state, eligible)
-        return Point.of(problem, self.state, self.u, self.slopes, (theta, z, scores))
+        if not problem.penalty.admits(self.state.mass):
+            state = problem.inside(self.state.x, self.state.fit, self.state.free, self.state.drift)
+            return problem.at(state, problem.eligible)
+        view = View(self.state, self.u, self.slopes, self.theta / self.factor, self.z / self.factor)
+        return Point.of(problem, view, problem.eligible)
 
     def restrict(self, problem: Problem, rows: Index, blocks: Index) -> "Point":
         """Return the same point seen from the problem on the given rows, which holds all of its weight."""

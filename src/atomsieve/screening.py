@@ -132,14 +132,13 @@ class Sieve:
         mask[self.held.blocks] |= self.held.alive
         return mask
 
-    def look(self, state: State, known: Point | None = None) -> Point:
-        """Return the point at a state of the current problem, after removing what it proves superfluous.
+    def at(self, state: State) -> Point:
+        """Return the point at a state of the current problem."""
+        return self.held.problem.at(state, self.held.alive)
 
-        Weight on removed atoms is dropped, and the point is then the one without it. A point that is `known` already
-        is not made again.
-        """
-        held = self.held
-        point = held.problem.at(state, held.alive) if known is None else known
+    def look(self, point: Point) -> Point:
+        """Remove what a point of the current problem proves superfluous, and return the point without it."""
+        held, state = self.held, point.state
         removed = held.alive & ~self.rule.keep(point) if point.is_finite else np.zeros(1, dtype=bool)
         if removed.any():
             held = replace(held, alive=held.alive & ~removed)

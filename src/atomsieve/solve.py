@@ -75,8 +75,8 @@ def solve(
     if not (isinstance(screening, str) and screening in RULES):
         raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
     callbacks = check_callbacks(callbacks)
-    stepper, rule, state = method.begin(problem, limits), RULES[screening](), first_state(problem, start)
-    return run(problem, stepper, limits, rule, state, callbacks=callbacks, trace=trace)
+    stepper, rule, first = method.begin(problem, limits), RULES[screening](), first_point(problem, start)
+    return run(problem, stepper, limits, rule, first, callbacks=callbacks, trace=trace)
 
 
 def run(
@@ -84,25 +84,24 @@ def run(
     stepper: Stepper,
     limits: Limits,
     rule: Rule,
-    state: State,
+    first: Point,
     *,
     callbacks: Sequence[Callback] = (),
     trace: bool = False,
-    known: Point | None = None,
+    relay: bool = False,
 ) -> Result:
-    """Go from a state until a limit is reached.
+    """Go from a point until a limit is reached.
 
-    A point that is `known` at the state is taken over from a run before, and the next run will do the same: products
-    are then taken with all columns, also with those that are ruled out in this run.
+    In a `relay` the next run takes over the last point: products are then taken with all columns, also with those that
+    are ruled out in this run.
     """
     sieve, history, passes = Sieve(problem, rule), Trace(), problem.meter.passes
-    relay = known is not None
-    best, status, t, idle = None, Status.INTERRUPTED, 0, 0
+    best, status, t, idle, fresh = None, Status.INTERRUPTED, 0, 0, first
     with ProgressLine() as line:
         try:
             for t in count(1):
                 sieve.room = 0.0 if relay else stepper.room
-                point, known = sieve.look(state, known), None
+                point = sieve.look(fresh)
                 best, before = Best.of(best, point, sieve), best
                 idle = 0 if best is not before else idle + 1
                 progress = Progress(t, limits.elapsed, point, sieve.count)
@@ -116,6 +115,7 @@ def run(
                     status = ended
                     break
                 state, length = stepper.advance(point, t)
+                fresh = sieve.at(state)
                 if trace:
                     history.step[-1] = length
         except KeyboardInterrupt:
@@ -163,10 +163,13 @@ def check_callbacks(callbacks: Any) -> list[Callback]:
     return found
 
 
+def first_point(problem: Problem, start: Any) -> Point:
+    """Return the point of coefficients or of an earlier result; x = 0 by default."""
+    return problem.origin if start is None else problem.at(first_state(problem, start), problem.eligible)
+
+
 def first_state(problem: Problem, start: Any) -> State:
-    """Return the state of coefficients or of an earlier result; x = 0 by default."""
-    if start is None:
-        return problem.state()
+    """Return the state of coefficients or of an earlier result."""
     if isinstance(start, Result) and start.problem.design is problem.design:
         state = start.point.state
         if state.x.shape == problem.shape:  # the same data: what x predicts is known

@@ -49,14 +49,17 @@ class DenseDesign:
         return product
 
     def columns(self, rows: Rows) -> Samples:
-        return self.matrix[:, rows]
+        if isinstance(rows, slice):
+            return self.matrix[:, rows]
+        by_columns = self.matrix.strides[0] == self.matrix.itemsize
+        return self.matrix.T[rows].T if by_columns else self.matrix.take(rows, axis=1)  # the fast way to copy them
 
     def select(self, rows: Rows) -> "DenseDesign":
-        return DenseDesign(self.matrix[:, rows])
+        return DenseDesign(self.columns(rows))
 
     def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
-        right = self.matrix[:, others]
-        return dense_gram(right if rows is others else self.matrix[:, rows], weights, right, unit, basis)
+        right = self.columns(others)
+        return dense_gram(right if rows is others else self.columns(rows), weights, right, unit, basis)
 
     def samples(self, chosen: Mask) -> "DenseDesign":
         return DenseDesign(self.matrix[chosen])
@@ -87,8 +90,11 @@ class DenseDesign:
 
 def dense_gram(left: Array, weights: Array, right: Array, unit: float, basis: Array | None) -> Array:
     """Return `left' diag(weights) right / unit^2` modulo a basis; BLAS does half the work where both are the same."""
-    if (weights < 0).any():  # between different outputs of a loss
+    least, largest = weights.min(), weights.max()
+    if least < 0:  # between different outputs of a loss
         return (left / unit).T @ ((weights / unit)[:, None] * right)
+    if least == largest and basis is None and 1e-50 < unit < 1e50:
+        return float(least) / unit / unit * (left.T @ right)
     root = np.sqrt(weights)[:, None] / unit
     scaled = root * right
     if basis is not None:

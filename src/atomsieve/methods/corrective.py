@@ -19,8 +19,11 @@ from atomsieve.state import Move, State
 from atomsieve.steps import slope_along
 from atomsieve.typing import Array, Mask
 
-START = 150
-"""Blocks in the first working set."""
+START = 100
+"""Blocks in the first working set, where samples are many."""
+
+FEW = 150
+"""The same for few samples, a hundred or less."""
 
 FRACTION = 0.1
 """Gap on the working set, as a part of the gap before, at which the next pass over the data pays."""
@@ -89,7 +92,8 @@ class RowSet:
     def enter(self, point: Point) -> Point:
         problem, core = point.problem, point.problem.core
         sizes = core.sizes(point.state.x)
-        chosen = best(np.where(sizes > 0, np.inf, point.scores), max(START, 2 * int(np.count_nonzero(sizes))))
+        count = max(FEW if len(point.u) <= 100 else START, 2 * int(np.count_nonzero(sizes)))
+        chosen = best(np.where(sizes > 0, np.inf, point.scores), count)
         self.shape, self.rows = problem.shape, np.flatnonzero(core.rows(chosen, problem.shape))
         if len(self.rows) == problem.shape[0]:
             return point

@@ -111,11 +111,13 @@ class Curvature:
             matrix = self._block(problem, entries, entries)
         else:
             old, new, found = np.flatnonzero(known), np.flatnonzero(~known), found[known]
-            border = self._block(problem, entries, entries[new])
+            entering = entries[new]
+            border = self._block(problem, entries[old], entering)
             matrix = np.empty((len(ids), len(ids)))
             matrix[old[:, None], old] = self._matrix[found[:, None], found]
-            matrix[:, new] = border
-            matrix[new, :] = border.T
+            matrix[old[:, None], new] = border
+            matrix[new[:, None], old] = border.T
+            matrix[new[:, None], new] = self._block(problem, entering, entering)  # by symmetry half the work
         self._ids, self._matrix = ids, matrix
         return matrix
 
