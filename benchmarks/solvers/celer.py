@@ -1,7 +1,7 @@
 """celer: working sets with dual extrapolation."""
 
 import numpy as np
-from celer import celer_path
+from celer import GroupLasso, Lasso, LogisticRegression, celer_path
 
 from benchmark_utils.ladder import LadderSolver
 
@@ -9,7 +9,7 @@ PROBLEM = {"lasso": "lasso", "logistic": "logreg", "group_lasso": "grouplasso"}
 
 
 class Solver(LadderSolver):
-    """`celer_path`, which its estimators call, so that their checks cost nothing; Newton steps for logistic."""
+    """`Lasso`, `LogisticRegression` (Newton steps) and `GroupLasso`; `celer_path` for paths."""
 
     name = "celer"
     requirements = ["pip::celer"]  # noqa: RUF012 -- benchopt wants plain lists and dicts
@@ -17,7 +17,20 @@ class Solver(LadderSolver):
     path_handles = handles
 
     def fit(self, tol: float) -> np.ndarray:
-        """Return the coefficients; celer sums the logistic losses where others average."""
+        """Return the coefficients."""
+        return self.path(tol) if self.is_path else self.estimator(tol).fit(self.X, self.y).coef_.ravel()
+
+    def estimator(self, tol: float) -> Lasso | LogisticRegression | GroupLasso:
+        """Return the estimator of one strength; celer sums the logistic losses where others average."""
+        settings = {"fit_intercept": False, "tol": tol, "max_iter": 1000}
+        if self.task == "logistic":
+            return LogisticRegression(C=1 / (self.lam * len(self.y)), **settings)
+        if self.task == "group_lasso":
+            return GroupLasso(groups=self.group_size, alpha=self.lam, weights=self.group_weights, **settings)
+        return Lasso(alpha=self.lam, **settings)
+
+    def path(self, tol: float) -> np.ndarray:
+        """Return the coefficients along a path."""
         grouped = {"groups": self.group_size, "weights": self.group_weights} if self.group_size > 1 else {}
         _, coefs, _ = celer_path(
             self.X,

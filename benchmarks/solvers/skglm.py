@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from skglm import GeneralizedLinearEstimator, GroupLasso, Lasso, SparseLogisticRegression
 from skglm.datafits import Logistic, LogisticGroup, Quadratic, QuadraticGroup
 from skglm.penalties import L1, WeightedGroupL2
 from skglm.solvers import AndersonCD, GroupBCD, GroupProxNewton, ProxNewton
@@ -15,7 +16,7 @@ EPOCHS = {"lasso": {"max_epochs": 50_000}, "group_lasso": {"max_epochs": 50_000}
 
 
 class Solver(LadderSolver):
-    """The solvers that its estimators call; along a path each begins where the last one ended."""
+    """Its estimators; along a path the solvers that they call, each begun where the last one ended."""
 
     name = "skglm"
     requirements = ["pip::skglm"]  # noqa: RUF012 -- benchopt wants plain lists and dicts
@@ -32,6 +33,22 @@ class Solver(LadderSolver):
 
     def fit(self, tol: float) -> np.ndarray:
         """Return the coefficients; tol is the largest violation of the optimality conditions."""
+        return self.path(tol) if self.is_path else self.estimator(tol).fit(self.X, self.y).coef_.ravel()
+
+    def estimator(self, tol: float) -> Any:
+        """Return the estimator of one strength."""
+        settings = {"max_iter": 1000, "tol": tol, "fit_intercept": False}
+        if self.task == "lasso":
+            return Lasso(self.lam, max_epochs=50_000, **settings)
+        if self.task == "logistic":
+            return SparseLogisticRegression(self.lam, **settings)
+        if self.task == "group_lasso":
+            return GroupLasso(self.group_size, self.lam, weights=self.group_weights, max_epochs=50_000, **settings)
+        datafit, penalty = self.pieces(self.lam)
+        return GeneralizedLinearEstimator(datafit, penalty, GroupProxNewton(**settings))
+
+    def path(self, tol: float) -> np.ndarray:
+        """Return the coefficients along a path."""
         method = METHOD[self.task](max_iter=1000, tol=tol, fit_intercept=False, **EPOCHS.get(self.task, {}))
         w, u, coefs = np.zeros(self.X.shape[1]), np.zeros(len(self.y)), []
         for lam in self.lams:
