@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from atomsieve.arrays import array_namespace
-from atomsieve.checks import require_piece
+from atomsieve.checks import as_floats, require_piece
 from atomsieve.design import Design, Meter, Metered, as_design
 from atomsieve.free import FreeDirections
 from atomsieve.gauges import L1, Atom, Gauge
@@ -75,13 +75,21 @@ class Problem:
         ambient = as_design(X)
         weights = check_weights(sample_weight, ambient.shape[0])
         given, y = check_free(free, len(weights)), check_y(y, len(weights))
-        if not weights.all():  # samples of weight 0 are left out, whatever they hold
-            counted = weights > 0
+        stated = np.ones(len(weights)) if sample_weight is None else as_floats(sample_weight, "sample_weight")
+        counted = weights > 0
+        if not counted.all():  # samples of weight 0 are left out, whatever they hold
             ambient, weights, given, y = ambient.samples(counted), weights[counted], given[counted], y[counted]
+            stated = stated[counted]
+        self.stated_weights = stated
+        """The weights as they were given, to be divided by their sum; 1 for every sample by default."""
+        self.given = given
+        """The columns passed as `free`."""
         self.loss, self.gauge, self.penalty, self.weights = loss, gauge, penalty, weights
         self.intercept, self.free_count = bool(intercept), given.shape[1]
         self.y, self.outputs = check_targets(y, loss, intercept=self.intercept)
         gauge.check((ambient.shape[1], *self.outputs))
+        self.stated_design = ambient
+        """X itself, before atoms of an Image are counted as columns."""
         self.design: Design
         self.core: BlockGauge
         lifted, self.core = gauge.lift(ambient)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from atomsieve.problem import Point, Problem
 from atomsieve.status import Status
 from atomsieve.trace import Trace
 from atomsieve.typing import Array, Mask
+
+
+if TYPE_CHECKING:
+    from atomsieve.certificate import Certificate
 
 
 class Active(NamedTuple):
@@ -107,6 +111,12 @@ class Result:
         sizes = self.problem.core.sizes(self.lifted)
         parts = [self.problem.core.part(self.lifted, int(block)) for block in np.flatnonzero(sizes)]
         return Active([atom for atom, _ in parts], np.array([weight for _, weight in parts]))
+
+    def certificate(self) -> "Certificate":
+        """Return what is certain about the optimum, in spite of rounding, proven afresh from x alone."""
+        from atomsieve.certificate import certify  # noqa: PLC0415 -- it looks at results from outside
+
+        return certify(self.problem, self.lifted, self.point.state.free)
 
     def __repr__(self) -> str:
         active = np.count_nonzero(self.problem.core.sizes(self.lifted))

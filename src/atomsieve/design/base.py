@@ -1,9 +1,10 @@
 """A design is the matrix A behind its products. Data formats stop here: nobody else asks what A is made of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from atomsieve.balls import Ball
 from atomsieve.typing import Array, Index, Mask, Samples
 
 Rows: TypeAlias = slice | Index
@@ -76,3 +77,30 @@ class Design(Protocol):
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
         """Return `sum_i w_i (A_ij / scale)^2` for each column j."""
+
+
+@runtime_checkable
+class BoundedDesign(Design, Protocol):
+    """A design whose products can be had with error bounds."""
+
+    def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
+        """Return `A[:, rows] x` with a bound of all rounding."""
+
+    def enclose_adjoint(self, r: Ball) -> Ball:
+        """Return `A' r` with a bound of all rounding."""
+
+    def enclose_columns(self, rows: Rows) -> Ball:
+        """Return `A[:, rows]` with a bound of all rounding: none, where A is given as it is."""
+
+    def rows_as_bytes(self) -> Iterator[bytes]:
+        """Yield the shape and then all entries, row by row, as bytes of doubles: the same for any way to store them."""
+
+    def norm_bounds(self, weights: Array) -> Array:
+        """Return upper bounds of `sqrt(sum_i w_i A_ij^2)` for each column j, from upper bounds of the w_i."""
+
+
+def bounded(design: Any) -> BoundedDesign:
+    """Return a design as one with error bounds, without its meter."""
+    design = getattr(design, "design", design)
+    assert isinstance(design, BoundedDesign)  # noqa: S101
+    return design

@@ -1,17 +1,22 @@
 """Dense designs: NumPy arrays; float64 in any layout that BLAS takes is used as it is."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from atomsieve.balls import LEAST, Ball, gamma, norms_of, root, up
 from atomsieve.checks import as_floats
-from atomsieve.design.base import ALL, Recent, Rows
+from atomsieve.design.base import ALL, Recent, Rows, as_slice
 from atomsieve.typing import Array, Mask, Samples
 
 CHUNK = 1 << 16
 """Entries of A that a temporary may hold."""
+
+WIDTH = 256
+"""Rows or columns at a time where rounding is bounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +87,56 @@ class DenseDesign:
             block = self.matrix[start : start + max(1, CHUNK // d)] / scale
             norms += (block * block).T @ weights[start : start + len(block)]
         return norms
+
+    def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
+        mid, rad = np.zeros((self.shape[0], *x.mid.shape[1:])), np.zeros((self.shape[0], *x.mid.shape[1:]))
+        places = np.arange(self.shape[1])[rows]
+        terms = len(places) + len(places) // WIDTH + 2
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            error = gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad
+            for start in range(0, len(places), WIDTH):
+                part = slice(start, start + WIDTH)
+                block = self.columns(as_slice(places[part]))
+                mid += block @ x.mid[part]
+                rad += np.abs(block) @ error[part]
+            return Ball(mid, up(rad * (1 + gamma(terms)) + 2 * terms * LEAST))
+
+    def enclose_adjoint(self, r: Ball) -> Ball:
+        n = self.shape[0]
+        mid = np.zeros((self.shape[1], *r.mid.shape[1:]))
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for start in range(0, n, WIDTH):  # a sum of short sums is off by less than one long one
+                mid += self.matrix[start : start + WIDTH].T @ r.mid[start : start + WIDTH]
+            terms = min(n, WIDTH) + n // WIDTH + 2
+            sizes, rads = norms_of(r.mid), norms_of(r.rad)
+            error = up(gamma(terms) * sizes + rads)  # Cauchy and Schwarz
+            rad = np.multiply.outer(self._plain_norms(), error)
+        return Ball(mid, up(rad + 2 * n * LEAST))
+
+    def enclose_columns(self, rows: Rows) -> Ball:
+        return Ball.exact(self.columns(rows))
+
+    def norm_bounds(self, weights: Array) -> Array:
+        n, d = self.shape
+        squares = np.zeros(d)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            if weights.min() == weights.max():
+                squares = np.einsum("ij,ij->j", self.matrix, self.matrix) * weights[0]
+            else:
+                width = max(1, CHUNK // d)
+                for start in range(0, n, width):
+                    block = self.matrix[start : start + width]
+                    squares += (block * block).T @ weights[start : start + width]
+            return root(up(squares * (1 + gamma(n + 4)) + 4 * n * LEAST * max(1.0, float(weights.max()))))
+
+    def rows_as_bytes(self) -> Iterator[bytes]:
+        yield f"{self.shape}".encode()
+        width = max(1, CHUNK // self.shape[1])
+        for start in range(0, self.shape[0], width):
+            yield np.ascontiguousarray(self.matrix[start : start + width], dtype="<f8").tobytes()
+
+    def _plain_norms(self) -> Array:
+        return self.norm_bounds(np.ones(self.shape[0]))
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite; the sums of squares tell, unless they overflow."""

@@ -1,11 +1,13 @@
 """The product A Q of two designs, never formed: what the image of a gauge under Q needs."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from atomsieve.arrays import array_namespace
-from atomsieve.design.base import ALL, Design, Rows
+from atomsieve.balls import LEAST, Ball, gamma, root, up
+from atomsieve.design.base import ALL, Design, Rows, bounded
 from atomsieve.design.dense import dense_gram
 from atomsieve.typing import Array, Mask, Samples
 
@@ -42,6 +44,29 @@ class ProductDesign:
 
     def samples(self, chosen: Mask) -> "ProductDesign":
         return ProductDesign(self.left.samples(chosen), self.right)
+
+    def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
+        return bounded(self.left).enclose(bounded(self.right).enclose(x, rows))
+
+    def enclose_adjoint(self, r: Ball) -> Ball:
+        return bounded(self.right).enclose_adjoint(bounded(self.left).enclose_adjoint(r))
+
+    def enclose_columns(self, rows: Rows) -> Ball:
+        return bounded(self.left).enclose(bounded(self.right).enclose_columns(rows))
+
+    def norm_bounds(self, weights: Array) -> Array:
+        bounds = np.zeros(self.shape[1])
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for start in range(0, len(bounds), WIDTH):
+                sizes = self.enclose_columns(slice(start, start + WIDTH)).size
+                squares = (sizes * sizes).T @ weights
+                floor = 4 * len(sizes) * LEAST * max(1.0, float(weights.max()))
+                bounds[start : start + WIDTH] = root(up(squares * (1 + gamma(len(sizes) + 4)) + floor))
+        return bounds
+
+    def rows_as_bytes(self) -> Iterator[bytes]:
+        yield from bounded(self.left).rows_as_bytes()
+        yield from bounded(self.right).rows_as_bytes()
 
     def largest(self) -> float:
         blocks = (self.columns(slice(start, start + WIDTH)) for start in range(0, self.shape[1], WIDTH))

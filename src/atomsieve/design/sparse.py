@@ -1,13 +1,18 @@
 """Sparse designs: SciPy's CSR and CSC, matrices and arrays, any index type; float64 without duplicates as it is."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from atomsieve.balls import LEAST, Ball, gamma, norms_of, root, up
 from atomsieve.design.base import ALL, Recent, Rows
 from atomsieve.typing import Array, Mask, Samples
+
+CHUNK = 1 << 18
+"""Entries that a dense copy of some rows may hold."""
 
 DENSE = 0.1
 """Part of the entries stored above which a Gram matrix is made of dense columns."""
@@ -75,6 +80,44 @@ class SparseDesign:
         squares = type(m)(((m.data / scale) ** 2, m.indices, m.indptr), shape=m.shape)
         norms: Array = squares.T @ weights
         return norms
+
+    def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
+        block = self._block(rows)
+        terms = block.shape[1] + 2
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            error = gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad
+            rad = (abs(block) @ error) * (1 + gamma(terms))
+            return Ball(np.asarray(block @ x.mid), up(np.asarray(rad) + 2 * terms * LEAST))
+
+    def enclose_adjoint(self, r: Ball) -> Ball:
+        terms = self._counts() + 2
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            norms = self.norm_bounds(np.ones(self.shape[0]))
+            error = np.multiply.outer(norms * gamma(terms), norms_of(r.mid)) + np.multiply.outer(norms, norms_of(r.rad))
+            return Ball(self.rmatvec(r.mid), up(error * (1 + gamma(4)) + 2 * self.shape[0] * LEAST))
+
+    def enclose_columns(self, rows: Rows) -> Ball:
+        return Ball.exact(self.columns(rows))
+
+    def norm_bounds(self, weights: Array) -> Array:
+        m = self.matrix
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            squares = type(m)((m.data * m.data, m.indices, m.indptr), shape=m.shape).T @ weights
+            floor = 4 * self.shape[0] * LEAST * max(1.0, float(weights.max()))
+            return root(up(squares * (1 + gamma(self._counts() + 4)) + floor))
+
+    def rows_as_bytes(self) -> Iterator[bytes]:
+        rows = self.matrix.tocsr()
+        yield f"{self.shape}".encode()
+        width = max(1, CHUNK // self.shape[1])
+        for start in range(0, self.shape[0], width):
+            yield np.ascontiguousarray(rows[start : start + width].toarray(), dtype="<f8").tobytes()
+
+    def _counts(self) -> Array:
+        """Return how many entries each column has."""
+        by_columns = self.matrix.format == "csc"
+        counts = np.diff(self.matrix.indptr) if by_columns else np.bincount(self.matrix.indices, minlength=self.shape[1])
+        return counts.astype(np.float64)
 
     def is_finite(self) -> bool:
         """Return whether every stored entry is finite."""

@@ -1,0 +1,437 @@
+"""From a point to claims: what a point proves about the optimum, in spite of rounding.
+
+The problem is the exact one whose data are the given floats, with sample weights divided by their exact sum. It is
+multiplied by that sum here, so that the weights are the floats that were given: `sum_i s_i loss(u_i) + S phi(kappa(x))`.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from atomsieve.balls import LEAST, UNIT, Ball, gamma, norm, root, up
+from atomsieve.certificate.certificate import Certificate
+from atomsieve.certificate.inverse import inverse_diagonal
+from atomsieve.certificate.losses import BoundedLoss, bounded_loss
+from atomsieve.certificate.penalties import conjugate, known, value
+from atomsieve.design.base import BoundedDesign, bounded
+from atomsieve.gauges import Scaled
+from atomsieve.problem import Problem
+from atomsieve.typing import Array, Index, Mask
+
+SLACK = 1 + 2.0**-20
+"""Claims are made with a gap larger by this factor, so that a checker with bounds of its own need not be as sharp."""
+
+ROUNDS = 5
+"""How often weight on coefficients that are proven zero may be dropped, and the point looked at again."""
+
+
+class Uncertain(Exception):
+    """Nothing can be said at a point, and why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """The exact problem, with what is needed to bound it."""
+
+    problem: Problem
+    loss: BoundedLoss
+    design: BoundedDesign
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Statement":
+        """Return the statement of a problem; raise Uncertain where it has a piece whose rounding is not known."""
+        loss = bounded_loss(problem.loss)
+        if loss is None or not known(problem.penalty):
+            piece = problem.loss if loss is None else problem.penalty
+            raise Uncertain(f"the rounding of {type(piece).__name__} is not known")
+        if problem.core.prices(problem.shape) is None:
+            raise Uncertain(f"{type(problem.gauge).__name__} has no separate blocks that could be zero")
+        return cls(problem, loss, bounded(problem.design))
+
+    @property
+    def counts(self) -> Array:
+        """The weights s_i."""
+        return self.problem.stated_weights
+
+    @cached_property
+    def total(self) -> Ball:
+        """Their sum S."""
+        return Ball.exact(self.counts).sum()
+
+    @cached_property
+    def labels(self) -> Index:
+        """The block of each entry of x, flattened."""
+        return self.problem.core.labels(self.problem.shape).ravel()
+
+    @cached_property
+    def prices(self) -> Ball:
+        """What a block's norm is multiplied by; a product of floats where the gauge is scaled."""
+        prices = self.problem.core.prices(self.problem.shape)
+        assert prices is not None  # noqa: S101
+        gauge, scalings = self.problem.gauge, 0
+        while hasattr(gauge, "gauge"):
+            scalings += isinstance(gauge, Scaled)
+            gauge = gauge.gauge
+        return Ball(prices, 2 * scalings * UNIT * prices)
+
+    @cached_property
+    def free(self) -> Ball:
+        """The columns of all free directions: the constant, those given, and unpenalised columns of A."""
+        problem = self.problem
+        constant = np.ones((len(self.counts), int(problem.intercept)))
+        rows = problem.core.free_rows()
+        parts = [Ball.exact(constant), Ball.exact(problem.given)]
+        if len(rows):
+            parts.append(self.design.enclose_columns(rows))
+        return Ball(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))
+
+    def block_norms(self, sizes: Array) -> Array:
+        """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""
+        flat, count = sizes.ravel(), len(self.prices.mid)
+        if len(flat) == count:
+            return flat
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            longest = np.bincount(self.labels, minlength=count).max()
+            squares = np.bincount(self.labels, flat * flat, count)
+            return root(up(squares * (1 + gamma(longest + 4)) + longest * LEAST))
+
+    def least_norms(self, sizes: Array) -> Array:
+        """Return lower bounds of the l2 norm of each block, from lower bounds of the entries' absolute values."""
+        flat, count = sizes.ravel(), len(self.prices.mid)
+        if len(flat) == count:
+            return flat
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            longest = np.bincount(self.labels, minlength=count).max()
+            return np.sqrt(np.bincount(self.labels, flat * flat, count)) * (1 - 2 * gamma(longest + 6))
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """All that one point tells: gap and value, scores, how far the optimum can be."""
+
+    statement: Statement
+    x: Array
+    b: Array
+    fit: Ball
+    slopes: Ball
+    z: Ball
+    shift: float
+    mass: Ball
+    sigma: float
+    shrink: float
+    objective: Ball
+    gap: float
+
+    @property
+    def paired(self) -> bool:
+        """Whether the dual point is the gradient itself."""
+        return self.shrink == 1.0
+
+    @property
+    def reach(self) -> float:
+        """`c gap` with c = 1 for a paired point and 2 otherwise."""
+        return float(up(self.gap * (1.0 if self.paired else 2.0)))
+
+    @cached_property
+    def curvatures(self) -> tuple[Array, Array]:
+        """Bounds of loss'' between the point and the optimum, for each sample."""
+        loss, problem = self.statement.problem.loss, self.statement.problem
+        if self.slopes.mid.ndim > 1:
+            most = loss.entry_smoothness if problem.core.entrywise else loss.smoothness
+            return np.zeros(len(self.slopes.mid)), np.full(len(self.slopes.mid), most)
+        t, y, counts = self.slopes, problem.y, self.statement.counts
+        low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
+        least, most = np.zeros_like(t.mid), np.full(t.mid.shape, loss.smoothness)
+        with np.errstate(all="ignore"):
+            for _ in range(3):
+                away = root(up(self.reach * most / counts)) + 4 * UNIT * t.size
+                least, most = self.statement.loss.curvatures(
+                    np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf), y
+                )
+        return least, most
+
+    @cached_property
+    def spread(self) -> tuple[Array, Array]:
+        """Upper bounds of the norm of A p over each block, and of each column, in the metric of the curvature."""
+        statement = self.statement
+        with np.errstate(over="ignore", invalid="ignore"):
+            norms = statement.design.norm_bounds(up(statement.counts * self.curvatures[1]))
+            core, shape, prices = statement.problem.core, statement.problem.shape, _low(statement.prices)
+            if core.entrywise:
+                entries = np.broadcast_to(norms if len(shape) == 1 else norms[:, None], shape)
+                return up(entries.ravel() / prices), norms
+            # the norm of a block of columns is at most the root of the sum of their squares
+            rows = core.labels(shape) if len(shape) == 1 else core.labels(shape)[:, 0]
+            squares = np.bincount(rows, norms * norms, len(prices)) * (1 + gamma(len(norms) + 4))
+            return up(root(up(squares)) / prices), norms
+
+    @cached_property
+    def scores(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of the scores of all blocks at the dual point."""
+        statement, core = self.statement, self.statement.problem.core
+        with np.errstate(all="ignore"):
+            if core.signed:
+                highest = statement.block_norms(self.z.size)
+                least = statement.least_norms(np.maximum(np.abs(self.z.mid) - self.z.rad, 0.0) * (1 - 4 * UNIT))
+            else:
+                highest, least = self.z.high.ravel(), self.z.low.ravel()
+            prices = statement.prices
+            above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * UNIT))
+            below = np.where(least > 0, least / prices.high * (1 - 4 * UNIT), -up(np.abs(least) / _low(prices)))
+            if self.paired:
+                return below, above
+            positive = self.shrink * below * (1 - 2 * UNIT)
+            negative = self.shrink * above * (1 - 2 * UNIT)
+            return np.where(below > 0, positive, below), np.where(above > 0, up(self.shrink * above), negative)
+
+    def zero(self) -> Mask:
+        """Return the blocks that are zero in every solution."""
+        statement = self.statement
+        eligible = statement.problem.eligible
+        below, above = self.scores
+        radius = float(up(math.sqrt(self.reach)))
+        with np.errstate(all="ignore"):
+            spread, norms = self.spread
+            highest = above + up(radius * spread) + 2 * UNIT * np.abs(above)
+            floors = np.where(eligible, below - up(radius * spread) - 2 * UNIT * np.abs(below), -np.inf)
+            floor = float(np.max(floors, initial=-np.inf))
+            slope = statement.problem.penalty.slope(0.0)  # the slope of phi at 0 bounds that at the optimum
+            least = float((statement.total * Ball.exact(slope)).low) if slope > 0 else -np.inf
+            out = highest < max(floor, least)
+            left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
+            if left.any() and not statement.problem.outputs and len(norms) == len(out):
+                out |= self._pairwise(norms, radius)
+        return out & eligible
+
+    @property
+    def _support(self) -> Index:
+        return np.unique(self.statement.labels[np.flatnonzero(self.x.ravel())])
+
+    def _pairwise(self, norms: Array, radius: float) -> Mask:
+        """Return the coordinates that the best atom beats, by the distance of their images."""
+        statement, core = self.statement, self.statement.problem.core
+        below, _ = self.scores
+        q = int(np.where(statement.problem.eligible, below, -np.inf).argmax())
+        if not below[q] > 0:
+            return np.zeros(len(norms), dtype=bool)
+        metric = up(statement.counts * self.curvatures[1])
+        prices = statement.prices
+        best = statement.design.enclose_columns(np.array([q]))[:, 0]
+        inverse = Ball.exact(1.0) / prices
+        image = best * Ball(np.full(1, math.copysign(1.0, self.z.mid[q])) * inverse.mid[q], inverse.rad[q])
+        cross = statement.design.enclose_adjoint(image * Ball.exact(metric)) * inverse
+        length = up(norms * inverse.size)
+        own = float(length[q])
+        out = np.zeros(len(norms), dtype=bool)
+        along = self.z * inverse * Ball.exact(self.shrink)
+        for side in (1.0, -1.0) if core.signed else (1.0,):
+            towards = Ball(side * cross.mid, cross.rad)
+            squares = up(length * length + own * own)
+            apart = root(np.maximum(squares - 2 * towards.low, 0.0) + 8 * UNIT * (squares + 2 * np.abs(towards.low)))
+            highest = Ball(side * along.mid, along.rad).high + up(radius * apart) * (1 + 4 * UNIT)
+            beaten = highest + 4 * UNIT * np.abs(highest) < below[q]
+            out = beaten if side == 1.0 else out & beaten
+        out[q] = False
+        return out
+
+    def intervals(self, alive: Mask) -> tuple[Array, Array]:
+        """Return how far each entry of x, and each free coefficient, can be from the optimum; inf where unknown."""
+        statement, shape = self.statement, self.statement.problem.shape
+        away, around = np.full(shape, np.inf), np.full(self.b.shape, np.inf)
+        away.ravel()[~alive[statement.labels]] = 0.0
+        if statement.problem.outputs:
+            return away, around
+        rows = np.flatnonzero(alive[statement.labels])
+        kept = np.flatnonzero(self.b_used)
+        if not len(rows) + len(kept):
+            return away, around
+        columns = statement.design.enclose_columns(rows)
+        whole = Ball(
+            np.hstack([columns.mid, statement.free.mid[:, kept]]), np.hstack([columns.rad, statement.free.rad[:, kept]])
+        )
+        with np.errstate(all="ignore"):
+            weights = statement.counts * self.curvatures[0] * (1 - 4 * UNIT)
+            diagonal = inverse_diagonal(whole, weights)
+            if diagonal is not None:
+                bound = root(up(diagonal * self.reach))
+                away[rows] = bound[: len(rows)]
+                around[kept] = up(bound[len(rows) :] + self.shift * self._unit[kept])
+        return away, around
+
+    @property
+    def b_used(self) -> Mask:
+        """Which free columns take part: those that depend on others have the coefficient 0."""
+        free = self.statement.problem.free
+        return np.zeros(0, dtype=bool) if free is None else np.asarray(np.any(free.transform != 0, axis=1))
+
+    @cached_property
+    def _unit(self) -> Array:
+        return free_scale(self.statement)
+
+
+def _low(prices: Ball) -> Array:
+    """Return lower bounds of positive numbers."""
+    return np.asarray(prices.mid - prices.rad if prices.rad.any() else prices.mid)
+
+
+def free_scale(statement: Statement) -> Array:
+    """Return a power of two near 1 over the largest entry of each free column."""
+    largest = np.abs(statement.free.mid).max(axis=0)
+    return 2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0)))
+
+
+def prove(statement: Statement, x: Array, b: Array) -> Proof:
+    """Return what a point tells; raise Uncertain where it tells nothing."""
+    problem = statement.problem
+    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+    fit = statement.design.enclose(Ball.exact(x[support]), support)
+    u, shift = _with_free(statement, fit, b)
+    slopes = statement.loss.slopes(u, problem.y)
+    weights = Ball.exact(statement.counts if slopes.mid.ndim == 1 else statement.counts[:, None])
+    z = -statement.design.enclose_adjoint(slopes * weights)
+    mass = _mass(statement, x)
+    unscaled = Proof(statement, x, b, fit, slopes, z, shift, mass, 0.0, 1.0, mass, np.inf)
+    eligible = problem.eligible
+    sigma = float(np.max(np.where(eligible, unscaled.scores[1], 0.0), initial=0.0))
+    losses = (statement.loss.values(u, problem.y) * Ball.exact(statement.counts)).sum()
+    charge = statement.total * value(problem.penalty, mass)
+    objective = losses + charge
+    answer = statement.total * conjugate(problem.penalty, Ball.exact(sigma) / statement.total)
+    shrink = 1.0
+    if math.isfinite(float(answer.mid)):
+        pull = (Ball.exact(x[support]) * z[support]).sum()
+        gap = float((charge + answer - pull).high)
+    else:
+        slope = float((statement.total * Ball.exact(problem.penalty.slope(0.0))).low)
+        shrink = max(slope / sigma * (1 - 8 * UNIT), 0.0)
+        low, high = slopes.low, slopes.high
+        shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
+        bound = statement.loss.conjugates(
+            np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf), problem.y
+        )
+        dual = (Ball.exact(bound) * Ball.exact(statement.counts)).sum()
+        gap = float((objective + dual).high)
+    if not math.isfinite(gap):
+        raise Uncertain("the gap is not finite in double precision")
+    gap = float(up(max(gap, 0.0) * SLACK))
+    return Proof(statement, x, b, fit, slopes, z, shift, mass, sigma, shrink, objective, gap)
+
+
+def _mass(statement: Statement, x: Array) -> Ball:
+    """Return the gauge of x."""
+    sizes = np.abs(x.ravel())
+    labels = statement.labels[np.flatnonzero(sizes)]
+    blocks = np.unique(labels)
+    if len(sizes) == len(statement.prices.mid):
+        norms = Ball.exact(sizes[blocks])
+    else:
+        high = statement.block_norms(sizes)[blocks]
+        low = statement.least_norms(sizes)[blocks]
+        norms = Ball((high + low) / 2, up((high - low) / 2 + UNIT * high))
+    return (norms * statement.prices[blocks]).sum()
+
+
+def _with_free(statement: Statement, fit: Ball, b: Array) -> tuple[Ball, float]:
+    """Return the predictions at the exact minimiser over the free directions, and how far it is from b.
+
+    On a ball of coefficients around b the Hessian is at least lambda; if the gradient at b is shorter than lambda times
+    the radius, the minimiser lies within `norm(gradient) / lambda`. Columns are scaled to entries of at most about 1.
+    """
+    problem = statement.problem
+    if problem.free is None:
+        return fit, 0.0
+    if problem.outputs:
+        raise Uncertain("free directions with several outputs")
+    used = np.flatnonzero(np.any(problem.free.transform != 0, axis=1))
+    scale = free_scale(statement)[used]
+    free = statement.free[:, used]
+    free = Ball(free.mid * scale, free.rad * scale)
+    part = _product(free, b[used] / scale)
+    u = fit + part
+    slopes = statement.loss.slopes(u, problem.y)
+    theta = slopes * Ball.exact(statement.counts)
+    gradient = [float((free[:, k] * theta).sum().size) for k in range(len(used))]
+    size = norm(np.array(gradient))
+    # entries are about 1 at most: their squares are in range
+    rows = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
+    with np.errstate(all="ignore"):
+        guess = _least_eigenvalue(free, statement.counts * _least_on(statement, u, rows * 0.0))
+        for radius in (4.0, 64.0, 2.0**20):
+            if guess is None:
+                break
+            ball = max(radius * size / guess, 1e-300)
+            least = _least_eigenvalue(free, statement.counts * _least_on(statement, u, rows * ball))
+            if least is not None and size < least * ball * (1 - 2.0**-40):
+                shift = float(up(size / least * (1 + 2.0**-40)))
+                return u.widened(up(rows * shift)), shift
+    raise Uncertain("the best free coefficients (intercept) could not be enclosed")
+
+
+def _least_on(statement: Statement, u: Ball, away: Array) -> Array:
+    """Return lower bounds of loss'' for predictions within a distance of u."""
+    slopes = statement.loss.slopes(u.widened(away), statement.problem.y)
+    return np.asarray(statement.loss.curvatures(slopes.low, slopes.high, statement.problem.y)[0] * (1 - 4 * UNIT))
+
+
+def _least_eigenvalue(columns: Ball, weights: Array) -> float | None:
+    """Return a lower bound of the least eigenvalue of `C' diag(w) C`, None where none is proven.
+
+    It is one over the norm of the inverse, which the trace of the inverse bounds.
+    """
+    diagonal = inverse_diagonal(columns, weights)
+    if diagonal is None:
+        return None
+    trace = float(up(diagonal.sum() * (1 + float(gamma(len(diagonal))))))
+    return 1 / trace * (1 - 4 * UNIT) if trace > 0 else None
+
+
+def _product(columns: Ball, b: Array) -> Ball:
+    """Return C b."""
+    total = Ball.exact(np.zeros(len(columns.mid)))
+    for k in range(len(b)):
+        total = total + columns[:, k] * Ball.exact(b[k])
+    return total
+
+
+def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
+    """Return the certificate of lifted coefficients x; `coordinates` are those of the free directions to begin with."""
+    try:
+        statement = Statement.of(problem)
+        x, b = _feasible(statement, x, coordinates)
+        proof = prove(statement, x, b)
+        zero = proof.zero()
+        for _ in range(ROUNDS):
+            held = zero[statement.labels].reshape(problem.shape) & (x != 0)
+            if not held.any():
+                break
+            x, b = _feasible(statement, np.where(held, 0.0, x), coordinates)
+            proof = prove(statement, x, b)
+            zero |= proof.zero()
+        else:
+            zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
+    except Uncertain as reason:
+        return Certificate.nothing(problem, x, str(reason))
+    alive = ~zero & problem.eligible
+    away, around = proof.intervals(alive)
+    least = statement.least_norms(np.abs(x))
+    unpenalised = np.isin(np.arange(len(alive)), statement.labels.reshape(problem.shape)[problem.core.free_rows()])
+    with np.errstate(invalid="ignore"):
+        nonzero = alive & (least > statement.block_norms(away))
+    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, away, around)
+
+
+def _feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array, Array]:
+    """Return x with a gauge that is certainly within the limit of the penalty, and its best free coefficients."""
+    problem = statement.problem
+    x = np.where(problem.eligible[statement.labels].reshape(x.shape), x, 0.0)
+    limit = problem.penalty.limit
+    for _ in range(100):
+        if limit == np.inf or math.isfinite(float(value(problem.penalty, _mass(statement, x)).mid)):
+            break
+        x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * UNIT)
+    if problem.free is None:
+        return x, np.zeros(0)
+    best, _, _ = problem.predict(problem.design.matvec(x), coordinates)
+    return x, problem.free.coefficients(best)

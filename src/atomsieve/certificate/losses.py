@@ -1,0 +1,191 @@
+"""Losses with error bounds: what is certain of values, slopes and curvature when predictions are known up to a radius.
+
+All speak of one sample at a time; `t` is the slope loss'(u). The second derivative of each of these losses is a function
+of the slope, so that an interval for the slope gives one for the curvature.
+"""
+
+from typing import Protocol
+
+import numpy as np
+
+from atomsieve.balls import FUNCTION, UNIT, Ball, up
+from atomsieve.losses import Huber, Logistic, Loss, Multinomial, Squared, SquaredHinge
+from atomsieve.typing import Array
+
+
+class BoundedLoss(Protocol):
+    """What a certificate asks of a loss."""
+
+    def slopes(self, u: Ball, y: Array) -> Ball:
+        """Return loss'(u)."""
+
+    def values(self, u: Ball, y: Array) -> Ball:
+        """Return the losses."""
+
+    def conjugates(self, low: Array, high: Array, y: Array) -> Array:
+        """Return upper bounds of the conjugate over slopes between low and high, those in its domain."""
+
+    def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
+        """Return a lower and an upper bound of loss'' over slopes between low and high."""
+
+
+class BoundedSquared:
+    """`(u - y)^2 / 2`."""
+
+    def slopes(self, u: Ball, y: Array) -> Ball:
+        return u - Ball.exact(y)
+
+    def values(self, u: Ball, y: Array) -> Ball:
+        residual = self.slopes(u, y)
+        return residual * residual * Ball.exact(0.5)
+
+    def conjugates(self, low: Array, high: Array, y: Array) -> Array:
+        return np.maximum(*(_square_conjugate(t, y) for t in (low, high)))  # convex: largest at an end
+
+    def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:  # noqa: ARG002
+        return np.ones_like(low), np.ones_like(low)
+
+
+class BoundedHuber(BoundedSquared):
+    """The same up to residuals of `delta`, linear beyond."""
+
+    def __init__(self, delta: float) -> None:
+        self.delta = delta
+
+    def slopes(self, u: Ball, y: Array) -> Ball:
+        residual = super().slopes(u, y)
+        return Ball(np.clip(residual.mid, -self.delta, self.delta), residual.rad)
+
+    def values(self, u: Ball, y: Array) -> Ball:
+        residual = super().slopes(u, y)
+        clipped = np.clip(residual.mid, -self.delta, self.delta)
+        at_mid = Ball.exact(clipped) * (Ball.exact(residual.mid) - Ball.exact(clipped / 2))
+        return at_mid.widened(np.minimum(self.delta, residual.size) * residual.rad)
+
+    def conjugates(self, low: Array, high: Array, y: Array) -> Array:
+        return super().conjugates(np.clip(low, -self.delta, self.delta), np.clip(high, -self.delta, self.delta), y)
+
+    def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:  # noqa: ARG002
+        inside = (low > -self.delta) & (high < self.delta)
+        beyond = (low >= self.delta) | (high <= -self.delta)
+        return inside.astype(np.float64), (~beyond).astype(np.float64)
+
+
+class BoundedSquaredHinge(BoundedSquared):
+    """`max(0, 1 - y u)^2 / 2`, y = -1 or 1."""
+
+    def _shortfall(self, u: Ball, y: Array) -> Ball:
+        short = Ball.exact(1.0) - Ball(y * u.mid, u.rad)
+        return Ball(np.maximum(short.mid, 0.0), short.rad)
+
+    def slopes(self, u: Ball, y: Array) -> Ball:
+        short = self._shortfall(u, y)
+        return Ball(-y * short.mid, short.rad)
+
+    def values(self, u: Ball, y: Array) -> Ball:
+        short = self._shortfall(u, y)
+        return short * short * Ball.exact(0.5)
+
+    def conjugates(self, low: Array, high: Array, y: Array) -> Array:
+        return super().conjugates(np.where(y > 0, low, np.maximum(low, 0.0)), np.where(y > 0, np.minimum(high, 0.0), high), y)
+
+    def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
+        least, most = np.where(y > 0, -high, low), np.where(y > 0, -low, high)  # of the shortfall
+        return (least > 0).astype(np.float64), (most > 0).astype(np.float64)
+
+
+class BoundedLogistic:
+    """`log(1 + exp(-y u))`, y = -1 or 1; `-y t` is a probability p, and the curvature `p (1 - p)`."""
+
+    def slopes(self, u: Ball, y: Array) -> Ball:
+        margin = y * u.mid
+        decay = np.exp(-np.abs(margin))
+        p = np.where(margin > 0, decay, 1.0) / (1 + decay)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # log p falls by at most as much as the margin grows
+            moved = np.minimum(p * (1 + 16 * UNIT) * np.expm1(u.rad) * (1 + FUNCTION), u.rad / 4)
+            return Ball(-y * p, up(moved + (FUNCTION + 4 * UNIT) * p + 2.0**-1021))
+
+    def values(self, u: Ball, y: Array) -> Ball:
+        margin = y * u.mid
+        tail = np.log1p(np.exp(-np.abs(margin)))
+        values = np.maximum(-margin, 0.0) + tail
+        return Ball(values, up((2 * FUNCTION + 4 * UNIT) * values + u.rad + 2.0**-1021))
+
+    def conjugates(self, low: Array, high: Array, y: Array) -> Array:
+        return np.maximum(*(_entropy(np.clip(-y * t, 0.0, 1.0)) for t in (low, high)))
+
+    def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
+        ends = np.clip(np.where(y > 0, -high, low), 0.0, 1.0), np.clip(np.where(y > 0, -low, high), 0.0, 1.0)
+        bends = [p * (1 - p) for p in ends]
+        least = np.minimum(*bends) * (1 - 4 * UNIT)
+        most = np.where((ends[0] <= 0.5) & (ends[1] >= 0.5), 0.25, np.maximum(*bends))
+        return least, np.minimum(up(most), 0.25)
+
+
+class BoundedMultinomial:
+    """`log(sum of exp(u)) - u[y]`; the slopes are probabilities, less 1 at the label."""
+
+    def slopes(self, u: Ball, y: Array) -> Ball:
+        scaled = np.exp(u.mid - u.mid.max(axis=1, keepdims=True))
+        p = scaled / scaled.sum(axis=1, keepdims=True)
+        classes, most = u.mid.shape[1], u.rad.max(axis=1, keepdims=True)
+        # the differences are rounded before exp
+        rounded = UNIT * (np.abs(u.mid).max(axis=1, keepdims=True) * 2)
+        with np.errstate(over="ignore", invalid="ignore"):
+            part = np.expm1(2 * (most + rounded)) * (1 + FUNCTION) + 2 * FUNCTION + (classes + 8) * UNIT
+        label = np.arange(classes)[None, :] == y[:, None]
+        others = np.where(label, 0.0, p).sum(axis=1, keepdims=True)
+        t = np.where(label, -others, p)
+        return Ball(t, up(part * (1 + part) * np.abs(t) * (1 + classes * UNIT) + classes * UNIT * np.abs(t) + 2.0**-1015))
+
+    def values(self, u: Ball, y: Array) -> Ball:
+        top = u.mid.max(axis=1)
+        logs = np.log(np.exp(u.mid - top[:, None]).sum(axis=1))
+        own = u.mid[np.arange(len(y)), y]
+        classes, most = u.mid.shape[1], np.abs(u.mid).max(axis=1)
+        error = (2 * FUNCTION + (classes + 8) * UNIT) * (1 + logs) + 8 * UNIT * most + 2 * u.rad.max(axis=1)
+        return Ball((top - own) + logs, up(error))
+
+    def conjugates(self, low: Array, high: Array, y: Array) -> Array:
+        """Return upper bounds: the negative entropy of probabilities, `sum of p log p`, entry by entry."""
+        label = np.arange(low.shape[1])[None, :] == y[:, None]
+        ends = [np.clip(t + label, 0.0, 1.0) for t in (low, high)]
+        ends = [np.clip(ends[0] - 2 * UNIT * label, 0.0, 1.0), np.clip(ends[1] + 2 * UNIT * label, 0.0, 1.0)]
+        entries = np.maximum(*(_x_log_x(p) for p in ends))
+        return entries.sum(axis=1) + up(low.shape[1] * 2 * UNIT * np.abs(entries).sum(axis=1))
+
+
+def _square_conjugate(t: Array, y: Array) -> Array:
+    """Return an upper bound of `t^2 / 2 + t y`."""
+    exact = Ball.exact(t)
+    return (exact * exact * Ball.exact(0.5) + exact * Ball.exact(y)).high
+
+
+def _x_log_x(p: Array) -> Array:
+    """Return an upper bound of `p log p`, 0 at 0, for a float p."""
+    logs = np.log(np.where(p > 0, p, 1.0))
+    return p * logs + up((FUNCTION + 2 * UNIT) * np.abs(p * logs) + 2.0**-1021)
+
+
+def _entropy(p: Array) -> Array:
+    """Return an upper bound of `p log p + (1 - p) log(1 - p)`, for a float p."""
+    rest = np.log1p(-np.where(p < 1, p, 0.0))
+    other = (1 - p) * rest
+    first = _x_log_x(p)
+    with np.errstate(over="ignore"):
+        return first + other + up((FUNCTION + 4 * UNIT) * np.abs(other) + 2 * UNIT * np.abs(first) + 2.0**-1021)
+
+
+def bounded_loss(loss: Loss) -> BoundedLoss | None:
+    """Return a loss with its error bounds, None where none are known."""
+    kind = type(loss)
+    if kind is Huber:
+        return BoundedHuber(loss.delta)  # type: ignore[attr-defined]
+    known = {
+        Squared: BoundedSquared,
+        SquaredHinge: BoundedSquaredHinge,
+        Logistic: BoundedLogistic,
+        Multinomial: BoundedMultinomial,
+    }
+    return known[kind]() if kind in known else None  # type: ignore[return-value]

@@ -1,0 +1,99 @@
+"""Penalties with error bounds: phi and its conjugate at a number that is known up to a radius."""
+
+from collections.abc import Callable
+
+import math
+
+import numpy as np
+
+from atomsieve.balls import Ball, exp, log
+from atomsieve.penalties import Ball as BallPenalty
+from atomsieve.penalties import Linear, LinearSquare, LogBarrier, Penalty, Power, Square
+
+ONE, HALF = Ball.exact(1.0), Ball.exact(0.5)
+NOTHING, UNKNOWN = Ball.exact(0.0), Ball(np.float64(np.inf), np.float64(0.0))
+
+
+def value(penalty: Penalty, mass: Ball) -> Ball:
+    """Return phi(mass); inf where the mass may lie outside its domain."""
+    return _FORMULAS[type(penalty)][0](penalty, mass)
+
+
+def conjugate(penalty: Penalty, t: Ball) -> Ball:
+    """Return phi*(t); inf where t may lie outside its domain."""
+    return _FORMULAS[type(penalty)][1](penalty, t)
+
+
+def known(penalty: Penalty) -> bool:
+    """Return whether the formulas of a penalty are known here."""
+    return type(penalty) in _FORMULAS
+
+
+def _exact(number: float) -> Ball:
+    return Ball.exact(number)
+
+
+def _power(base: Ball, exponent: Ball) -> Ball:
+    """Return a power of a number that is not negative."""
+    return exp(exponent * log(base)) if base.mid > 0 else (NOTHING if base.rad == 0 else UNKNOWN)
+
+
+def _in_ball(radius: float) -> Callable[[Penalty, Ball], Ball]:
+    return lambda _, mass: NOTHING if float(mass.high) <= radius or (mass.rad == 0 and mass.mid <= radius) else UNKNOWN
+
+
+def _square_value(p: Square, mass: Ball) -> Ball:
+    return _exact(p.strength) * mass * mass * HALF
+
+
+def _square_conjugate(p: Square, t: Ball) -> Ball:
+    return t * (t / _exact(p.strength)) * HALF
+
+
+def _power_value(p: Power, mass: Ball) -> Ball:
+    if p.p == math.inf:
+        return _in_ball(1.0)(p, mass)
+    return _exact(p.strength) * _power(mass, _exact(p.p)) / _exact(p.p)
+
+
+def _power_conjugate(p: Power, t: Ball) -> Ball:
+    if p.p == math.inf:
+        return t
+    dual = _exact(p.p) / (_exact(p.p) - ONE)
+    return _exact(p.strength) * _power(t / _exact(p.strength), dual) / dual
+
+
+def _barrier_value(p: LogBarrier, mass: Ball) -> Ball:
+    part = mass / _exact(p.radius)
+    if not float(part.high) < 1:
+        return UNKNOWN
+    return (-log(ONE - part) - part) / _exact(p.sharpness)
+
+
+def _barrier_conjugate(p: LogBarrier, t: Ball) -> Ball:
+    reach = _exact(p.radius) * t
+    sharpness = _exact(p.sharpness)
+    return reach - log(ONE + sharpness * reach) / sharpness
+
+
+def _linear_square_value(p: LinearSquare, mass: Ball) -> Ball:
+    return mass * (_exact(p.strength) + _exact(p.square) * mass * HALF)
+
+
+def _linear_square_conjugate(p: LinearSquare, t: Ball) -> Ball:
+    excess = t - _exact(p.strength)
+    excess = Ball(np.maximum(excess.mid, 0.0), excess.rad)
+    return excess * (excess / _exact(p.square)) * HALF
+
+
+_FORMULAS = {
+    Linear: (
+        lambda p, mass: _exact(p.strength) * mass,
+        lambda p, t: NOTHING if float(t.high) <= p.strength else UNKNOWN,
+    ),
+    Square: (_square_value, _square_conjugate),
+    Power: (_power_value, _power_conjugate),
+    BallPenalty: (lambda p, mass: _in_ball(p.radius)(p, mass), lambda p, t: _exact(p.radius) * t),
+    LogBarrier: (_barrier_value, _barrier_conjugate),
+    LinearSquare: (_linear_square_value, _linear_square_conjugate),
+}

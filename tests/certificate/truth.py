@@ -1,0 +1,112 @@
+"""All solutions of small least-squares problems, in exact rational arithmetic.
+
+    minimise  sum_i s_i (A x - y)_i^2 / 2  +  S phi(sum_j price_j abs(x_j)),     S = sum_i s_i
+
+The predictions at the optimum are unique, and so is the size of x. The solutions are a polytope; its corners have linearly
+independent columns (with their prices below them), so that all corners are found by trying every choice of signs.
+"""
+
+from dataclasses import dataclass
+from itertools import product
+
+from flint import fmpq, fmpq_mat
+
+from atomsieve import Ball, Linear, Square
+
+
+def rational(number):
+    """Return a float as a fraction."""
+    return fmpq(*float(number).as_integer_ratio())
+
+
+@dataclass
+class Truth:
+    """The optimal value (of the mean problem), and the corners of the set of solutions."""
+
+    value: object
+    corners: list
+
+
+def solve_exactly(A, y, penalty, *, counts, prices, signed):
+    """Return the truth; None where the penalty plays no part and the solutions are no polytope of this kind."""
+    n, d = A.shape
+    rows = [[rational(v) for v in row] for row in A.tolist()]
+    targets, weights = [rational(v) for v in y.tolist()], [rational(v) for v in counts.tolist()]
+    cost = [rational(v) for v in prices.tolist()]
+    total = sum(weights, fmpq(0))
+    gram = [[sum((w * r[i] * r[j] for w, r in zip(weights, rows)), fmpq(0)) for j in range(d)] for i in range(d)]
+    pull = [sum((w * r[j] * t for w, r, t in zip(weights, rows, targets)), fmpq(0)) for j in range(d)]
+    base = sum((w * t * t for w, t in zip(weights, targets)), fmpq(0)) / 2
+    corners, value = [], None
+    for signs in product((-1, 0, 1) if signed else (0, 1), repeat=d):
+        support = [j for j in range(d) if signs[j]]
+        found = _corner(gram, pull, total, [signs[j] * cost[j] for j in support], support, penalty)
+        if found is None:
+            continue
+        on, alpha = found
+        if any(x * signs[j] <= 0 for x, j in zip(on, support)):
+            continue
+        scores = [pull[j] - sum((gram[j][k] * x for k, x in zip(support, on)), fmpq(0)) for j in range(d)]
+        if any((abs(z) if signed else z) > alpha * c for z, c in zip(scores, cost)):
+            continue
+        x = [fmpq(0)] * d
+        for k, v in zip(support, on):
+            x[k] = v
+        mass = sum((c * abs(v) for c, v in zip(cost, x)), fmpq(0))
+        if isinstance(penalty, Ball) and mass > rational(penalty.radius):
+            continue
+        quadratic = sum((x[i] * gram[i][j] * x[j] for i in support for j in support), fmpq(0)) / 2
+        value = (base + quadratic - sum((p * v for p, v in zip(pull, x)), fmpq(0)) + total * _phi(penalty, mass)) / total
+        if x not in corners:
+            corners.append(x)
+    if not corners or (isinstance(penalty, Ball) and value is not None and _slack(gram, pull, corners[0])):
+        return None
+    return Truth(value, corners)
+
+
+def _phi(penalty, mass):
+    if isinstance(penalty, Linear):
+        return rational(penalty.strength) * mass
+    if isinstance(penalty, Square):
+        return rational(penalty.strength) * mass * mass / 2
+    return fmpq(0)
+
+
+def _slack(gram, pull, x):
+    """Return whether the gradient vanishes: then the ball does not bind."""
+    return all(sum((g * v for g, v in zip(row, x)), fmpq(0)) == p for row, p in zip(gram, pull))
+
+
+def _corner(gram, pull, total, normals, support, penalty):
+    """Return x on the support and the slope alpha (of the sum), if the equations determine them."""
+    k = len(support)
+    if isinstance(penalty, Ball):
+        if not k:
+            return None
+        matrix = fmpq_mat(k + 1, k + 1)
+        side = fmpq_mat(k + 1, 1)
+        for a, i in enumerate(support):
+            for b, j in enumerate(support):
+                matrix[a, b] = gram[i][j]
+            matrix[a, k] = matrix[k, a] = normals[a]
+            side[a, 0] = pull[i]
+        side[k, 0] = rational(penalty.radius)
+    else:
+        alpha = total * rational(penalty.strength)
+        if not k:
+            return [], alpha if isinstance(penalty, Linear) else fmpq(0)
+        matrix, side = fmpq_mat(k, k), fmpq_mat(k, 1)
+        for a, i in enumerate(support):
+            for b, j in enumerate(support):
+                matrix[a, b] = gram[i][j] + (alpha * normals[a] * normals[b] if isinstance(penalty, Square) else 0)
+            side[a, 0] = pull[i] - (alpha * normals[a] if isinstance(penalty, Linear) else 0)
+    try:
+        answer = matrix.solve(side)
+    except ZeroDivisionError:
+        return None
+    on = [answer[a, 0] for a in range(k)]
+    if isinstance(penalty, Ball):
+        return (on, answer[k, 0]) if answer[k, 0] >= 0 else None
+    if isinstance(penalty, Square):
+        alpha = alpha * sum((s * x for s, x in zip(normals, on)), fmpq(0))
+    return on, alpha
