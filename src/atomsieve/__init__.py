@@ -3,6 +3,8 @@
 Minimise `F(A x + B b) + phi(kappa_P(x))`: a smooth loss, a gauge over atoms, a convex penalty shape.
 """
 
+from atomsieve.certificate import Certificate
+from atomsieve.certificate.verification import verify
 from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
 from atomsieve.losses import Huber, Logistic, Multinomial, Squared, SquaredHinge
 from atomsieve.methods import GCG, Away, Corrective, Pairwise
@@ -24,6 +26,7 @@ __all__ = [
     "Atoms",
     "Away",
     "Ball",
+    "Certificate",
     "Corrective",
     "Group",
     "Huber",
@@ -54,4 +57,5 @@ __all__ = [
     "Trace",
     "path",
     "solve",
+    "verify",
 ]

@@ -72,24 +72,11 @@ class Problem:
             require_piece(name, piece, kind)
         if not isinstance(intercept, (bool, np.bool_)):
             raise TypeError(f"intercept must be True or False, got {intercept!r}. Pass columns of your own as `free`.")
-        ambient = as_design(X)
-        weights = check_weights(sample_weight, ambient.shape[0])
-        given, y = check_free(free, len(weights)), check_y(y, len(weights))
-        stated = np.ones(len(weights)) if sample_weight is None else as_floats(sample_weight, "sample_weight")
-        counted = weights > 0
-        if not counted.all():  # samples of weight 0 are left out, whatever they hold
-            ambient, weights, given, y = ambient.samples(counted), weights[counted], given[counted], y[counted]
-            stated = stated[counted]
-        self.stated_weights = stated
-        """The weights as they were given, to be divided by their sum; 1 for every sample by default."""
-        self.given = given
-        """The columns passed as `free`."""
+        ambient, given, y, weights = self._state(X, y, sample_weight, free)
         self.loss, self.gauge, self.penalty, self.weights = loss, gauge, penalty, weights
         self.intercept, self.free_count = bool(intercept), given.shape[1]
         self.y, self.outputs = check_targets(y, loss, intercept=self.intercept)
         gauge.check((ambient.shape[1], *self.outputs))
-        self.stated_design = ambient
-        """X itself, before atoms of an Image are counted as columns."""
         self.design: Design
         self.core: BlockGauge
         lifted, self.core = gauge.lift(ambient)
@@ -117,6 +104,24 @@ class Problem:
                 f"The problem overflows at x = 0: {type(loss).__name__} or {penalty!r} is not finite there. Rescale "
                 "y, X and `free` to moderate size, or choose a larger strength."
             )
+
+    def _state(self, X: Any, y: Any, sample_weight: Any, free: Any) -> tuple[Design, Array, Any, Array]:
+        """Check the data and keep what certificates need of them; samples of weight 0 are left out, whatever they hold."""
+        ambient = as_design(X)
+        weights = check_weights(sample_weight, ambient.shape[0])
+        given, y = check_free(free, len(weights)), check_y(y, len(weights))
+        stated = np.ones(len(weights)) if sample_weight is None else as_floats(sample_weight, "sample_weight")
+        if not weights.all():
+            counted = weights > 0
+            ambient, weights, given, y = ambient.samples(counted), weights[counted], given[counted], y[counted]
+            stated = stated[counted]
+        self.stated_design = ambient
+        """X itself, before atoms of an Image are counted as columns."""
+        self.stated_weights = stated
+        """The weights as they were given, to be divided by their sum; 1 for every sample by default."""
+        self.given = given
+        """The columns passed as `free`."""
+        return ambient, given, y, weights
 
     def __repr__(self) -> str:
         n, d = self.design.shape

@@ -12,7 +12,6 @@ from atomsieve.status import Status
 from atomsieve.trace import Trace
 from atomsieve.typing import Array, Mask
 
-
 if TYPE_CHECKING:
     from atomsieve.certificate import Certificate
 

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from truth import rational, solve_exactly
 
 from atomsieve import L1, Atoms, Ball, Linear, NonNegative, Problem, Square, solve
 from atomsieve.certificate import certify
-
-from truth import rational, solve_exactly
 
 SCALES = [1e-6, 1e-9, 1e-12, 1e-15, 2e-16, 1e-17]
 

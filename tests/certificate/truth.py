@@ -2,14 +2,15 @@
 
     minimise  sum_i s_i (A x - y)_i^2 / 2  +  S phi(sum_j price_j abs(x_j)),     S = sum_i s_i
 
-The predictions at the optimum are unique, and so is the size of x. The solutions are a polytope; its corners have linearly
-independent columns (with their prices below them), so that all corners are found by trying every choice of signs.
+The predictions at the optimum are unique, and so is the size of x. The solutions are a polytope; its corners have
+linearly independent columns (with their prices below them), so that all corners are found by trying every choice of
+signs.
 """
 
 from dataclasses import dataclass
 from itertools import product
 
-from flint import fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from atomsieve import Ball, Linear, Square
 
@@ -29,7 +30,7 @@ class Truth:
 
 def solve_exactly(A, y, penalty, *, counts, prices, signed):
     """Return the truth; None where the penalty plays no part and the solutions are no polytope of this kind."""
-    n, d = A.shape
+    d = A.shape[1]
     rows = [[rational(v) for v in row] for row in A.tolist()]
     targets, weights = [rational(v) for v in y.tolist()], [rational(v) for v in counts.tolist()]
     cost = [rational(v) for v in prices.tolist()]
@@ -56,7 +57,9 @@ def solve_exactly(A, y, penalty, *, counts, prices, signed):
         if isinstance(penalty, Ball) and mass > rational(penalty.radius):
             continue
         quadratic = sum((x[i] * gram[i][j] * x[j] for i in support for j in support), fmpq(0)) / 2
-        value = (base + quadratic - sum((p * v for p, v in zip(pull, x)), fmpq(0)) + total * _phi(penalty, mass)) / total
+        value = (
+            base + quadratic - sum((p * v for p, v in zip(pull, x)), fmpq(0)) + total * _phi(penalty, mass)
+        ) / total
         if x not in corners:
             corners.append(x)
     if not corners or (isinstance(penalty, Ball) and value is not None and _slack(gram, pull, corners[0])):
@@ -110,3 +113,80 @@ def _corner(gram, pull, total, normals, support, penalty):
     if isinstance(penalty, Square):
         alpha = alpha * sum((s * x for s, x in zip(normals, on)), fmpq(0))
     return on, alpha
+
+
+def solve_logistic(A, y, penalty, *, prices, signed, guess, bits=300):
+    """Return the solution of a logistic problem in balls of many digits; None where its support is not proven.
+
+    Newton's method in high precision from a guess, then a step of interval Newton that maps a box into itself: there is
+    exactly one solution of the equations in it.
+    """
+    before, ctx.prec = ctx.prec, bits
+    try:
+        return _logistic(A, y, penalty, prices, signed, guess)
+    finally:
+        ctx.prec = before
+
+
+def _logistic(A, y, penalty, prices, signed, guess):
+    n, d = A.shape
+    support = [j for j in range(d) if guess[j] != 0]
+    rows = [[arb(v) for v in row] for row in A.tolist()]
+    normals = [arb(float(prices[j]) * (1 if guess[j] > 0 else -1)) for j in support]
+    k, ball = len(support), isinstance(penalty, Ball)
+
+    def equations(x):
+        """Return what must vanish and its derivative; for a ball the last unknown is the slope."""
+        u = [sum((row[j] * v for j, v in zip(support, x)), arb(0)) for row in rows]
+        p = [1 / (1 + (t * v).exp()) for t, v in zip(y.tolist(), u)]
+        z = [sum((t * q * row[j] for t, q, row in zip(y.tolist(), p, rows)), arb(0)) / n for j in range(d)]
+        mass = sum((s * v for s, v in zip(normals, x)), arb(0))
+        slope = x[k] if ball else arb(penalty.strength) * (1 if isinstance(penalty, Linear) else mass)
+        size = k + ball
+        J, f = arb_mat(size, size), arb_mat(size, 1)
+        for a, i in enumerate(support):
+            f[a, 0] = slope * normals[a] - z[i]
+            for b, j in enumerate(support):
+                J[a, b] = sum((q * (1 - q) * row[i] * row[j] for q, row in zip(p, rows)), arb(0)) / n
+                if isinstance(penalty, Square):
+                    J[a, b] += arb(penalty.strength) * normals[a] * normals[b]
+            if ball:
+                J[a, k] = J[k, a] = normals[a]
+        if ball:
+            f[k, 0] = mass - arb(penalty.radius)
+        return f, J, z, slope
+
+    if not k:
+        _, _, z, slope = equations([arb(0)] if ball else [])
+        inside = not ball and all((abs(v) if signed else v) < slope * arb(c) for v, c in zip(z, prices.tolist()))
+        return [arb(0)] * d if inside else None
+    x = [arb(float(guess[j])) for j in support]
+    if ball:
+        _, _, z, _ = equations([*x, arb(0)])
+        x.append(max(abs(v) / arb(c) for v, c in zip(z, prices.tolist())))
+    try:
+        for _ in range(60):
+            f, J, _, _ = equations(x)
+            step = J.solve(f)
+            x = [arb(v.mid()) - arb(step[a, 0].mid()) for a, v in enumerate(x)]
+            x = [arb(v.mid()) for v in x]
+            if all(abs(step[a, 0]) < arb(2) ** (20 - ctx.prec) * (1 + abs(x[a])) for a in range(len(x))):
+                break
+        wide = [arb(v.mid(), abs(v) * arb(2) ** (60 - ctx.prec) + arb(2) ** (60 - ctx.prec)) for v in x]
+        f, _, _, _ = equations(x)
+        _, J, z, slope = equations(wide)
+        step = J.solve(f)
+    except ZeroDivisionError:
+        return None
+    image = [v - step[a, 0] for a, v in enumerate(x)]
+    if not all(w.contains_interior(v) for w, v in zip(wide, image)):
+        return None
+    if any(not v * s > 0 for v, s in zip(wide, normals)) or (ball and not wide[k] > 0):
+        return None
+    off = [j for j in range(d) if j not in support]
+    if any(not (abs(z[j]) if signed else z[j]) < slope * arb(float(prices[j])) for j in off):
+        return None
+    answer = [arb(0)] * d
+    for a, j in enumerate(support):
+        answer[j] = wide[a]
+    return answer

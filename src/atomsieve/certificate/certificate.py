@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy
-from scipy.sparse import issparse
 
 from atomsieve.balls import UNIT, Ball
+from atomsieve.certificate.inverse import Dependency
+from atomsieve.design.base import bounded
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Mask
@@ -81,6 +82,9 @@ class Certificate:
     reason: str
     """Why nothing could be proven, or why something is undecided."""
 
+    dependencies: list[Dependency]
+    """Columns that are exact sums of others: the coefficients of all columns involved are not determined."""
+
     statement: dict[str, Any]
     """The problem in words and numbers: pieces with their parameters, sizes."""
 
@@ -88,7 +92,15 @@ class Certificate:
     _digest: str | None = field(default=None)
 
     @classmethod
-    def of(cls, proof: "Proof", zero: Mask, nonzero: Mask, away: Array, around: Array) -> Self:
+    def of(
+        cls,
+        proof: "Proof",
+        zero: Mask,
+        nonzero: Mask,
+        away: Array,
+        around: Array,
+        dependencies: list[Dependency],
+    ) -> Self:
         """Return the claims that a proof supports."""
         statement, x, problem = proof.statement, proof.x, proof.statement.problem
         with np.errstate(invalid="ignore", over="ignore"):
@@ -104,7 +116,10 @@ class Certificate:
             if len(nonzero) == x.size:  # a coefficient is not zero where its interval says so
                 nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
             free_lower, free_upper = np.nextafter(proof.b - around, -np.inf), np.nextafter(proof.b + around, np.inf)
-        undecided = int(np.count_nonzero(~zero & ~nonzero))
+        rows = problem.core.free_rows()
+        lower[rows], upper[rows] = free_lower[len(proof.b) - len(rows) :], free_upper[len(proof.b) - len(rows) :]
+        free_blocks = np.isin(np.arange(len(zero)), statement.labels.reshape(x.shape)[rows])
+        undecided = int(np.count_nonzero(~zero & ~nonzero & ~free_blocks))
         return cls(
             zero=zero,
             nonzero=nonzero,
@@ -119,7 +134,8 @@ class Certificate:
             free_upper=free_upper,
             margin=_margin(proof, zero, nonzero, away),
             valid=True,
-            reason=_why(proof, undecided, away),
+            reason=_why(proof, undecided, away, dependencies),
+            dependencies=dependencies,
             statement=describe(problem),
             _problem=problem,
         )
@@ -144,14 +160,17 @@ class Certificate:
             margin=0.0,
             valid=False,
             reason=reason,
+            dependencies=[],
             statement=describe(problem),
             _problem=problem,
         )
 
     @property
     def undecided(self) -> Mask:
-        """Blocks of which nothing is certain."""
-        return ~self.zero & ~self.nonzero
+        """Penalised blocks of which nothing is certain."""
+        unknown = ~self.zero & ~self.nonzero
+        unknown[self.statement["unpenalised"]] = False
+        return unknown
 
     @cached_property
     def digest(self) -> str:
@@ -163,6 +182,7 @@ class Certificate:
 
     def __str__(self) -> str:
         blocks, noun = len(self.zero), "coefficients" if self.lower.size == len(self.zero) else "blocks"
+        blocks -= len(self.statement["unpenalised"])
         if not self.valid:
             return f"Nothing is proven: {self.reason}."
         counts = [int(np.count_nonzero(mask)) for mask in (self.zero, self.nonzero, self.undecided)]
@@ -177,8 +197,7 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as readable JSON with exact floats, at once or not at all."""
-        content = self._content()
-        content["seal"] = seal(content)
+        content = self.content()
         target = Path(path)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
@@ -205,10 +224,13 @@ class Certificate:
         except (KeyError, TypeError, IndexError, ValueError) as error:
             raise ValueError(f"{path} is damaged: {type(error).__name__} ({error}).") from error
 
-    def _content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
+        """Return all that the file says, as plain data."""
         rows = np.flatnonzero(self.x.ravel())
-        held = np.flatnonzero(~((self.lower == 0) & (self.upper == 0)).ravel())
-        return {
+        held = ~((self.lower == 0) & (self.upper == 0))
+        held[self.statement["unpenalised"]] = False
+        held = np.flatnonzero(held.ravel())
+        content: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "problem": self.statement,
@@ -227,6 +249,9 @@ class Certificate:
                 "margin": _number(self.margin),
                 "nonzero": np.flatnonzero(self.nonzero).tolist(),
                 "undecided": np.flatnonzero(self.undecided).tolist(),
+                "dependencies": [
+                    {"column": d.column, "of": d.of.tolist(), "times": d.times.tolist()} for d in self.dependencies
+                ],
                 "intervals": {
                     "index": held.tolist(),
                     "lower": [_number(v) for v in self.lower.ravel()[held]],
@@ -238,6 +263,7 @@ class Certificate:
                 },
             },
         }
+        return content | {"seal": seal(content)}
 
     @classmethod
     def _from(cls, content: dict[str, Any]) -> Self:
@@ -250,7 +276,11 @@ class Certificate:
         upper.ravel()[held] = [_float(v, np.inf) for v in claims["intervals"]["upper"]]
         nonzero, undecided = np.zeros(blocks, dtype=bool), np.zeros(blocks, dtype=bool)
         nonzero[claims["nonzero"]] = True
-        undecided[claims["undecided"]] = True
+        undecided[claims["undecided"] + problem["unpenalised"]] = True
+        free_lower = np.array([_float(v, -np.inf) for v in claims["free"]["lower"]])
+        free_upper = np.array([_float(v, np.inf) for v in claims["free"]["upper"]])
+        own = len(free_lower) - len(problem["unpenalised"])
+        lower[problem["unpenalised"]], upper[problem["unpenalised"]] = free_lower[own:], free_upper[own:]
         return cls(
             zero=~nonzero & ~undecided,
             nonzero=nonzero,
@@ -261,11 +291,15 @@ class Certificate:
             gap=_float(claims["gap"], np.inf),
             x=x,
             free=np.array(point["free"], dtype=np.float64),
-            free_lower=np.array([_float(v, -np.inf) for v in claims["free"]["lower"]]),
-            free_upper=np.array([_float(v, np.inf) for v in claims["free"]["upper"]]),
+            free_lower=free_lower,
+            free_upper=free_upper,
             margin=_float(claims["margin"], 0.0),
             valid=bool(claims["valid"]),
             reason=str(claims["reason"]),
+            dependencies=[
+                Dependency(int(d["column"]), np.array(d["of"], dtype=np.intp), np.array(d["times"]))
+                for d in claims["dependencies"]
+            ],
             statement=problem,
             _digest=content["data"]["sha256"],
         )
@@ -280,6 +314,7 @@ def describe(problem: Problem) -> dict[str, Any]:
         "intercept": problem.intercept,
         "free": int(problem.free_count),
         "weighted": bool((problem.stated_weights != 1).any()),
+        "unpenalised": problem.core.free_rows().tolist(),
         "samples": int(problem.design.shape[0]),
         "shape": list(problem.shape),
         "blocks": len(problem.eligible),
@@ -288,16 +323,15 @@ def describe(problem: Problem) -> dict[str, Any]:
 
 def _piece(piece: Piece) -> dict[str, Any]:
     """Return a piece as plain data."""
-    return {"type": type(piece).__name__} | {
-        f.name: _plain(getattr(piece, f.name)) for f in fields(piece) if not f.name.startswith("_")  # type: ignore[arg-type]
-    }
+    parameters: Any = fields(piece)  # type: ignore[arg-type]
+    told = {f.name: _plain(getattr(piece, f.name)) for f in parameters if not f.name.startswith("_")}
+    return {"type": type(piece).__name__} | told
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Piece):
         return _piece(value)
-    if issparse(value):
-        value = value.toarray()
+    value = value.toarray() if hasattr(value, "toarray") else value
     if isinstance(value, np.ndarray):
         return [_plain(v) for v in value.tolist()]
     if isinstance(value, list):
@@ -314,7 +348,7 @@ def digest_of(problem: Problem) -> str:
 
 
 def _bytes(problem: Problem) -> Iterator[bytes]:
-    yield from problem.stated_design.rows_as_bytes()
+    yield from bounded(problem.stated_design).rows_as_bytes()
     for part in (problem.y, problem.stated_weights, problem.given):
         yield np.ascontiguousarray(part, dtype="<f8").tobytes()
 
@@ -347,16 +381,18 @@ def _margin(proof: "Proof", zero: Mask, nonzero: Mask, away: Array) -> float:
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
 
 
-def _why(proof: "Proof", undecided: int, away: Array) -> str:
+def _why(proof: "Proof", undecided: int, away: Array, dependencies: list[Dependency]) -> str:
     """Return why blocks are undecided."""
     if not undecided:
         return "Every block is decided."
+    if dependencies:
+        columns = sorted({int(j) for d in dependencies for j in (d.column, *d.of) if j >= 0})
+        shown = ", ".join(map(str, columns[:10])) + (", ..." if len(columns) > 10 else "")
+        return f"Columns {shown} are linearly dependent: weight can move between them at no cost."
     if not np.isfinite(away[proof.x != 0]).all():
-        return (
-            "The columns that are left are linearly dependent, or as good as that: their coefficients are not determined."
-        )
+        return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
     relative = proof.gap / max(float(proof.objective.high), UNIT)
     return (
-        f"The gap is proven to be below {relative:.1e} of the objective; a smaller tolerance may decide more, unless scores "
-        "are tied."
+        f"The gap is proven to be below {relative:.1e} of the objective; a smaller tolerance may decide more, unless "
+        "scores are tied."
     )

@@ -1,18 +1,19 @@
 """From a point to claims: what a point proves about the optimum, in spite of rounding.
 
 The problem is the exact one whose data are the given floats, with sample weights divided by their exact sum. It is
-multiplied by that sum here, so that the weights are the floats that were given: `sum_i s_i loss(u_i) + S phi(kappa(x))`.
+multiplied by that sum here, so that the weights are the floats that were given:
+`sum_i s_i loss(u_i) + S phi(kappa(x))`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from atomsieve.balls import LEAST, UNIT, Ball, gamma, norm, root, up
+from atomsieve.balls import LEAST, UNIT, Ball, dots, gamma, norm, root, up
 from atomsieve.certificate.certificate import Certificate
-from atomsieve.certificate.inverse import inverse_diagonal
+from atomsieve.certificate.inverse import Dependency, dependencies, determined, inverse_diagonal
 from atomsieve.certificate.losses import BoundedLoss, bounded_loss
 from atomsieve.certificate.penalties import conjugate, known, value
 from atomsieve.design.base import BoundedDesign, bounded
@@ -22,6 +23,12 @@ from atomsieve.typing import Array, Index, Mask
 
 SLACK = 1 + 2.0**-20
 """Claims are made with a gap larger by this factor, so that a checker with bounds of its own need not be as sharp."""
+
+SHARP = 1 << 25
+"""Entries of columns up to which products are taken in twice the precision."""
+
+NEAR = 0.999
+"""Part of the best score above which a score is worth that."""
 
 ROUNDS = 5
 """How often weight on coefficients that are proven zero may be dropped, and the point looked at again."""
@@ -74,7 +81,7 @@ class Statement:
         while hasattr(gauge, "gauge"):
             scalings += isinstance(gauge, Scaled)
             gauge = gauge.gauge
-        return Ball(prices, 2 * scalings * UNIT * prices)
+        return Ball(prices, 2 * scalings * UNIT * np.where(np.isfinite(prices), prices, 0.0))
 
     @cached_property
     def free(self) -> Ball:
@@ -86,6 +93,21 @@ class Statement:
         if len(rows):
             parts.append(self.design.enclose_columns(rows))
         return Ball(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))
+
+    @cached_property
+    def free_sums(self) -> list[Dependency]:
+        """Free columns that are sums of other free columns, exactly; their coefficients are set to 0."""
+        if self.free.mid.shape[1] < 2:
+            return []
+        found = dependencies(self.free)
+        if found is None:
+            raise Uncertain("free columns are nearly linearly dependent")
+        return found
+
+    @cached_property
+    def free_used(self) -> Index:
+        """The free columns that are left."""
+        return np.setdiff1d(np.arange(self.free.mid.shape[1]), [d.column for d in self.free_sums])
 
     def block_norms(self, sizes: Array) -> Array:
         """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""
@@ -104,7 +126,7 @@ class Statement:
             return flat
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             longest = np.bincount(self.labels, minlength=count).max()
-            return np.sqrt(np.bincount(self.labels, flat * flat, count)) * (1 - 2 * gamma(longest + 6))
+            return np.asarray(np.sqrt(np.bincount(self.labels, flat * flat, count)) * (1 - 2 * gamma(longest + 6)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +161,8 @@ class Proof:
         """Bounds of loss'' between the point and the optimum, for each sample."""
         loss, problem = self.statement.problem.loss, self.statement.problem
         if self.slopes.mid.ndim > 1:
-            most = loss.entry_smoothness if problem.core.entrywise else loss.smoothness
-            return np.zeros(len(self.slopes.mid)), np.full(len(self.slopes.mid), most)
+            largest = loss.entry_smoothness if problem.core.entrywise else loss.smoothness
+            return np.zeros(len(self.slopes.mid)), np.full(len(self.slopes.mid), largest)
         t, y, counts = self.slopes, problem.y, self.statement.counts
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         least, most = np.zeros_like(t.mid), np.full(t.mid.shape, loss.smoothness)
@@ -203,7 +225,7 @@ class Proof:
             left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
             if left.any() and not statement.problem.outputs and len(norms) == len(out):
                 out |= self._pairwise(norms, radius)
-        return out & eligible
+        return np.asarray(out & eligible)
 
     @property
     def _support(self) -> Index:
@@ -236,35 +258,35 @@ class Proof:
         out[q] = False
         return out
 
-    def intervals(self, alive: Mask) -> tuple[Array, Array]:
-        """Return how far each entry of x, and each free coefficient, can be from the optimum; inf where unknown."""
+    def intervals(self, alive: Mask) -> tuple[Array, Array, list[Dependency]]:
+        """Return how far each entry of x, and each free coefficient, can be from the optimum; inf where unknown.
+
+        And which columns are sums of others: entries of x are counted from 0, free columns -1, -2, and so on.
+        """
         statement, shape = self.statement, self.statement.problem.shape
         away, around = np.full(shape, np.inf), np.full(self.b.shape, np.inf)
         away.ravel()[~alive[statement.labels]] = 0.0
         if statement.problem.outputs:
-            return away, around
+            return away, around, []
         rows = np.flatnonzero(alive[statement.labels])
-        kept = np.flatnonzero(self.b_used)
+        kept = statement.free_used
         if not len(rows) + len(kept):
-            return away, around
+            return away, around, []
         columns = statement.design.enclose_columns(rows)
         whole = Ball(
-            np.hstack([columns.mid, statement.free.mid[:, kept]]), np.hstack([columns.rad, statement.free.rad[:, kept]])
+            np.hstack([statement.free.mid[:, kept], columns.mid]), np.hstack([statement.free.rad[:, kept], columns.rad])
         )
         with np.errstate(all="ignore"):
             weights = statement.counts * self.curvatures[0] * (1 - 4 * UNIT)
-            diagonal = inverse_diagonal(whole, weights)
-            if diagonal is not None:
-                bound = root(up(diagonal * self.reach))
-                away[rows] = bound[: len(rows)]
-                around[kept] = up(bound[len(rows) :] + self.shift * self._unit[kept])
-        return away, around
-
-    @property
-    def b_used(self) -> Mask:
-        """Which free columns take part: those that depend on others have the coefficient 0."""
-        free = self.statement.problem.free
-        return np.zeros(0, dtype=bool) if free is None else np.asarray(np.any(free.transform != 0, axis=1))
+            diagonal, found = determined(whole, weights)
+            bound = root(up(diagonal * self.reach))
+            away[rows] = bound[len(kept) :]
+            around[kept] = up(bound[: len(kept)] + self.shift * self._unit[kept])
+        names = np.concatenate([-1 - kept, rows])
+        further = [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
+        involved = [k for d in statement.free_sums for k in (d.column, *d.of)]
+        around[involved] = np.inf
+        return away, around, [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.free_sums] + further
 
     @cached_property
     def _unit(self) -> Array:
@@ -279,20 +301,23 @@ def _low(prices: Ball) -> Array:
 def free_scale(statement: Statement) -> Array:
     """Return a power of two near 1 over the largest entry of each free column."""
     largest = np.abs(statement.free.mid).max(axis=0)
-    return 2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0)))
+    return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
 
 
 def prove(statement: Statement, x: Array, b: Array) -> Proof:
     """Return what a point tells; raise Uncertain where it tells nothing."""
     problem = statement.problem
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
-    fit = statement.design.enclose(Ball.exact(x[support]), support)
+    fit = _fit(statement, x, support)
     u, shift = _with_free(statement, fit, b)
     slopes = statement.loss.slopes(u, problem.y)
     weights = Ball.exact(statement.counts if slopes.mid.ndim == 1 else statement.counts[:, None])
-    z = -statement.design.enclose_adjoint(slopes * weights)
+    theta = slopes * weights
+    z = -statement.design.enclose_adjoint(theta)
     mass = _mass(statement, x)
     unscaled = Proof(statement, x, b, fit, slopes, z, shift, mass, 0.0, 1.0, mass, np.inf)
+    z = _sharper(unscaled, theta, support)
+    unscaled = replace(unscaled, z=z)
     eligible = problem.eligible
     sigma = float(np.max(np.where(eligible, unscaled.scores[1], 0.0), initial=0.0))
     losses = (statement.loss.values(u, problem.y) * Ball.exact(statement.counts)).sum()
@@ -308,15 +333,45 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
         shrink = max(slope / sigma * (1 - 8 * UNIT), 0.0)
         low, high = slopes.low, slopes.high
         shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
-        bound = statement.loss.conjugates(
-            np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf), problem.y
-        )
+        bound = statement.loss.conjugates(np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf), problem.y)
         dual = (Ball.exact(bound) * Ball.exact(statement.counts)).sum()
         gap = float((objective + dual).high)
     if not math.isfinite(gap):
         raise Uncertain("the gap is not finite in double precision")
     gap = float(up(max(gap, 0.0) * SLACK))
     return Proof(statement, x, b, fit, slopes, z, shift, mass, sigma, shrink, objective, gap)
+
+
+def _fit(statement: Statement, x: Array, support: Index) -> Ball:
+    """Return the predictions of x alone."""
+    if x.ndim == 1 and len(support) * len(statement.counts) <= SHARP:
+        columns = statement.design.enclose_columns(support)
+        if not columns.rad.any():
+            return dots(columns.mid.T, Ball.exact(x[support]))
+    return statement.design.enclose(Ball.exact(x[support]), support)
+
+
+def _sharper(proof: Proof, theta: Ball, support: Index) -> Ball:
+    """Return z with the entries that matter, those of the best scores, known to nearly all digits."""
+    statement = proof.statement
+    if theta.mid.ndim > 1:
+        return proof.z
+    below, above = (np.where(statement.problem.eligible, scores, 0.0) for scores in proof.scores)
+    matters = (above >= NEAR * below.max(initial=0.0))[statement.labels]
+    matters[support] = True
+    rows = np.flatnonzero(matters)
+    if len(rows) * len(theta.mid) > SHARP:
+        rows = support
+    if not len(rows) or len(rows) * len(theta.mid) > SHARP:
+        return proof.z
+    columns = statement.design.enclose_columns(rows)
+    if columns.rad.any():
+        return proof.z
+    sharp = -dots(columns.mid, theta)
+    mid, rad = proof.z.mid.copy(), proof.z.rad.copy()
+    better = sharp.rad < rad[rows]  # not where it overflows
+    mid[rows[better]], rad[rows[better]] = sharp.mid[better], sharp.rad[better]
+    return Ball(mid, rad)
 
 
 def _mass(statement: Statement, x: Array) -> Ball:
@@ -344,7 +399,7 @@ def _with_free(statement: Statement, fit: Ball, b: Array) -> tuple[Ball, float]:
         return fit, 0.0
     if problem.outputs:
         raise Uncertain("free directions with several outputs")
-    used = np.flatnonzero(np.any(problem.free.transform != 0, axis=1))
+    used = statement.free_used
     scale = free_scale(statement)[used]
     free = statement.free[:, used]
     free = Ball(free.mid * scale, free.rad * scale)
@@ -414,12 +469,12 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
     except Uncertain as reason:
         return Certificate.nothing(problem, x, str(reason))
     alive = ~zero & problem.eligible
-    away, around = proof.intervals(alive)
+    away, around, dependencies = proof.intervals(alive)
     least = statement.least_norms(np.abs(x))
     unpenalised = np.isin(np.arange(len(alive)), statement.labels.reshape(problem.shape)[problem.core.free_rows()])
     with np.errstate(invalid="ignore"):
         nonzero = alive & (least > statement.block_norms(away))
-    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, away, around)
+    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, away, around, dependencies)
 
 
 def _feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array, Array]:
@@ -434,4 +489,8 @@ def _feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array
     if problem.free is None:
         return x, np.zeros(0)
     best, _, _ = problem.predict(problem.design.matvec(x), coordinates)
-    return x, problem.free.coefficients(best)
+    b = problem.free.coefficients(best)
+    for column, of, times in statement.free_sums:
+        b[of] += times.reshape(-1, *[1] * (b.ndim - 1)) * b[column]
+        b[column] = 0.0
+    return x, b

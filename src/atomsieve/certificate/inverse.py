@@ -1,20 +1,37 @@
 """Upper bounds of the diagonal of an inverse, proven although the inverse was computed in floating point.
 
-With R close to the inverse of G and `alpha = norm(I - R G) < 1` proven, `inv(G) - R = inv(I - E) E R` with `E = I - R G`,
-so that `abs(inv(G) - R)_jj <= alpha / (1 - alpha) * max over i of abs(R_ij)`.
+With R close to the inverse of G and `alpha = norm(I - R G) < 1` proven, `inv(G) - R = inv(I - E) E R` with
+`E = I - R G`, so that `abs(inv(G) - R)_jj <= alpha / (1 - alpha) * max over i of abs(R_ij)`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy import linalg
 
 from atomsieve.balls import LEAST, Ball, gamma, up
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Index
+
+DEPENDENT = 1e-9
+"""Relative size of a pivot below which a column is tried as a combination of others."""
+
+EXACT = 2.0**40
+"""Sums of whole numbers below this, times a thousand, are exact."""
 
 MOST = 4000
 """Columns beyond which no inverse is attempted."""
 
 
+class Dependency(NamedTuple):
+    """A column that is exactly the sum of others, each times a whole number."""
+
+    column: int
+    of: Index
+    times: Array
+
+
 def inverse_diagonal(columns: Ball, weights: Array) -> Array | None:
-    """Return upper bounds of the diagonal of `inv(C' diag(w) C)` for weights that are floats; None where none is proven.
+    """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, w being floats; None where none is proven.
 
     The columns are known up to a radius.
     """
@@ -50,3 +67,68 @@ def inverse_diagonal(columns: Ball, weights: Array) -> Array | None:
             return None
         diagonal = inverse.diagonal() + up(alpha / (1 - alpha) * (1 + 2.0**-50) * np.abs(inverse).max(axis=0))
         return np.asarray(up(np.maximum(diagonal, 0.0) * (1 + 2.0**-50)) * scale * scale)
+
+
+def determined(columns: Ball, weights: Array) -> tuple[Array, list[Dependency]]:
+    """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, inf for dependent columns, and how they depend.
+
+    Where some columns are exact combinations of others (twins, a constant that is the sum of indicators), the rest is
+    still determined: a column that takes part in no such combination is as far from the span of all others as it is
+    from the span of an independent part of them.
+    """
+    count = columns.mid.shape[1]
+    diagonal = inverse_diagonal(columns, weights)
+    if diagonal is not None:
+        return diagonal, []
+    bounds = np.full(count, np.inf)
+    found = dependencies(columns)
+    if found is None:
+        return bounds, []
+    independent = np.setdiff1d(np.arange(count), [dependency.column for dependency in found])
+    diagonal = inverse_diagonal(columns[:, independent], weights)
+    if diagonal is not None:
+        bounds[independent] = diagonal
+        for dependency in found:
+            bounds[dependency.of] = np.inf
+    return bounds, found
+
+
+def dependencies(columns: Ball) -> list[Dependency] | None:
+    """Return columns as sums of others, which are then independent as far as floats can tell; None where not proven."""
+    mid = columns.mid
+    norms = np.sqrt(np.sum(mid * mid, axis=0))
+    if columns.rad.any() or not np.isfinite(norms).all() or mid.shape[1] > MOST:
+        return None
+    if not mid.any(axis=0).all():  # a column of zeros is a sum of none
+        rest = np.flatnonzero(mid.any(axis=0))
+        found = dependencies(columns[:, rest]) if len(rest) else []
+        zeros = np.setdiff1d(np.arange(mid.shape[1]), rest)
+        nothing = [Dependency(int(j), rest[:0], np.zeros(0)) for j in zeros]
+        return (
+            None if found is None else nothing + [Dependency(int(rest[j]), rest[of], times) for j, of, times in found]
+        )
+    if not (norms > 0).all():
+        return None
+    _, triangle, order = linalg.qr(mid / norms, mode="economic", pivoting=True)
+    size = np.abs(np.diag(triangle))
+    rank = int(np.count_nonzero(size > DEPENDENT * size[0]))
+    chosen, others = order[:rank], order[rank:]
+    shares = (
+        linalg.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:]) * norms[others] / norms[chosen, None]
+    )
+    whole = np.round(shares)
+    found = []
+    for k, other in enumerate(others):
+        parts = np.flatnonzero(whole[:, k])
+        if not _is_sum(mid[:, other], mid[:, chosen[parts]], whole[parts, k]):
+            return None
+        found.append(Dependency(int(other), chosen[parts], whole[parts, k]))
+    return found
+
+
+def _is_sum(column: Array, parts: Array, shares: Array) -> bool:
+    """Return whether a column is a combination of others, by arithmetic without rounding."""
+    if parts.shape[1] == 1 and abs(shares[0]) == 1:
+        return bool(np.array_equal(column, shares[0] * parts[:, 0]))
+    whole = np.array_equal(parts, np.round(parts)) and np.abs(parts).sum(axis=1) @ np.ones(len(parts)) < EXACT
+    return bool(whole and np.abs(shares).sum() < 2.0**10 and np.array_equal(parts @ shares, column))

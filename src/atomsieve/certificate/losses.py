@@ -1,7 +1,7 @@
 """Losses with error bounds: what is certain of values, slopes and curvature when predictions are known up to a radius.
 
-All speak of one sample at a time; `t` is the slope loss'(u). The second derivative of each of these losses is a function
-of the slope, so that an interval for the slope gives one for the curvature.
+All speak of one sample at a time; `t` is the slope loss'(u). The second derivative of each of these losses is a
+function of the slope, so that an interval for the slope gives one for the curvature.
 """
 
 from typing import Protocol
@@ -87,7 +87,9 @@ class BoundedSquaredHinge(BoundedSquared):
         return short * short * Ball.exact(0.5)
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
-        return super().conjugates(np.where(y > 0, low, np.maximum(low, 0.0)), np.where(y > 0, np.minimum(high, 0.0), high), y)
+        return super().conjugates(
+            np.where(y > 0, low, np.maximum(low, 0.0)), np.where(y > 0, np.minimum(high, 0.0), high), y
+        )
 
     def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
         least, most = np.where(y > 0, -high, low), np.where(y > 0, -low, high)  # of the shortfall
@@ -137,7 +139,9 @@ class BoundedMultinomial:
         label = np.arange(classes)[None, :] == y[:, None]
         others = np.where(label, 0.0, p).sum(axis=1, keepdims=True)
         t = np.where(label, -others, p)
-        return Ball(t, up(part * (1 + part) * np.abs(t) * (1 + classes * UNIT) + classes * UNIT * np.abs(t) + 2.0**-1015))
+        return Ball(
+            t, up(part * (1 + part) * np.abs(t) * (1 + classes * UNIT) + classes * UNIT * np.abs(t) + 2.0**-1015)
+        )
 
     def values(self, u: Ball, y: Array) -> Ball:
         top = u.mid.max(axis=1)
@@ -153,7 +157,7 @@ class BoundedMultinomial:
         ends = [np.clip(t + label, 0.0, 1.0) for t in (low, high)]
         ends = [np.clip(ends[0] - 2 * UNIT * label, 0.0, 1.0), np.clip(ends[1] + 2 * UNIT * label, 0.0, 1.0)]
         entries = np.maximum(*(_x_log_x(p) for p in ends))
-        return entries.sum(axis=1) + up(low.shape[1] * 2 * UNIT * np.abs(entries).sum(axis=1))
+        return np.asarray(entries.sum(axis=1) + up(low.shape[1] * 2 * UNIT * np.abs(entries).sum(axis=1)))
 
 
 def _square_conjugate(t: Array, y: Array) -> Array:
@@ -165,7 +169,7 @@ def _square_conjugate(t: Array, y: Array) -> Array:
 def _x_log_x(p: Array) -> Array:
     """Return an upper bound of `p log p`, 0 at 0, for a float p."""
     logs = np.log(np.where(p > 0, p, 1.0))
-    return p * logs + up((FUNCTION + 2 * UNIT) * np.abs(p * logs) + 2.0**-1021)
+    return np.asarray(p * logs + up((FUNCTION + 2 * UNIT) * np.abs(p * logs) + 2.0**-1021))
 
 
 def _entropy(p: Array) -> Array:
@@ -174,7 +178,8 @@ def _entropy(p: Array) -> Array:
     other = (1 - p) * rest
     first = _x_log_x(p)
     with np.errstate(over="ignore"):
-        return first + other + up((FUNCTION + 4 * UNIT) * np.abs(other) + 2 * UNIT * np.abs(first) + 2.0**-1021)
+        error = up((FUNCTION + 4 * UNIT) * np.abs(other) + 2 * UNIT * np.abs(first) + 2.0**-1021)
+        return np.asarray(first + other + error)
 
 
 def bounded_loss(loss: Loss) -> BoundedLoss | None:

@@ -1,14 +1,16 @@
 """Penalties with error bounds: phi and its conjugate at a number that is known up to a radius."""
 
-from collections.abc import Callable
-
 import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from atomsieve.balls import Ball, exp, log
 from atomsieve.penalties import Ball as BallPenalty
 from atomsieve.penalties import Linear, LinearSquare, LogBarrier, Penalty, Power, Square
+
+Formula: TypeAlias = Callable[[Any, Ball], Ball]
 
 ONE, HALF = Ball.exact(1.0), Ball.exact(0.5)
 NOTHING, UNKNOWN = Ball.exact(0.0), Ball(np.float64(np.inf), np.float64(0.0))
@@ -86,7 +88,7 @@ def _linear_square_conjugate(p: LinearSquare, t: Ball) -> Ball:
     return excess * (excess / _exact(p.square)) * HALF
 
 
-_FORMULAS = {
+_FORMULAS: dict[type[Penalty], tuple[Formula, Formula]] = {
     Linear: (
         lambda p, mass: _exact(p.strength) * mass,
         lambda p, t: NOTHING if float(t.high) <= p.strength else UNKNOWN,

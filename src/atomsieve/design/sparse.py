@@ -116,7 +116,9 @@ class SparseDesign:
     def _counts(self) -> Array:
         """Return how many entries each column has."""
         by_columns = self.matrix.format == "csc"
-        counts = np.diff(self.matrix.indptr) if by_columns else np.bincount(self.matrix.indices, minlength=self.shape[1])
+        counts = (
+            np.diff(self.matrix.indptr) if by_columns else np.bincount(self.matrix.indices, minlength=self.shape[1])
+        )
         return counts.astype(np.float64)
 
     def is_finite(self) -> bool:

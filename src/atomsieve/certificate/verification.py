@@ -1,0 +1,26 @@
+"""The door to verify.py, which stands alone and needs python-flint."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from atomsieve.certificate.verify import Verification
+
+
+def verify(certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None) -> "Verification":
+    """Check a certificate, or the file of one, against the data; needs python-flint (`pip install atomsieve[verify]`).
+
+    Every claim is derived anew from the data, in ball arithmetic, by a module that shares no code with the solver.
+
+    >>> import numpy as np
+    >>> from atomsieve import Problem, solve, verify
+    >>> X, y = np.eye(3), [3.0, 0.2, 0.1]
+    >>> verify(solve(Problem(X, y)).certificate(), X, y).valid
+    True
+    """
+    try:
+        checker = import_module("atomsieve.certificate.verify")
+    except ImportError as error:
+        raise ImportError("verify needs python-flint for ball arithmetic: pip install atomsieve[verify].") from error
+    verdict: Verification = checker.verify(certificate, X, y, sample_weight=sample_weight, free=free)
+    return verdict
