@@ -106,13 +106,15 @@ class Problem:
             )
 
     def _state(self, X: Any, y: Any, sample_weight: Any, free: Any) -> tuple[Design, Array, Any, Array]:
-        """Check the data and keep what certificates need of them; samples of weight 0 are left out, whatever they hold."""
+        """Check the data and keep what certificates need; samples of weight 0 are left out, whatever they hold."""
         ambient = as_design(X)
         weights = check_weights(sample_weight, ambient.shape[0])
         given, y = check_free(free, len(weights)), check_y(y, len(weights))
         stated = np.ones(len(weights)) if sample_weight is None else as_floats(sample_weight, "sample_weight")
-        if not weights.all():
-            counted = weights > 0
+        counted = weights > 0
+        self.lost_weight = bool((stated[~counted] > 0).any())
+        """Whether samples have so little weight that it rounds to 0: they are left out, against the statement."""
+        if not counted.all():
             ambient, weights, given, y = ambient.samples(counted), weights[counted], given[counted], y[counted]
             stated = stated[counted]
         self.stated_design = ambient

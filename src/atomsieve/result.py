@@ -96,7 +96,7 @@ class Result:
     @property
     def converged(self) -> bool:
         """Whether the gap reached the tolerance."""
-        return self.status is Status.CONVERGED
+        return self.status in (Status.CONVERGED, Status.DECIDED, Status.UNDECIDED)
 
     @cached_property
     def zero(self) -> Mask:
@@ -111,11 +111,15 @@ class Result:
         parts = [self.problem.core.part(self.lifted, int(block)) for block in np.flatnonzero(sizes)]
         return Active([atom for atom, _ in parts], np.array([weight for _, weight in parts]))
 
-    def certificate(self) -> "Certificate":
-        """Return what is certain about the optimum, in spite of rounding, proven afresh from x alone."""
+    @cached_property
+    def _certificate(self) -> "Certificate":
         from atomsieve.certificate import certify  # noqa: PLC0415 -- it looks at results from outside
 
         return certify(self.problem, self.lifted, self.point.state.free)
+
+    def certificate(self) -> "Certificate":
+        """Return what is certain about the optimum, in spite of rounding, proven afresh from x alone."""
+        return self._certificate
 
     def __repr__(self) -> str:
         active = np.count_nonzero(self.problem.core.sizes(self.lifted))

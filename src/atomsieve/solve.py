@@ -20,6 +20,9 @@ from atomsieve.status import Status
 from atomsieve.trace import Progress, Trace
 from atomsieve.typing import Index
 
+SMALLEST = 1e-16
+"""The least relative gap that is asked for until everything is decided."""
+
 Callback = Callable[[Progress], Any]
 
 
@@ -34,6 +37,7 @@ def solve(
     start: Any = None,
     callbacks: Iterable[Callback] = (),
     trace: bool = False,
+    until: str | None = None,
 ) -> Result:
     """Solve a problem and return its best point, with the blocks of atoms that were not ruled out.
 
@@ -57,6 +61,8 @@ def solve(
         Each is called with a `Progress` at every iteration; returning False ends the run.
     trace : bool
         Whether to record every iteration in `Result.trace`.
+    until : "decided", optional
+        Go on from `tol` to ever smaller gaps until the certificate decides every coefficient, or says why it cannot.
 
     Examples
     --------
@@ -75,8 +81,42 @@ def solve(
     if not (isinstance(screening, str) and screening in RULES):
         raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
     callbacks = check_callbacks(callbacks)
-    stepper, rule, first = method.begin(problem, limits), RULES[screening](), first_point(problem, start)
-    return run(problem, stepper, limits, rule, first, callbacks=callbacks, trace=trace)
+    if until not in (None, "decided"):
+        raise ValueError(f'until must be None or "decided", got {until!r}.')
+    first = first_point(problem, start)
+
+    def go(first: Point, limits: Limits) -> Result:
+        stepper, rule = method.begin(problem, limits), RULES[screening]()
+        return run(problem, stepper, limits, rule, first, callbacks=callbacks, trace=trace)
+
+    return go(first, limits) if until is None else decide(go, first, limits)
+
+
+def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) -> Result:
+    """Solve to ever smaller gaps until the certificate decides every coefficient, or no smaller gap can be had.
+
+    A certificate costs a few products with A, so it is made once for each tolerance: a thousandth of the one before.
+    """
+    result = go(first, limits)
+    while result.status is Status.CONVERGED and result.certificate().undecided.any():
+        limits = replace(limits, gap=limits.gap / 1000)
+        if limits.gap < SMALLEST * limits.baseline:
+            break
+        problem, before = result.problem, result
+        again = problem.at(problem.state(before.lifted, before.point.state.free), problem.eligible)
+        result = go(again, limits)
+        result = replace(
+            result,
+            n_iter=before.n_iter + result.n_iter,
+            passes=before.passes + result.passes,
+            trace=before.trace.followed_by(result.trace),
+        )
+    if result.status not in (Status.CONVERGED, Status.STALLED, Status.EXHAUSTED):
+        return result
+    certificate = result.certificate()
+    result = replace(result, status=Status.UNDECIDED if certificate.undecided.any() else Status.DECIDED)
+    result.__dict__["_certificate"] = certificate  # not to be made again
+    return result
 
 
 def run(

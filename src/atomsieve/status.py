@@ -7,6 +7,11 @@ class Status(Enum):
     """How a run ended; the value is the sentence to show."""
 
     CONVERGED = "The duality gap reached the tolerance."
+    DECIDED = "The certificate decides every coefficient."
+    UNDECIDED = (
+        "No smaller gap can be had in double precision, and the certificate leaves coefficients undecided: its reason "
+        "says why (a tie, or columns of X that depend on each other)."
+    )
     MAX_ITER = "The iteration limit was reached before the tolerance; raise max_iter or tol."
     NO_PROGRESS = (
         "The iteration limit was reached with an objective above that at x = 0: open-loop steps wander far before they "

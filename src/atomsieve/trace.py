@@ -66,6 +66,12 @@ class Trace:
         for column, entry in zip(fields(self), row, strict=True):
             getattr(self, column.name).append(entry)
 
+    def followed_by(self, later: "Trace") -> "Trace":
+        """Return the iterations of both; the first of the later ones is the last of the earlier ones again."""
+        columns = {c.name: getattr(self, c.name)[:-1] + getattr(later, c.name) for c in fields(self)}
+        columns["iteration"] = list(range(1, len(columns["time"]) + 1))
+        return Trace(**columns)
+
     def to_frame(self) -> "pd.DataFrame":
         """Return the trace as a pandas data frame."""
         try:

@@ -117,7 +117,8 @@ class Certificate:
                 nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
             free_lower, free_upper = np.nextafter(proof.b - around, -np.inf), np.nextafter(proof.b + around, np.inf)
         rows = problem.core.free_rows()
-        lower[rows], upper[rows] = free_lower[len(proof.b) - len(rows) :], free_upper[len(proof.b) - len(rows) :]
+        if len(rows):
+            lower[rows], upper[rows] = free_lower[-len(rows) :], free_upper[-len(rows) :]
         free_blocks = np.isin(np.arange(len(zero)), statement.labels.reshape(x.shape)[rows])
         undecided = int(np.count_nonzero(~zero & ~nonzero & ~free_blocks))
         return cls(

@@ -53,6 +53,8 @@ class Statement:
         if loss is None or not known(problem.penalty):
             piece = problem.loss if loss is None else problem.penalty
             raise Uncertain(f"the rounding of {type(piece).__name__} is not known")
+        if problem.lost_weight:
+            raise Uncertain("some sample weights are so small beside others that the samples were left out")
         if problem.core.prices(problem.shape) is None:
             raise Uncertain(f"{type(problem.gauge).__name__} has no separate blocks that could be zero")
         return cls(problem, loss, bounded(problem.design))
