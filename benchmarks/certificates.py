@@ -1,0 +1,115 @@
+"""Certificates on real data: what is decided, what they cost, and which rule decides how much.
+
+    python benchmarks/certificates.py             strength and cost: Markdown tables
+    python benchmarks/certificates.py rules       the rules, one beside the other at equal points
+    python benchmarks/certificates.py check       verify.py on some of them
+
+Needs the folder named by ATOMSIEVE_DATA; a set that is not there is skipped.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from atomsieve import Linear, Logistic, Problem, Square, Squared, solve, verify
+from atomsieve.certificate.certify import Statement, prove
+from atomsieve.screening import PairwiseRule, PaperRule
+from benchmark_utils.components import Component
+
+SETS = ("leu", "colon", "riboflavin", "dorothea", "newsgroups", "a9a", "mnist")
+FRACTIONS = (0.3, 0.1, 0.03)
+
+
+def problems(names: tuple[str, ...]) -> Iterator[tuple[str, str, Problem, Any, np.ndarray]]:
+    """Yield every set with both losses, with and without an intercept."""
+    for name in names:
+        data = Component(f"datasets/{name}.py").instance().get_data()
+        if data["X"] is None:
+            print(f"{name}: {data['reason']}", file=sys.stderr)
+            continue
+        for loss in (Squared(), Logistic()):
+            y = data["y"] if loss.quadratic else data.get("labels", np.where(data["y"] > 0, 1.0, -1.0))
+            for intercept in (False, True):
+                label = f"{type(loss).__name__}{', intercept' if intercept else ''}"
+                yield name, label, Problem(data["X"], y, loss=loss, intercept=intercept), data["X"], y
+
+
+def best_time(call: Callable[[], Any], times: int = 3) -> float:
+    """Return the least of several times."""
+    found = []
+    for _ in range(times):
+        start = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+def strength(names: tuple[str, ...]) -> None:
+    """Print what certificates decide, and their time as a multiple of one product with A'."""
+    print(
+        "| data | problem | penalty | zero | non-zero | undecided | gap bound | solve, s | certificate, s | products |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name, label, problem, _, _ in problems(names):
+        top = problem.origin.sigma
+        product = best_time(lambda problem=problem: problem.design.rmatvec(problem.weights), 5)
+        for fraction in FRACTIONS:
+            for kind in (Square, Linear):
+                start = time.perf_counter()
+                result = solve(problem.at_penalty(kind(fraction * top)), tol=1e-13)
+                solved = time.perf_counter() - start
+                start = time.perf_counter()
+                certificate = result.certificate()
+                seconds = time.perf_counter() - start
+                counts = [int(mask.sum()) for mask in (certificate.zero, certificate.nonzero, certificate.undecided)]
+                print(
+                    f"| {name} | {label} | {kind.__name__} {fraction} | {counts[0]} | {counts[1]} | {counts[2]} "
+                    f"| {certificate.gap / problem.baseline:.1e} | {solved:.3f} | {seconds:.3f} | {seconds / product:.1f} |",
+                    flush=True,
+                )
+
+
+def rules(names: tuple[str, ...]) -> None:
+    """Print how many coefficients each rule rules out at the same points."""
+    print("| data | problem | relative gap | paper | data space | pairwise | local curvature | zero in truth |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, label, problem, _, _ in problems(names):
+        chosen = problem.at_penalty(Square(0.1 * problem.origin.sigma))
+        truth = int(solve(chosen, tol=1e-13).certificate().zero.sum())
+        for tol in (1e-2, 1e-4, 1e-6):
+            result = solve(chosen, tol=tol, screening="off")
+            point = chosen.at(chosen.state(result.lifted, result.point.state.free), chosen.eligible)
+            paired = PairwiseRule()
+            paired._looks = 8  # noqa: SLF001 -- so that it spends its product here
+            kept = [PaperRule().keep(point), PairwiseRule().keep(point), paired.keep(point)]
+            statement = Statement.of(chosen)
+            b = np.zeros(0) if chosen.free is None else chosen.free.coefficients(point.state.free)
+            local = int(prove(statement, result.lifted, b).zero().sum())
+            counts = " | ".join(str(int((~mask).sum())) for mask in kept)
+            relative = point.gap / problem.baseline
+            print(f"| {name} | {label} | {relative:.0e} | {counts} | {local} | {truth} |", flush=True)
+
+
+def check(names: tuple[str, ...]) -> None:
+    """Print what the independent checker says, and how long it takes."""
+    for name, label, problem, X, y in problems(names):
+        certificate = solve(problem.at_penalty(Square(0.1 * problem.origin.sigma)), tol=1e-13).certificate()
+        start = time.perf_counter()
+        verdict = verify(certificate, X, y)
+        print(f"{name}, {label}: {verdict} in {time.perf_counter() - start:.1f} s", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("what", nargs="?", default="strength", choices=["strength", "rules", "check"])
+    parser.add_argument("--data", nargs="+", default=list(SETS), choices=SETS)
+    given = parser.parse_args()
+    {"strength": strength, "rules": rules, "check": check}[given.what](tuple(given.data))
+
+
+if __name__ == "__main__":
+    main()
