@@ -32,7 +32,11 @@ def problems(names: tuple[str, ...]) -> Iterator[tuple[str, str, Problem, Any, n
             print(f"{name}: {data['reason']}", file=sys.stderr)
             continue
         for loss in (Squared(), Logistic()):
-            y = data["y"] if loss.quadratic else data.get("labels", np.where(data["y"] > 0, 1.0, -1.0))
+            y = (
+                data["y"]
+                if loss.quadratic
+                else data.get("labels", np.where(data["y"] > np.median(data["y"]), 1.0, -1.0))
+            )
             for intercept in (False, True):
                 label = f"{type(loss).__name__}{', intercept' if intercept else ''}"
                 yield name, label, Problem(data["X"], y, loss=loss, intercept=intercept), data["X"], y
@@ -65,12 +69,11 @@ def strength(names: tuple[str, ...]) -> None:
                 start = time.perf_counter()
                 certificate = result.certificate()
                 seconds = time.perf_counter() - start
-                counts = [int(mask.sum()) for mask in (certificate.zero, certificate.nonzero, certificate.undecided)]
-                print(
-                    f"| {name} | {label} | {kind.__name__} {fraction} | {counts[0]} | {counts[1]} | {counts[2]} "
-                    f"| {certificate.gap / problem.baseline:.1e} | {solved:.3f} | {seconds:.3f} | {seconds / product:.1f} |",
-                    flush=True,
-                )
+                masks = certificate.zero, certificate.nonzero, certificate.undecided
+                counts = " | ".join(str(int(mask.sum())) for mask in masks)
+                gap = certificate.gap / problem.baseline
+                times = f"{solved:.3f} | {seconds:.3f} | {seconds / product:.1f}"
+                print(f"| {name} | {label} | {kind.__name__} {fraction} | {counts} | {gap:.1e} | {times} |", flush=True)
 
 
 def rules(names: tuple[str, ...]) -> None:
@@ -84,7 +87,7 @@ def rules(names: tuple[str, ...]) -> None:
             result = solve(chosen, tol=tol, screening="off")
             point = chosen.at(chosen.state(result.lifted, result.point.state.free), chosen.eligible)
             paired = PairwiseRule()
-            paired._looks = 8  # noqa: SLF001 -- so that it spends its product here
+            paired._looks = 8  # so that it spends its product here
             kept = [PaperRule().keep(point), PairwiseRule().keep(point), paired.keep(point)]
             statement = Statement.of(chosen)
             b = np.zeros(0) if chosen.free is None else chosen.free.coefficients(point.state.free)
