@@ -6,7 +6,7 @@ Minimise `F(A x + B b) + phi(kappa_P(x))`: a smooth loss, a gauge over atoms, a 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.verification import verify
 from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
-from atomsieve.losses import Huber, Logistic, Multinomial, Squared, SquaredHinge
+from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
 from atomsieve.methods import GCG, Away, Corrective, Pairwise
 from atomsieve.path import Path, path
 from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Power, Square
@@ -43,6 +43,7 @@ __all__ = [
     "Pairwise",
     "Path",
     "Point",
+    "Poisson",
     "Power",
     "Problem",
     "Progress",

@@ -42,6 +42,10 @@ SUBNORMAL = 1e-290
 """Curvature too small to divide by."""
 
 
+class UnsettledError(ValueError):
+    """The best free coefficients were not found."""
+
+
 @dataclass(frozen=True, eq=False)
 class FreeDirections:
     """Columns B through an orthonormal basis of their span: `basis = B transform`, `basis' diag(w) basis = I`."""
@@ -106,7 +110,7 @@ class FreeDirections:
                 break  # rounding is an estimate: stuck near it is as good
             here = following
         else:
-            raise ValueError(UNSETTLED if self.loss.attained else SEPARATED)
+            raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
         return here.coordinates, here.u, here.slopes
 
     def _recedes(self, u: Samples) -> bool:
@@ -115,7 +119,7 @@ class FreeDirections:
             return False
         values = np.linalg.eigvalsh(np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights)))
         kernel = self.basis.shape[1] if u.ndim == 2 else 0  # a constant added to every class changes nothing
-        return bool(values[kernel] < RECEDING * self.loss.smoothness)
+        return bool(values[kernel] < RECEDING * self.loss.smoothness_near(u))
 
     def _rounding(self, fit: Samples, here: "_Here") -> float:
         """Return the level of rounding in `B' theta`, below which no step can do better.
@@ -128,7 +132,7 @@ class FreeDirections:
         if here.size <= level * total:
             return level * total
         reach = xp.abs(fit) + xp.abs(here.u)
-        most = level * (total + self.loss.smoothness * float(xp.sum(weigh(self.weights, reach))))
+        most = level * (total + self.loss.smoothness_near(here.u) * float(xp.sum(weigh(self.weights, reach))))
         if here.size > most:  # far from it, whatever the curvature
             return most
         bend = weigh(self.weights, self.loss.curvature(here.u, self.y))
@@ -142,7 +146,7 @@ class FreeDirections:
         # flat directions (clipped residuals; one constant added to every class) have no Newton step: where they hold
         # much of the gradient, go down along them until the losses bend
         if np.abs(along[~bent]).sum() > np.abs(along[bent]).sum() / 10:
-            direction = -vectors[:, ~bent] @ along[~bent] / self.loss.smoothness
+            direction = -vectors[:, ~bent] @ along[~bent] / self.loss.smoothness_near(here.u)
         else:
             direction = -vectors[:, bent] @ (along[bent] / values[bent])
         # where the losses are nearly flat the step is nearly infinite: hold it to the size of the predictions

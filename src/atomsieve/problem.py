@@ -34,7 +34,8 @@ class Problem:
     y : array of shape (n,)
         Targets: real numbers, labels -1 and 1, or classes 0, ..., K - 1, as the loss asks.
     loss : Loss
-        `Squared()`, `Logistic()`, `SquaredHinge()`, `Huber(delta)` or `Multinomial()`; the weighted mean is taken.
+        `Squared()`, `Logistic()`, `SquaredHinge()`, `Huber(delta)`, `Poisson()` or `Multinomial()`; the weighted mean is
+        taken.
     gauge : Gauge
         `L1()`, `NonNegative()`, `Simplex()`, `L2()`, `LInf()`, `Group(groups)`, `Atoms(matrix)`, or `Scaled` and
         `Image` of one of these.
@@ -97,7 +98,7 @@ class Problem:
             error = noise_level(len(self.y)) * self.measure.plain_norm(origin.u)
         self.baseline = origin.objective
         """The objective at x = 0, free directions at their best: the scale of every tolerance."""
-        self.negligible = loss.smoothness * error * error
+        self.negligible = loss.smoothness_near(origin.u) * error * error
         """What rounding of the predictions at x = 0 can make of an objective that is 0."""
         if not (math.isfinite(origin.objective) and origin.is_finite):
             raise ValueError(
@@ -322,7 +323,7 @@ class Point:
         norm = problem.measure.plain_norm
         size = state.length if u is state.fit else state.length + norm(u)
         # rounding of u moves theta by at most M times as much
-        doubt = noise * norm(slopes) + problem.loss.smoothness * (noise * size + state.drift)
+        doubt = noise * norm(slopes) + problem.loss.smoothness_near(u) * (noise * size + state.drift)
         rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.fit else norm(centred))
         if not math.isnan(gap):
             gap = max(gap, 0.0)
@@ -354,10 +355,19 @@ class Point:
         """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, with room for rounding."""
         problem = self.problem
         if not self.paired:
-            return math.sqrt(2 * problem.curvature * (self.gap + self.rounding))
+            reach = 2 * (self.gap + self.rounding)
+            return math.sqrt(self._curvature(reach) * reach)
         # phi* is as steep as the size that attains it, and its argument is in doubt
         error = problem.penalty.argmax(self.sigma) * self.doubt * float(problem.lengths.max())
-        return math.sqrt(problem.curvature * (self.gap + self.rounding + error))
+        reach = self.gap + self.rounding + error
+        return math.sqrt(self._curvature(reach) * reach)
+
+    def _curvature(self, reach: float) -> float:
+        """Return the largest curvature of the loss between here and the optimum."""
+        problem = self.problem
+        if problem.curvature < math.inf:
+            return problem.curvature
+        return problem.loss.smoothness_towards(self.factor * self.slopes, problem.y, problem.weights, reach)
 
     @cached_property
     def atom(self) -> Atom:

@@ -16,10 +16,12 @@ def monotone_zero(derivative: Callable[[float], float], longest: float, toleranc
     if at_high <= 0:
         return longest
     enough = tolerance * -at_low
-    side = 0
-    for _ in range(40):
-        # past overflow the chord means nothing: bisect
-        s = (low * at_high - high * at_low) / (at_high - at_low) if math.isfinite(at_high) else (low + high) / 2
+    side, width = 0, math.inf
+    for _ in range(60):
+        # past overflow the chord means nothing, and where the derivative explodes it means little: bisect
+        chord = math.isfinite(at_high) and high - low <= width / 2
+        s = (low * at_high - high * at_low) / (at_high - at_low) if chord else (low + high) / 2
+        width = high - low
         if not low < s < high:
             return low if -at_low < at_high else high
         at_s = derivative(s)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from atomsieve.checks import require_positive
+from atomsieve.free import UnsettledError
 from atomsieve.measure import inner
 from atomsieve.piece import Piece
 from atomsieve.problem import Point
@@ -81,7 +82,10 @@ class LineSearch(Piece):
 def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
     """Return the derivative of the objective after a step of length s along a move whose image is `across`."""
     problem, state, penalty = point.problem, point.state, point.problem.penalty
-    _, _, slopes = problem.predict(state.fit + s * move.image, state.free)
+    try:
+        _, _, slopes = problem.predict(state.fit + s * move.image, state.free)
+    except UnsettledError:  # far beyond where the losses can be told apart
+        return math.inf
     slope = inner(problem.measure.weighted(slopes), across)
     mass = state.mass + s * move.rate
     while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside

@@ -26,6 +26,7 @@ from atomsieve import (
     LogBarrier,
     Logistic,
     NonNegative,
+    Poisson,
     Power,
     Problem,
     Scaled,
@@ -42,7 +43,7 @@ CHECKER = Path(atomsieve.certificate.__file__).with_name("verify.py")
 X, Y = load_diabetes(return_X_y=True)
 X, Y = X[:120] * 20, (Y[:120] - Y[:120].mean()) / 50
 SIGNS = np.where(Y > 0, 1.0, -1.0)
-LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(1.0)]
+LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(1.0), Poisson()]
 PENALTIES = [Linear(0.05), Square(0.1), Ball(0.8), LogBarrier(2.0, 1.0), Power(0.1, 3.0), LinearSquare(0.02, 0.05)]
 GAUGES = [
     L1(),
@@ -59,6 +60,8 @@ GAUGES = [
 
 def target(loss):
     """Return targets that the loss takes."""
+    if isinstance(loss, Poisson):
+        return np.round(np.exp(np.clip(Y, -3, 3)))
     return Y if isinstance(loss, (Squared, Huber)) else SIGNS
 
 

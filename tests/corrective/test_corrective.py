@@ -26,6 +26,7 @@ from atomsieve import (
     Multinomial,
     NonNegative,
     Pairwise,
+    Poisson,
     Power,
     Problem,
     Scaled,
@@ -39,7 +40,7 @@ from atomsieve.methods.factor import Factor
 from atomsieve.methods.quadratic import Blocks
 
 D = 20
-LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(0.5), Multinomial()]
+LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(0.5), Multinomial(), Poisson()]
 PENALTIES = [
     Linear(0.1),
     Square(0.05),
@@ -76,6 +77,8 @@ def draw(loss, penalty, gauge, wide):
     if isinstance(loss, Multinomial):
         y = np.digitize(signal, [-0.5, 0.5])
         y[:3] = [0, 1, 2]
+    elif isinstance(loss, Poisson):
+        y = np.round(np.exp(np.clip(signal, -3, 3)))
     else:
         y = signal if isinstance(loss, (Squared, Huber)) else np.where(signal > 0, 1.0, -1.0)
     form = rng.choice([np.asarray, sparse.csr_array, sparse.csc_array])

@@ -23,6 +23,7 @@ from atomsieve import (
     Logistic,
     Multinomial,
     NonNegative,
+    Poisson,
     Power,
     Scaled,
     Simplex,
@@ -36,7 +37,7 @@ from atomsieve.penalties import Penalty
 from atomsieve.testing import check_gauge, check_loss, check_penalty
 
 RNG = np.random.default_rng(0)
-LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(), Huber(0.3), Multinomial(), Multinomial(classes=5)]
+LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(), Huber(0.3), Multinomial(), Multinomial(classes=5), Poisson()]
 PENALTIES = [
     Linear(0.3),
     Square(2.0),

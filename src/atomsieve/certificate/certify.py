@@ -167,8 +167,8 @@ class Proof:
             return np.zeros(len(self.slopes.mid)), np.full(len(self.slopes.mid), largest)
         t, y, counts = self.slopes, problem.y, self.statement.counts
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
-        least, most = np.zeros_like(t.mid), np.full(t.mid.shape, loss.smoothness)
         with np.errstate(all="ignore"):
+            least, most = np.zeros_like(t.mid), self.statement.loss.largest(high, low, y, up(self.reach / counts))
             for _ in range(3):
                 away = root(up(self.reach * most / counts)) + 4 * UNIT * t.size
                 least, most = self.statement.loss.curvatures(

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from atomsieve.balls import FUNCTION, UNIT, Ball, up
-from atomsieve.losses import Huber, Logistic, Loss, Multinomial, Squared, SquaredHinge
+from atomsieve.balls import FUNCTION, UNIT, Ball, exp, log, up
+from atomsieve.losses import Huber, Logistic, Loss, Multinomial, Poisson, Squared, SquaredHinge
 from atomsieve.typing import Array
 
 
@@ -28,8 +28,23 @@ class BoundedLoss(Protocol):
     def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
         """Return a lower and an upper bound of loss'' over slopes between low and high."""
 
+    def largest(self, high: Array, low: Array, y: Array, reach: Array) -> Array:
+        """Return an upper bound of loss'' between any slope from low to high and the optimum (see smoothness_towards).
 
-class BoundedSquared:
+        `reach` is divided by the weights already.
+        """
+
+
+class Smooth:
+    """A loss with a bound of its curvature everywhere."""
+
+    most = 1.0
+
+    def largest(self, high: Array, low: Array, y: Array, reach: Array) -> Array:  # noqa: ARG002
+        return np.full(high.shape, self.most)
+
+
+class BoundedSquared(Smooth):
     """`(u - y)^2 / 2`."""
 
     def slopes(self, u: Ball, y: Array) -> Ball:
@@ -96,8 +111,10 @@ class BoundedSquaredHinge(BoundedSquared):
         return (least > 0).astype(np.float64), (most > 0).astype(np.float64)
 
 
-class BoundedLogistic:
+class BoundedLogistic(Smooth):
     """`log(1 + exp(-y u))`, y = -1 or 1; `-y t` is a probability p, and the curvature `p (1 - p)`."""
+
+    most = 0.25
 
     def slopes(self, u: Ball, y: Array) -> Ball:
         margin = y * u.mid
@@ -125,7 +142,43 @@ class BoundedLogistic:
         return least, np.minimum(up(most), 0.25)
 
 
-class BoundedMultinomial:
+class BoundedPoisson:
+    """`exp(u) - y u + y log y - y`; the curvature is the rate `exp(u) = t + y`."""
+
+    def slopes(self, u: Ball, y: Array) -> Ball:
+        return exp(u) - Ball.exact(y)
+
+    def values(self, u: Ball, y: Array) -> Ball:
+        return exp(u) - Ball.exact(y) * u + self._offset(y)
+
+    def _offset(self, y: Array) -> Ball:
+        counts = Ball.exact(np.where(y > 0, y, 1.0))
+        logs = log(counts)
+        product = counts * logs
+        return Ball(np.where(y > 0, product.mid, 0.0), product.rad) - Ball.exact(y)
+
+    def conjugates(self, low: Array, high: Array, y: Array) -> Array:
+        offset, ends = self._offset(y), []
+        for t in (low, high):
+            rate = Ball.exact(t) + Ball.exact(y)
+            ends += [np.maximum(rate.low, 0.0), np.maximum(rate.high, 0.0)]
+        bounds = [(Ball.exact(_x_log_x(rate)) - Ball.exact(rate) - offset).high for rate in ends]
+        return np.asarray(np.maximum.reduce(bounds))  # convex in the rate
+
+    def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
+        least, most = Ball.exact(low) + Ball.exact(y), Ball.exact(high) + Ball.exact(y)
+        return np.maximum(least.low, 0.0), np.maximum(most.high, 0.0)
+
+    def largest(self, high: Array, low: Array, y: Array, reach: Array) -> Array:
+        # v > u: (v - u) (exp(v) - exp(u)) >= exp(u) (v - u)^2, and exp(v) - exp(u) - exp(u) (v - u) >= half of that
+        with np.errstate(all="ignore"):
+            rate = np.maximum((Ball.exact(low) + Ball.exact(y)).low, 0.0)
+            further = up(np.sqrt(up(reach / rate)))
+            most = np.maximum((Ball.exact(high) + Ball.exact(y)).high, 0.0)
+            return np.asarray(up(most * np.exp(further) * (1 + 4 * FUNCTION)))
+
+
+class BoundedMultinomial(Smooth):
     """`log(sum of exp(u)) - u[y]`; the slopes are probabilities, less 1 at the label."""
 
     def slopes(self, u: Ball, y: Array) -> Ball:
@@ -192,5 +245,6 @@ def bounded_loss(loss: Loss) -> BoundedLoss | None:
         SquaredHinge: BoundedSquaredHinge,
         Logistic: BoundedLogistic,
         Multinomial: BoundedMultinomial,
+        Poisson: BoundedPoisson,
     }
     return known[kind]() if kind in known else None  # type: ignore[return-value]

@@ -14,9 +14,9 @@ A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant col
 
     theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score.
 
-GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum. For a linear phi with slope a,
-       theta is first multiplied by k <= 1 so that `k sigma <= S a`, and
-       `gap = objective + sum_i s_i loss*(k theta_i / s_i)`. Let `reach = gap`, or `2 gap` for a linear phi.
+GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
+       phi with slope a and `sigma > S a`, theta is first multiplied by k < 1 so that `k sigma <= S a`, and
+       `gap = objective + sum_i s_i loss*(k theta_i / s_i)`, `reach = 2 gap`.
 CURVE  Between the point and the optimum loss'(u_i) moves by at most `sqrt(reach M / s_i)`, M bounding loss''; so
        loss'' lies between some m_i and M_i there.
 ZERO   Block g is zero in every solution if `score_g + sqrt(reach) spread_g` is below `score_q - sqrt(reach) spread_q`
@@ -210,11 +210,22 @@ class Loss:
     def __init__(self, piece: dict[str, Any]) -> None:
         self.kind = piece["type"]
         self.delta = arb(piece.get("delta", 1.0))
-        if self.kind not in ("Squared", "Huber", "SquaredHinge", "Logistic"):
+        if self.kind not in ("Squared", "Huber", "SquaredHinge", "Logistic", "Poisson"):
             raise Refused(f"the loss {self.kind} is not known to this checker")
-        self.most = arb(0.25) if self.kind == "Logistic" else arb(1)
+
+    def most(self, low: arb, high: arb, y: float, reach: arb) -> arb:
+        """Return a bound of loss'' from slopes between low and high to the optimum; reach is divided by the weight.
+
+        Poisson: `(v - u)(exp(v) - exp(u)) >= exp(u) (v - u)^2` for v > u, the Bregman distance at least half of that.
+        """
+        if self.kind == "Poisson":
+            least = low + arb(y)
+            return (high + arb(y)) * root(reach / least).exp() if least > 0 else _cannot("the curvature at a rate of 0")
+        return arb(0.25) if self.kind == "Logistic" else arb(1)
 
     def slope(self, u: arb, y: float) -> arb:
+        if self.kind == "Poisson":
+            return u.exp() - arb(y)
         if self.kind == "Logistic":
             return -y / (1 + (y * u).exp())
         if self.kind == "SquaredHinge":
@@ -223,6 +234,8 @@ class Loss:
         return residual if self.kind == "Squared" else residual.max(-self.delta).min(self.delta)
 
     def value(self, u: arb, y: float) -> arb:
+        if self.kind == "Poisson":
+            return u.exp() - arb(y) * u + self._offset(y)
         if self.kind == "Logistic":
             return (1 + (-y * u).exp()).log() if y * u > -50 else -y * u + (1 + (y * u).exp()).log()
         t = self.slope(u, y)
@@ -231,6 +244,10 @@ class Loss:
     def conjugate(self, t: arb, y: float) -> arb:
         """Return an upper bound; it is convex, so that the ends of t decide."""
         ends = [arb(t.lower()), arb(t.upper())]
+        if self.kind == "Poisson":
+            rates = [_positive(end + arb(y)) for end in ends]
+            values = [(r * r.log() if r > 0 else arb(0)) - r - self._offset(y) for r in rates]
+            return max(values, key=lambda v: float(v.upper()))
         if self.kind == "Logistic":
             return max(
                 (self._entropy(_within(-y * end, arb(0), arb(1))) for end in ends), key=lambda v: float(v.upper())
@@ -242,6 +259,10 @@ class Loss:
         return max((end * end / 2 + end * arb(y) for end in ends), key=lambda v: float(v.upper()))
 
     @staticmethod
+    def _offset(y: float) -> arb:
+        return arb(y) * arb(y).log() - arb(y) if y > 0 else arb(0)
+
+    @staticmethod
     def _entropy(p: arb) -> arb:
         return sum((q * q.log() for q in (p, 1 - p) if not q == 0), arb(0))
 
@@ -249,6 +270,8 @@ class Loss:
         """Return bounds of loss'' over slopes from low to high."""
         if self.kind == "Squared":
             return arb(1), arb(1)
+        if self.kind == "Poisson":
+            return _positive(low + arb(y)), _positive(high + arb(y))
         if self.kind == "Huber":
             inside, beyond = low > -self.delta and high < self.delta, low >= self.delta or high <= -self.delta
             return arb(int(inside)), arb(int(not beyond))
@@ -414,22 +437,20 @@ class Checker:
         losses = sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
         charge = self.total * self.phi(self.penalty, mass)
         self.objective = losses + charge
-        self.shrink = arb(1)
-        if self.phi_conjugate is not None:
-            answer = self.total * self.phi_conjugate(self.penalty, sigma / self.total)
-            self.gap = charge + answer - sum((v * self.z[j] for j, v in self.x.items()), arb(0))
+        self.shrink, factor = arb(1), 1
+        limit = self.total * self.phi_slope(self.penalty)
+        if self.phi_conjugate is not None or sigma <= limit:
+            answer = arb(0) if self.phi_conjugate is None else self.phi_conjugate(self.penalty, sigma / self.total)
+            pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
+            gap = charge + self.total * answer - pull
         else:
-            limit = self.total * self.penalty["strength"]
-            if not sigma <= limit:
-                self.shrink = arb((limit / sigma).lower())
-            dual = (
-                w * self.loss.conjugate(self.shrink * t, y)
-                for w, t, y in zip(self.weights, slopes, self.data.y.tolist())
-            )
-            self.gap = self.objective + sum(dual, arb(0))
+            self.shrink, factor = arb((limit / sigma).lower()), 2
+            slopes_and_targets = zip(self.weights, slopes, self.data.y.tolist())
+            dual = (w * self.loss.conjugate(self.shrink * t, y) for w, t, y in slopes_and_targets)
+            gap = self.objective + sum(dual, arb(0))
             self.scores = {g: score * self.shrink for g, score in self.scores.items()}
-        self.gap = _positive(arb(self.gap.upper()))
-        self.reach = self.gap if self.phi_conjugate is not None else 2 * self.gap
+        self.gap = _positive(arb(gap.upper()))
+        self.reach = factor * self.gap
 
     def _block_scores(self) -> dict[int, arb]:
         """Return the score of every block with a price."""
@@ -514,7 +535,7 @@ class Checker:
                 arb(t.lower()).min(arb((t * self.shrink).lower())),
                 arb(t.upper()).max(arb((t * self.shrink).upper())),
             )
-            bend = self.loss.most
+            bend = self.loss.most(low, high, y, self.reach / w)
             for _ in range(3):
                 away = arb(root(self.reach * bend / w).upper())
                 least, bend = self.loss.bends(low - away, high + away, y)

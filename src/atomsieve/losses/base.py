@@ -13,14 +13,15 @@ from atomsieve.typing import Samples
 
 
 class Loss(Piece, ABC):
-    """Convex and differentiable in the prediction u, with a Lipschitz derivative.
+    """Convex and differentiable in the prediction u, with a derivative that is Lipschitz, at least near every u.
 
     Predictions are vectors of length n, or n x K matrices for losses with several outputs; `value` and
     `conjugate` return one number per sample, `gradient` has the shape of the predictions.
     """
 
     smoothness: float
-    """Lipschitz constant M of the derivative (spectral norm of the Hessian where there are several outputs)."""
+    """Lipschitz constant M of the derivative (spectral norm of the Hessian where there are several outputs); inf where
+    there is none, and then `smoothness_near` and `smoothness_towards` say what holds locally."""
 
     attained: bool = True
     """Whether every sample's loss has a minimiser; the logistic losses only approach theirs at infinity."""
@@ -32,6 +33,18 @@ class Loss(Piece, ABC):
     def entry_smoothness(self) -> float:
         """Lipschitz constant for changes of one output alone; smaller than `smoothness` for Multinomial."""
         return self.smoothness
+
+    def smoothness_near(self, u: Samples) -> float:  # noqa: ARG002
+        """Return the largest curvature at predictions u: how much the rounding of u counts in the derivative."""
+        return self.smoothness
+
+    def smoothness_towards(self, slopes: Samples, y: Samples, weights: Samples, reach: float) -> float:  # noqa: ARG002
+        """Return an upper bound of the curvature between the u with the given slopes and the optimum.
+
+        `reach` is the gap at a paired point and twice the gap otherwise; for each sample
+        `w (u - u*)(loss'(u) - loss'(u*)) <= gap`, or else `w (loss(u*) - loss(u) - loss'(u) (u* - u)) <= gap`.
+        """
+        return self.entry_smoothness
 
     @abstractmethod
     def value(self, u: Samples, y: Samples) -> Samples:

@@ -14,7 +14,7 @@ from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
 from atomsieve.rounding import EPS
 from atomsieve.state import Move, State
-from atomsieve.steps import Step
+from atomsieve.steps import ShortStep, Step
 
 STALE = 512
 """Multiple of the rounding error of the predictions beyond which they are computed afresh."""
@@ -118,6 +118,11 @@ class Walk(Piece, ABC):
 
     def check(self, problem: Problem) -> None:
         require_bounded_oracle(self, problem.penalty)
+        if isinstance(self.step, ShortStep) and problem.loss.smoothness == math.inf:
+            raise ValueError(
+                f"ShortStep() needs a bound of the curvature, and {type(problem.loss).__name__} has none. "
+                "Use LineSearch()."
+            )
 
     def begin(self, problem: Problem, limits: Limits) -> "Walk":  # noqa: ARG002
         return self

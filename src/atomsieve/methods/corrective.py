@@ -170,11 +170,12 @@ class Frame:
     stiffness: Array
 
     @classmethod
-    def of(cls, problem: Problem, unit: float) -> "Frame":
+    def of(cls, point: Point, unit: float) -> "Frame":
         """Return the frame of a small problem."""
+        problem = point.problem
         labels, prices = problem.core.labels(problem.shape).ravel(), problem.core.prices(problem.shape)
         assert prices is not None  # noqa: S101
-        stiffness = problem.loss.smoothness * (problem.spread * (prices / unit)) ** 2
+        stiffness = problem.loss.smoothness_near(point.u) * (problem.spread * (prices / unit)) ** 2
         return cls(Blocks(labels, prices / unit, problem.core.signed), stiffness[labels])
 
 
@@ -192,7 +193,7 @@ class Corrections:
         # where the last working set left nothing out, the rest is a matter of Newton steps alone
         fraction = FINE if point.gap <= 2 * self._left else FRACTION
         inner, enough = self.working_set.enter(point), fraction * min(point.gap, point.objective)
-        enough, length, frame = max(enough, self.limits.gap / 4), 1.0, Frame.of(inner.problem, self.curvature.unit)
+        enough, length, frame = max(enough, self.limits.gap / 4), 1.0, Frame.of(inner, self.curvature.unit)
         # a copy of the columns alive may take as much memory as the working set does
         self.room = inner.problem.shape[0] / point.problem.meter.columns
         quadratic, alive = point.problem.loss.quadratic, inner.scores > -np.inf

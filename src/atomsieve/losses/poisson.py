@@ -1,0 +1,66 @@
+"""Poisson loss with the log link: half of the deviance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from atomsieve.arrays import array_namespace
+from atomsieve.losses.base import Loss, infinite_where_not, x_log_x
+from atomsieve.typing import Samples
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Poisson(Loss):
+    """Poisson loss of counts y at the rate exp(u), `loss(u, y) = exp(u) - y u + y log y - y`, half of the deviance.
+
+    Its curvature exp(u) has no bound, so that steps which need one (`ShortStep`) do not apply; screening and
+    certificates use bounds between the point and the optimum.
+
+    >>> import numpy as np
+    >>> Poisson().value(np.array([0.0]), np.array([1.0]))
+    array([0.])
+    """
+
+    smoothness = float("inf")
+    attained = False
+
+    def value(self, u: Samples, y: Samples) -> Samples:
+        return array_namespace(u).exp(u) - y * u + self._offset(y)
+
+    def gradient(self, u: Samples, y: Samples) -> Samples:
+        return array_namespace(u).exp(u) - y
+
+    def curvature(self, u: Samples, y: Samples) -> Samples:  # noqa: ARG002
+        return array_namespace(u).exp(u)
+
+    def conjugate(self, t: Samples, y: Samples) -> Samples:
+        rate = t + y
+        return infinite_where_not(rate >= 0, x_log_x(rate) - rate - self._offset(y))
+
+    def smoothness_near(self, u: Samples) -> float:
+        xp = array_namespace(u)
+        return float(xp.exp(xp.max(u)))
+
+    def smoothness_towards(self, slopes: Samples, y: Samples, weights: Samples, reach: float) -> float:
+        # (u - v) (exp(u) - exp(v)) is at least exp(u) (v - u)^2 for v > u
+        xp = array_namespace(slopes)
+        rate = slopes + y
+        if not bool(xp.all(rate > 0)):
+            return float("inf")
+        with np.errstate(over="ignore"):
+            return float(xp.max(rate * xp.exp(xp.sqrt(reach / (weights * rate)))))
+
+    def check_targets(self, y: Samples) -> None:
+        if not bool(array_namespace(y).all(y >= 0)):
+            raise ValueError("Poisson: targets y are counts and must not be negative.")
+
+    def check_intercept(self, y: Samples) -> None:
+        if not bool(array_namespace(y).any(y > 0)):
+            raise ValueError(
+                "Poisson: every count with a positive weight is 0, so the best intercept is infinite. Give counts that "
+                "are not all 0 or pass intercept=False."
+            )
+
+    @staticmethod
+    def _offset(y: Samples) -> Samples:
+        return x_log_x(y) - y
