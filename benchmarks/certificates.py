@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve import Linear, Logistic, Problem, Square, Squared, solve, verify
+from atomsieve import Linear, Logistic, Pairwise, Problem, Square, Squared, solve, verify
 from atomsieve.certificate.certify import Statement, prove
 from atomsieve.screening import PairwiseRule, PaperRule
 from benchmark_utils.components import Component
@@ -83,8 +83,8 @@ def rules(names: tuple[str, ...]) -> None:
     for name, label, problem, _, _ in problems(names):
         chosen = problem.at_penalty(Square(0.1 * problem.origin.sigma))
         truth = int(solve(chosen, tol=1e-13).certificate().zero.sum())
-        for tol in (1e-2, 1e-4, 1e-6):
-            result = solve(chosen, tol=tol, screening="off")
+        for tol in (1e-2, 1e-3, 1e-4, 1e-5):
+            result = solve(chosen, Pairwise(), tol=tol, screening="off")
             point = chosen.at(chosen.state(result.lifted, result.point.state.free), chosen.eligible)
             paired = PairwiseRule()
             paired._looks = 8  # so that it spends its product here

@@ -68,6 +68,8 @@ class Ball:
     @property
     def size(self) -> Array:
         """An upper bound of every absolute value."""
+        if not np.any(self.rad):
+            return np.abs(self.mid)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.nextafter(np.abs(self.mid) + self.rad, np.inf))
 

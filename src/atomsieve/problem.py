@@ -34,8 +34,8 @@ class Problem:
     y : array of shape (n,)
         Targets: real numbers, labels -1 and 1, or classes 0, ..., K - 1, as the loss asks.
     loss : Loss
-        `Squared()`, `Logistic()`, `SquaredHinge()`, `Huber(delta)`, `Poisson()` or `Multinomial()`; the weighted mean is
-        taken.
+        `Squared()`, `Logistic()`, `SquaredHinge()`, `Huber(delta)`, `Poisson()` or `Multinomial()`; their weighted mean
+        is taken.
     gauge : Gauge
         `L1()`, `NonNegative()`, `Simplex()`, `L2()`, `LInf()`, `Group(groups)`, `Atoms(matrix)`, or `Scaled` and
         `Image` of one of these.

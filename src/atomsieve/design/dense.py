@@ -122,11 +122,16 @@ class DenseDesign:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             if weights.min() == weights.max():
                 squares = np.einsum("ij,ij->j", self.matrix, self.matrix) * weights[0]
+            elif self.matrix.strides[0] == self.matrix.itemsize:  # stored by columns
+                width = max(1, CHUNK // n)
+                for start in range(0, d, width):
+                    block = self.matrix[:, start : start + width]
+                    squares[start : start + width] = weights @ (block * block)
             else:
                 width = max(1, CHUNK // d)
                 for start in range(0, n, width):
                     block = self.matrix[start : start + width]
-                    squares += (block * block).T @ weights[start : start + width]
+                    squares += weights[start : start + width] @ (block * block)
             return root(up(squares * (1 + gamma(n + 4)) + 4 * n * LEAST * max(1.0, float(weights.max()))))
 
     def rows_as_bytes(self) -> Iterator[bytes]:
