@@ -69,7 +69,7 @@ class Ball:
     def size(self) -> Array:
         """An upper bound of every absolute value."""
         if not np.any(self.rad):
-            return np.abs(self.mid)
+            return np.asarray(np.abs(self.mid))
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.nextafter(np.abs(self.mid) + self.rad, np.inf))
 

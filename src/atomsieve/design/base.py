@@ -50,6 +50,10 @@ class Design(Protocol):
     def shape(self) -> tuple[int, int]:
         """Return (n, d)."""
 
+    @property
+    def density(self) -> float:
+        """Return the part of the entries that products go through."""
+
     def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
         """Return `A[:, rows] x` for a vector or matrix x with as many rows."""
 

@@ -42,6 +42,10 @@ class DenseDesign:
     def shape(self) -> tuple[int, int]:
         return self.matrix.shape[0], self.matrix.shape[1]
 
+    @property
+    def density(self) -> float:
+        return 1.0
+
     def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
         by_rows = self.matrix.strides[0] > self.matrix.itemsize
         if by_rows and len(x) == 1 and isinstance(rows, slice) and rows != ALL:

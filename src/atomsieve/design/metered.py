@@ -26,6 +26,10 @@ class Metered:
     def shape(self) -> tuple[int, int]:
         return self.design.shape
 
+    @property
+    def density(self) -> float:
+        return self.design.density
+
     def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
         self.meter.passes += self.share if rows is ALL else self.share * len(x) / self.shape[1]
         return self.design.matvec(x, rows)

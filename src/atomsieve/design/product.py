@@ -26,6 +26,10 @@ class ProductDesign:
     def shape(self) -> tuple[int, int]:
         return self.left.shape[0], self.right.shape[1]
 
+    @property
+    def density(self) -> float:
+        return self.left.density
+
     def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
         return self.left.matvec(self.right.matvec(x, rows))
 

@@ -43,6 +43,10 @@ class SparseDesign:
     def shape(self) -> tuple[int, int]:
         return self.matrix.shape[0], self.matrix.shape[1]
 
+    @property
+    def density(self) -> float:
+        return float(self.matrix.nnz) / (self.shape[0] * self.shape[1])
+
     def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
         return self._block(rows) @ x
 

@@ -18,6 +18,10 @@ class StackDesign:
     def shape(self) -> tuple[int, int]:
         return self.images.shape[0], self.images.shape[2]
 
+    @property
+    def density(self) -> float:
+        return 1.0
+
     def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
         return self.images[:, :, rows] @ x
 

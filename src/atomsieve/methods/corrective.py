@@ -46,6 +46,12 @@ CHEAP = 5e6
 CURVED = 500
 """Entries up to which the Hessian is formed where blocks are curved, and every face needs a factor of its own."""
 
+SPARSE = 500
+"""The same where A is so sparse that products cost next to nothing."""
+
+THIN = 0.02
+"""Part of the entries of A below which it counts as that sparse."""
+
 STALE = 0.1
 """Part of the gap that a Newton step may leave before the curvature is taken afresh."""
 
@@ -223,7 +229,7 @@ class Corrections:
             return point.state, 0.0
         blocks, stiffness = frame.blocks.restrict(entries), frame.stiffness[entries]
         gradient = -point.z.ravel()[entries] / (point.factor * unit)
-        hessian = self.curvature.hessian(point, entries, LARGE if blocks.single else CURVED)
+        hessian = self.curvature.hessian(point, entries, largest_matrix(problem, blocks))
         if not problem.loss.quadratic:
             hessian = self._damp(hessian, stiffness)
         model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope))
@@ -284,6 +290,12 @@ def best(scores: Array, count: int) -> Mask:
         chosen[:] = False
         chosen[np.argpartition(-scores, count - 1)[:count]] = True
     return chosen
+
+
+def largest_matrix(problem: Problem, blocks: Blocks) -> int:
+    """Return up to how many entries the Hessian is formed; beyond, products with A take its place."""
+    straight = SPARSE if problem.design.density < THIN else LARGE
+    return straight if blocks.single else min(straight, CURVED)
 
 
 def power_of_two(x: float) -> float:

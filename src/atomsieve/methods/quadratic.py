@@ -292,7 +292,7 @@ class Model:
         assert isinstance(hessian, Products)  # noqa: S101
         stiffness, norms = self.stiffness[entries], blocks.over(sizes)[entries]
         if blocks.single:
-            labels, bend, rtol = np.arange(len(entries)), 0.0, 1e-5
+            labels, bend, rtol = np.arange(len(entries)), 0.0, 1e-2
         else:
             labels = np.unique(blocks.labels[entries], return_inverse=True)[1]
             bend, rtol = here.slope * blocks.over(blocks.prices)[entries] / norms, 0.1
