@@ -90,7 +90,8 @@ class Ball:
     def __truediv__(self, other: "Ball") -> "Ball":
         with np.errstate(all="ignore"):
             mid, least = self.mid / other.mid, np.abs(other.mid) - other.rad
-            spread = np.where(least > 0, (self.rad + np.abs(mid) * other.rad) / np.maximum(least, LEAST), np.inf)
+            least = np.maximum(least, 0.0) * (1 - 2 * UNIT)
+            spread = np.where(least > 0, self.rad / least + np.abs(mid) * (other.rad / least), np.inf)
             return Ball(mid, up(spread * (1 + 4 * UNIT) + UNIT * np.abs(mid)))
 
     def __neg__(self) -> "Ball":
@@ -142,7 +143,7 @@ def root(squares: Array) -> Array:
 def log(x: Ball) -> Ball:
     """Return logarithms; nothing is known of them where the numbers may not be positive."""
     with np.errstate(all="ignore"):
-        mid, part = np.log(x.mid), x.rad / x.mid
+        mid, part = np.log(x.mid), up(x.rad / x.mid)
         rad = np.where((x.mid > 0) & (part < 1), -np.log1p(-part) * (1 + 4 * FUNCTION), np.inf)
         return Ball(mid, up(rad + FUNCTION * np.abs(mid)))
 
@@ -151,7 +152,8 @@ def exp(x: Ball) -> Ball:
     """Return exponentials."""
     with np.errstate(all="ignore"):
         mid = np.exp(x.mid)
-        return Ball(mid, up(mid * (1 + FUNCTION) * np.expm1(x.rad) * (1 + FUNCTION) + FUNCTION * mid + 2.0**-1022))
+        moved = (mid * (1 + FUNCTION) + 2.0**-1021) * np.expm1(x.rad) * (1 + FUNCTION)
+        return Ball(mid, up(moved + FUNCTION * mid + 2.0**-1021))
 
 
 CHUNK = 1 << 18

@@ -64,7 +64,7 @@ def require_positive(owner: object, **values: Any) -> None:
 
 def keep_plain(owner: object, name: str, value: Any) -> None:
     """Store a parameter of a frozen piece as a Python number: NumPy's float32 would compute in single precision."""
-    if type(value) not in (int, float):
+    if type(value) not in (int, float) or abs(value) > 2**53:  # whole numbers beyond that are no doubles
         object.__setattr__(owner, name, float(value))
 
 

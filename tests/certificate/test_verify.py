@@ -206,14 +206,16 @@ class TestTampering:
         active = honest["claims"]["nonzero"][0]
         idle = next(j for j in range(30) if j not in honest["claims"]["nonzero"])
         assert f"block {active} is not proven zero" in reason(lambda c: c["claims"]["nonzero"].remove(active))
-        assert f"block {idle} is not proven non-zero" in reason(
-            lambda c: (
-                c["claims"]["nonzero"].append(idle),
-                c["claims"]["intervals"]["index"].append(idle),
-                c["claims"]["intervals"]["lower"].append(None),
-                c["claims"]["intervals"]["upper"].append(None),
+
+        def invent(content):
+            claims = content["claims"]
+            claims["nonzero"] = sorted([*claims["nonzero"], idle])
+            rows = sorted([*zip(*claims["intervals"].values(), strict=True), (idle, None, None)])
+            claims["intervals"] = dict(
+                zip(("index", "lower", "upper"), map(list, zip(*rows, strict=True)), strict=True)
             )
-        )
+
+        assert f"block {idle} is not proven non-zero" in reason(invent)
         assert "interval of coefficient" in reason(lambda c: c["claims"]["intervals"]["lower"].__setitem__(0, 5.0))
         assert "lower bound" in reason(lambda c: c["claims"]["value"].__setitem__("lower", 1.0))
         assert "upper bound" in reason(lambda c: c["claims"]["value"].__setitem__("upper", 0.0))

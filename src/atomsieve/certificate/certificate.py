@@ -113,7 +113,7 @@ class Certificate:
             least = Ball.exact(proof.objective.low) - Ball.exact(proof.gap)
             dual = float((least / statement.total).low)
             gap = float((Ball.exact(proof.gap) / statement.total).high)
-            if len(nonzero) == x.size:  # a coefficient is not zero where its interval says so
+            if statement.plain:  # a coefficient is not zero where its interval says so
                 nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
             free_lower, free_upper = np.nextafter(proof.b - around, -np.inf), np.nextafter(proof.b + around, np.inf)
         rows = problem.core.free_rows()
@@ -227,6 +227,8 @@ class Certificate:
 
     def content(self) -> dict[str, Any]:
         """Return all that the file says, as plain data."""
+        if (self.zero & self.nonzero).any():
+            raise ValueError("A certificate cannot claim that a block is zero and that it is not.")
         rows = np.flatnonzero(self.x.ravel())
         held = ~((self.lower == 0) & (self.upper == 0))
         held[self.statement["unpenalised"]] = False
@@ -242,12 +244,11 @@ class Certificate:
                 "x": {"index": rows.tolist(), "value": self.x.ravel()[rows].tolist()},
                 "free": self.free.ravel().tolist(),
             },
+            "remarks": {"reason": self.reason, "margin": _number(self.margin)},
             "claims": {
                 "valid": bool(self.valid),
-                "reason": self.reason,
                 "value": {"lower": _number(self.dual), "upper": _number(self.primal)},
                 "gap": _number(self.gap),
-                "margin": _number(self.margin),
                 "nonzero": np.flatnonzero(self.nonzero).tolist(),
                 "undecided": np.flatnonzero(self.undecided).tolist(),
                 "dependencies": [
@@ -280,6 +281,8 @@ class Certificate:
         undecided[claims["undecided"] + problem["unpenalised"]] = True
         free_lower = np.array([_float(v, -np.inf) for v in claims["free"]["lower"]])
         free_upper = np.array([_float(v, np.inf) for v in claims["free"]["upper"]])
+        free_shape = (-1, *shape[1:])
+        free_lower, free_upper = free_lower.reshape(free_shape), free_upper.reshape(free_shape)
         own = len(free_lower) - len(problem["unpenalised"])
         lower[problem["unpenalised"]], upper[problem["unpenalised"]] = free_lower[own:], free_upper[own:]
         return cls(
@@ -291,12 +294,12 @@ class Certificate:
             dual=_float(claims["value"]["lower"], -np.inf),
             gap=_float(claims["gap"], np.inf),
             x=x,
-            free=np.array(point["free"], dtype=np.float64),
+            free=np.array(point["free"], dtype=np.float64).reshape(free_shape),
             free_lower=free_lower,
             free_upper=free_upper,
-            margin=_float(claims["margin"], 0.0),
+            margin=_float(content["remarks"]["margin"], 0.0),
             valid=bool(claims["valid"]),
-            reason=str(claims["reason"]),
+            reason=str(content["remarks"]["reason"]),
             dependencies=[
                 Dependency(int(d["column"]), np.array(d["of"], dtype=np.intp), np.array(d["times"]))
                 for d in claims["dependencies"]
@@ -317,7 +320,7 @@ def describe(problem: Problem) -> dict[str, Any]:
         "weighted": bool((problem.stated_weights != 1).any()),
         "unpenalised": problem.core.free_rows().tolist(),
         "samples": int(problem.design.shape[0]),
-        "shape": list(problem.shape),
+        "shape": [int(side) for side in problem.shape],
         "blocks": len(problem.eligible),
     }
 
@@ -326,6 +329,9 @@ def _piece(piece: Piece) -> dict[str, Any]:
     """Return a piece as plain data."""
     parameters: Any = fields(piece)  # type: ignore[arg-type]
     told = {f.name: _plain(getattr(piece, f.name)) for f in parameters if not f.name.startswith("_")}
+    if told.get("groups") is not None:  # labels may be of any kind
+        labels: Any = getattr(piece, "groups")  # noqa: B009 -- only Group has it
+        told["groups"] = np.unique(labels, return_inverse=True)[1].tolist()
     return {"type": type(piece).__name__} | told
 
 
@@ -335,6 +341,8 @@ def _plain(value: Any) -> Any:
     value = value.toarray() if hasattr(value, "toarray") else value
     if isinstance(value, np.ndarray):
         return [_plain(v) for v in value.tolist()]
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, list):
         return [_plain(v) for v in value]
     return "inf" if value == np.inf else value

@@ -8,6 +8,7 @@ multiplied by that sum here, so that the weights are the floats that were given:
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,9 @@ class Statement:
             raise Uncertain(f"the rounding of {type(piece).__name__} is not known")
         if problem.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
-        if problem.core.prices(problem.shape) is None:
+        with np.errstate(over="ignore", under="ignore"):
+            prices = problem.core.prices(problem.shape)
+        if prices is None:
             raise Uncertain(f"{type(problem.gauge).__name__} has no separate blocks that could be zero")
         return cls(problem, loss, bounded(problem.design))
 
@@ -77,13 +80,24 @@ class Statement:
     @cached_property
     def prices(self) -> Ball:
         """What a block's norm is multiplied by; a product of floats where the gauge is scaled."""
-        prices = self.problem.core.prices(self.problem.shape)
-        assert prices is not None  # noqa: S101
-        gauge, scalings = self.problem.gauge, 0
-        while hasattr(gauge, "gauge"):
-            scalings += isinstance(gauge, Scaled)
-            gauge = gauge.gauge
-        return Ball(prices, 2 * scalings * UNIT * np.where(np.isfinite(prices), prices, 0.0))
+        core: Any = self.problem.core
+        radii = []
+        while isinstance(core, Scaled):
+            radii.append(core.radius)
+            core = core.gauge
+        eligible = self.problem.eligible
+        exact = core.prices(self.problem.shape)
+        prices = Ball.exact(np.where(eligible, exact, 1.0))
+        for radius in reversed(radii):
+            prices = prices / Ball.exact(radius)
+        if not ((prices.mid > 1e-290) & (prices.high < 1e290)).all():
+            raise Uncertain("prices are so large or small that they leave the range of doubles")
+        return Ball(np.where(eligible, prices.mid, exact), np.where(eligible, prices.rad, 0.0))
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether block j is entry j."""
+        return bool(np.array_equal(self.labels, np.arange(len(self.labels))))
 
     @cached_property
     def free(self) -> Ball:
@@ -114,7 +128,7 @@ class Statement:
     def block_norms(self, sizes: Array) -> Array:
         """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""
         flat, count = sizes.ravel(), len(self.prices.mid)
-        if len(flat) == count:
+        if self.plain:
             return flat
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             longest = np.bincount(self.labels, minlength=count).max()
@@ -124,11 +138,12 @@ class Statement:
     def least_norms(self, sizes: Array) -> Array:
         """Return lower bounds of the l2 norm of each block, from lower bounds of the entries' absolute values."""
         flat, count = sizes.ravel(), len(self.prices.mid)
-        if len(flat) == count:
+        if self.plain:
             return flat
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             longest = np.bincount(self.labels, minlength=count).max()
-            return np.asarray(np.sqrt(np.bincount(self.labels, flat * flat, count)) * (1 - 2 * gamma(longest + 6)))
+            squares = np.bincount(self.labels, flat * flat, count) * (1 - 2 * gamma(longest + 6)) - 4 * longest * LEAST
+            return np.where(np.isfinite(squares), np.sqrt(np.maximum(squares, 0.0)) * (1 - 4 * UNIT), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +185,7 @@ class Proof:
         with np.errstate(all="ignore"):
             least, most = np.zeros_like(t.mid), self.statement.loss.largest(high, low, y, up(self.reach / counts))
             for _ in range(3):
-                away = root(up(self.reach * most / counts)) + 4 * UNIT * t.size
+                away = root(up(up(most / counts) * self.reach)) + 4 * UNIT * t.size
                 least, most = self.statement.loss.curvatures(
                     np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf), y
                 )
@@ -225,7 +240,7 @@ class Proof:
             least = float((statement.total * Ball.exact(slope)).low) if slope > 0 else -np.inf
             out = highest < max(floor, least)
             left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
-            if left.any() and not statement.problem.outputs and len(norms) == len(out):
+            if left.any() and not statement.problem.outputs and statement.problem.core.entrywise:
                 out |= self._pairwise(norms, radius)
         return np.asarray(out & eligible)
 
@@ -280,7 +295,7 @@ class Proof:
         )
         with np.errstate(all="ignore"):
             weights = statement.counts * self.curvatures[0] * (1 - 4 * UNIT)
-            diagonal, found = determined(whole, weights)
+            diagonal, found = determined(whole, weights, len(kept))
             bound = root(up(diagonal * self.reach))
             away[rows] = bound[len(kept) :]
             around[kept] = up(bound[: len(kept)] + self.shift * self._unit[kept])
@@ -332,7 +347,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
         gap = float((charge + answer - pull).high)
     else:
         slope = float((statement.total * Ball.exact(problem.penalty.slope(0.0))).low)
-        shrink = max(slope / sigma * (1 - 8 * UNIT), 0.0)
+        shrink = max(slope / sigma * (1 - 8 * UNIT), 0.0) if sigma > 0 else 0.0
         low, high = slopes.low, slopes.high
         shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
         bound = statement.loss.conjugates(np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf), problem.y)
@@ -381,7 +396,7 @@ def _mass(statement: Statement, x: Array) -> Ball:
     sizes = np.abs(x.ravel())
     labels = statement.labels[np.flatnonzero(sizes)]
     blocks = np.unique(labels)
-    if len(sizes) == len(statement.prices.mid):
+    if statement.plain:
         norms = Ball.exact(sizes[blocks])
     else:
         high = statement.block_norms(sizes)[blocks]
@@ -465,7 +480,7 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
                 break
             x, b = _feasible(statement, np.where(held, 0.0, x), coordinates)
             proof = prove(statement, x, b)
-            zero |= proof.zero()
+            zero = proof.zero()
         else:
             zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
     except Uncertain as reason:
@@ -483,6 +498,8 @@ def _feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array
     """Return x with a gauge that is certainly within the limit of the penalty, and its best free coefficients."""
     problem = statement.problem
     x = np.where(problem.eligible[statement.labels].reshape(x.shape), x, 0.0)
+    if not problem.core.signed:
+        x = np.maximum(x, 0.0)
     limit = problem.penalty.limit
     for _ in range(100):
         if limit == np.inf or math.isfinite(float(value(problem.penalty, _mass(statement, x)).mid)):
@@ -495,4 +512,6 @@ def _feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array
     for column, of, times in statement.free_sums:
         b[of] += times.reshape(-1, *[1] * (b.ndim - 1)) * b[column]
         b[column] = 0.0
+    if not np.isfinite(b).all():
+        raise Uncertain("the free coefficients are not finite in double precision")
     return x, b

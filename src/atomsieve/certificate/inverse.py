@@ -39,9 +39,8 @@ def inverse_diagonal(columns: Ball, weights: Array) -> Array | None:
     if not 0 < k <= min(n, MOST):
         return None
     with np.errstate(all="ignore"):
-        sizes = columns.size
-        squares = up((sizes * sizes).T @ weights * (1 + gamma(n + 4)))
-        lengths = np.sqrt(squares)
+        roots = np.sqrt(weights)[:, None] * (1 + 2.0**-50)
+        lengths = np.sqrt(up(np.sum((columns.size * roots) ** 2, axis=0) * (1 + gamma(n + 6))))
         if not (np.isfinite(lengths).all() and (lengths > 1e-140).all()):
             return None
         scale = 2.0 ** -np.round(np.log2(lengths))
@@ -53,7 +52,7 @@ def inverse_diagonal(columns: Ball, weights: Array) -> Array | None:
         largest = up(lengths * scale).max()
         error = up(largest * largest * gamma(n + 6) + 4 * n * LEAST)
         if columns.rad.any():
-            blur = np.sqrt(up((columns.rad**2).T @ weights * (1 + gamma(n + 4)))) * scale
+            blur = up(np.sqrt(up(np.sum((columns.rad * roots) ** 2, axis=0) * (1 + gamma(n + 6)))) * scale)
             error = up(error + 2 * largest * blur.max() + blur.max() ** 2)
         try:
             inverse = np.linalg.inv(gram)
@@ -69,7 +68,7 @@ def inverse_diagonal(columns: Ball, weights: Array) -> Array | None:
         return np.asarray(up(np.maximum(diagonal, 0.0) * (1 + 2.0**-50)) * scale * scale)
 
 
-def determined(columns: Ball, weights: Array) -> tuple[Array, list[Dependency]]:
+def determined(columns: Ball, weights: Array, first: int) -> tuple[Array, list[Dependency]]:
     """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, inf for dependent columns, and how they depend.
 
     Where some columns are exact combinations of others (twins, a constant that is the sum of indicators), the rest is
@@ -81,8 +80,8 @@ def determined(columns: Ball, weights: Array) -> tuple[Array, list[Dependency]]:
     if diagonal is not None:
         return diagonal, []
     bounds = np.full(count, np.inf)
-    found = dependencies(columns)
-    if found is None:
+    found = dependencies(columns, first)
+    if found is None or any(dependency.column < first for dependency in found):
         return bounds, []
     independent = np.setdiff1d(np.arange(count), [dependency.column for dependency in found])
     diagonal = inverse_diagonal(columns[:, independent], weights)
@@ -93,15 +92,18 @@ def determined(columns: Ball, weights: Array) -> tuple[Array, list[Dependency]]:
     return bounds, found
 
 
-def dependencies(columns: Ball) -> list[Dependency] | None:
-    """Return columns as sums of others, which are then independent as far as floats can tell; None where not proven."""
+def dependencies(columns: Ball, first: int = 0) -> list[Dependency] | None:
+    """Return columns as sums of others, which are then independent as far as floats can tell; None where not proven.
+
+    The first columns are independent, and the sums are made of them where that can be.
+    """
     mid = columns.mid
     norms = np.sqrt(np.sum(mid * mid, axis=0))
     if columns.rad.any() or not np.isfinite(norms).all() or mid.shape[1] > MOST:
         return None
     if not mid.any(axis=0).all():  # a column of zeros is a sum of none
         rest = np.flatnonzero(mid.any(axis=0))
-        found = dependencies(columns[:, rest]) if len(rest) else []
+        found = dependencies(columns[:, rest], int(np.count_nonzero(rest < first))) if len(rest) else []
         zeros = np.setdiff1d(np.arange(mid.shape[1]), rest)
         nothing = [Dependency(int(j), rest[:0], np.zeros(0)) for j in zeros]
         return (
@@ -109,9 +111,9 @@ def dependencies(columns: Ball) -> list[Dependency] | None:
         )
     if not (norms > 0).all():
         return None
+    norms[:first] /= 2.0**20  # the longest are chosen first
     _, triangle, order = linalg.qr(mid / norms, mode="economic", pivoting=True)
-    size = np.abs(np.diag(triangle))
-    rank = int(np.count_nonzero(size > DEPENDENT * size[0]))
+    rank = int(np.count_nonzero(np.abs(np.diag(triangle)) > DEPENDENT))
     chosen, others = order[:rank], order[rank:]
     shares = (
         linalg.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:]) * norms[others] / norms[chosen, None]

@@ -193,7 +193,12 @@ class BoundedMultinomial(Smooth):
         others = np.where(label, 0.0, p).sum(axis=1, keepdims=True)
         t = np.where(label, -others, p)
         return Ball(
-            t, up(part * (1 + part) * np.abs(t) * (1 + classes * UNIT) + classes * UNIT * np.abs(t) + 2.0**-1015)
+            t,
+            up(
+                part * (1 + part) * (np.abs(t) + 2.0**-1015) * (1 + classes * UNIT)
+                + classes * UNIT * np.abs(t)
+                + 2.0**-1015
+            ),
         )
 
     def values(self, u: Ball, y: Array) -> Ball:

@@ -37,7 +37,11 @@ def _exact(number: float) -> Ball:
 
 def _power(base: Ball, exponent: Ball) -> Ball:
     """Return a power of a number that is not negative."""
-    return exp(exponent * log(base)) if base.mid > 0 else (NOTHING if base.rad == 0 else UNKNOWN)
+    if base.mid > 0:
+        return exp(exponent * log(base))
+    if base.rad == 0:
+        return NOTHING
+    return Ball(np.float64(0.0), exp(exponent * log(_exact(float(base.size)))).high)
 
 
 def _in_ball(radius: float) -> Callable[[Penalty, Ball], Ball]:

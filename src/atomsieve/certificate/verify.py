@@ -78,12 +78,18 @@ def verify(certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free:
     checker = None
     try:
         content = read(certificate)
-        if not content["claims"]["valid"]:
+        data = Data(content, X, y, sample_weight, free)
+        check_form(content)
+        if content["claims"]["valid"] is not True:
+            check_silence(content)
             return Verification(True, "it claims nothing.", 0, _method(None))
-        checker = Checker(content, Data(content, X, y, sample_weight, free))
+        checker = Checker(content, data)
         checker.check()
     except Refused as refusal:
         return Verification(False, str(refusal), 0 if checker is None else checker.checked, _method(checker))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError) as error:
+        sentence = f"the file or the data are malformed: {type(error).__name__} ({error})"
+        return Verification(False, sentence, 0, _method(checker))
     finally:
         ctx.prec = bits
     return Verification(True, "every claim follows from the data.", checker.checked, _method(checker))
@@ -118,6 +124,50 @@ def read(certificate: Any) -> dict[str, Any]:
     return content
 
 
+def check_form(content: dict[str, Any]) -> None:
+    """Refuse lists that could be read in two ways: of different lengths, with repetitions, or of truth values."""
+    claims, point, problem = content["claims"], content["point"], content["problem"]
+    entries, blocks = math.prod(problem["shape"]), problem["blocks"]
+    for name, index, limit in (
+        ("point.x", point["x"]["index"], entries),
+        ("nonzero", claims["nonzero"], blocks),
+        ("undecided", claims["undecided"], blocks),
+        ("intervals", claims["intervals"]["index"], entries),
+        ("unpenalised", problem["unpenalised"], entries),
+    ):
+        whole = all(type(j) is int and 0 <= j < limit for j in index)
+        if not whole or sorted(set(index)) != index:
+            raise Refused(f"the indices of {name} are not increasing whole numbers in range")
+    if set(claims["nonzero"]) & set(claims["undecided"]):
+        raise Refused("a block is claimed to be decided and undecided")
+    intervals, free = claims["intervals"], claims["free"]
+    lists = [(point["x"]["value"], point["x"]["index"]), (intervals["lower"], intervals["index"])]
+    lists += [(intervals["upper"], intervals["index"]), (free["lower"], point["free"]), (free["upper"], point["free"])]
+    if any(len(values) != len(index) for values, index in lists):
+        raise Refused("lists that belong together have different lengths")
+    numbers = [*point["x"]["value"], *point["free"]]
+    bounds = [*intervals["lower"], *intervals["upper"], *free["lower"], *free["upper"]]
+    bounds += [claims["gap"], claims["value"]["lower"], claims["value"]["upper"]]
+    if not all(_is_number(v) for v in numbers) or not all(v is None or _is_number(v) for v in bounds):
+        raise Refused("a number is missing, or is none")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def check_silence(content: dict[str, Any]) -> None:
+    """Refuse a certificate that says it claims nothing, and does."""
+    claims, problem = content["claims"], content["problem"]
+    entries = [j for j in range(math.prod(problem["shape"])) if j not in set(problem["unpenalised"])]
+    silent = [*claims["intervals"]["lower"], *claims["intervals"]["upper"], *claims["free"]["lower"], claims["gap"]]
+    silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
+    if claims["nonzero"] or claims["intervals"]["index"] != entries or any(value is not None for value in silent):
+        raise Refused("it says that it claims nothing, and makes claims")
+    if len(claims["undecided"]) + len(problem["unpenalised"]) < problem["blocks"]:
+        raise Refused("it says that it claims nothing, and leaves blocks out that are then claimed to be zero")
+
+
 class Data:
     """X, y, weights and free columns as doubles, recognised by their digest; A and B made of them."""
 
@@ -132,11 +182,16 @@ class Data:
             raise Refused(
                 f"X has shape {shape}, y {len(y)} entries, the weights {len(weights)}: they do not fit together"
             )
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise Refused("the sample weights must be finite, not negative, and not all 0")
         counted = weights > 0
         if not counted.all():  # samples of weight 0 do not count
             y, weights, given, self.X = y[counted], weights[counted], given[counted], self.X[np.flatnonzero(counted)]
         self.y, self.weights, self.given = y, weights, given
         self.shape = (len(y), shape[1])
+        stored = self.X.data if self.sparse else self.X
+        if not (np.isfinite(stored).all() and np.isfinite(y).all() and np.isfinite(given).all()):
+            raise Refused("X, y or the free columns hold numbers that are not finite")
         if self._digest() != content["data"]["sha256"]:
             raise Refused("the data are not those of the certificate: their digest differs")
 
@@ -200,6 +255,16 @@ def root(v: arb) -> arb:
     return arb(top, top)
 
 
+def highest(values: Any) -> arb:
+    """Return an upper bound of numbers, 0 at least; comparisons of doubles would lose digits."""
+    top = arb(0)
+    for v in values:
+        if not v.is_finite():
+            raise Refused("a number that matters is not finite")
+        top = top.max(arb(v.upper()))
+    return arb(top.upper())
+
+
 def _positive(t: arb) -> arb:
     return t.max(arb(0))
 
@@ -209,9 +274,16 @@ class Loss:
 
     def __init__(self, piece: dict[str, Any]) -> None:
         self.kind = piece["type"]
-        self.delta = arb(piece.get("delta", 1.0))
+        self.delta = arb(_parameter(piece, "delta") if self.kind == "Huber" else 1.0)
         if self.kind not in ("Squared", "Huber", "SquaredHinge", "Logistic", "Poisson"):
             raise Refused(f"the loss {self.kind} is not known to this checker")
+
+    def check_targets(self, y: np.ndarray) -> None:
+        """Refuse targets for which the formulas do not hold."""
+        if self.kind in ("Logistic", "SquaredHinge") and not np.isin(y, (-1.0, 1.0)).all():
+            raise Refused(f"the labels of {self.kind} must be -1 and 1")
+        if self.kind == "Poisson" and (y < 0).any():
+            raise Refused("counts must not be negative")
 
     def most(self, low: arb, high: arb, y: float, reach: arb) -> arb:
         """Return a bound of loss'' from slopes between low and high to the optimum; reach is divided by the weight.
@@ -247,16 +319,14 @@ class Loss:
         if self.kind == "Poisson":
             rates = [_positive(end + arb(y)) for end in ends]
             values = [(r * r.log() if r > 0 else arb(0)) - r - self._offset(y) for r in rates]
-            return max(values, key=lambda v: float(v.upper()))
+            return _larger(*values)
         if self.kind == "Logistic":
-            return max(
-                (self._entropy(_within(-y * end, arb(0), arb(1))) for end in ends), key=lambda v: float(v.upper())
-            )
+            return _larger(*(self._entropy(_within(-y * end, arb(0), arb(1))) for end in ends))
         if self.kind == "Huber":
             ends = [_within(end, -self.delta, self.delta) for end in ends]
         if self.kind == "SquaredHinge":
             ends = [-y * _positive(-y * end) for end in ends]
-        return max((end * end / 2 + end * arb(y) for end in ends), key=lambda v: float(v.upper()))
+        return _larger(*(end * end / 2 + end * arb(y) for end in ends))
 
     @staticmethod
     def _offset(y: float) -> arb:
@@ -284,8 +354,20 @@ class Loss:
         return bends[0].min(bends[1]), arb(0.25) if middle else bends[0].max(bends[1])
 
 
+def _larger(a: arb, b: arb) -> arb:
+    return arb(a.upper()).max(arb(b.upper()))
+
+
 def _within(t: arb, low: arb, high: arb) -> arb:
     return t.max(low).min(high)
+
+
+def _parameter(piece: dict[str, Any], name: str) -> float:
+    """Return a parameter, which must be a positive number."""
+    value = piece[name]
+    if not (_is_number(value) and value > 0):
+        raise Refused(f"{piece['type']}: {name} must be a positive number")
+    return float(value)
 
 
 class Gauge:
@@ -296,7 +378,7 @@ class Gauge:
         scale = arb(1)
         while piece["type"] in ("Scaled", "Image", "Atoms"):
             if piece["type"] == "Scaled":
-                scale = scale * arb(piece["radius"])
+                scale = scale * arb(_parameter(piece, "radius"))
             else:
                 matrix = np.array(piece["matrix"], dtype=np.float64)
                 if self.matrix is not None:
@@ -314,6 +396,10 @@ class Gauge:
             self.labels = np.unique(np.array(piece["groups"]), return_inverse=True)[1]
         blocks = int(self.labels.max()) + 1
         floats = [1.0] * blocks if weights is None else [math.inf if w == "inf" else float(w) for w in weights]
+        if len(floats) != blocks or not all(w >= 0 for w in floats):
+            raise Refused("there must be one weight for every block, none negative")
+        if (kind != "L1" and 0.0 in floats) or (kind in ("Group", "L2") and math.inf in floats):
+            raise Refused(f"{kind} has no such weights")
         self.free = [g for g in range(blocks) if floats[g] == 0]
         self.barred = {g for g in range(blocks) if floats[g] == math.inf}
         self.prices = [arb(w) / scale if 0 < w < math.inf else arb(0) for w in floats]
@@ -330,13 +416,18 @@ class Checker:
     def __init__(self, content: dict[str, Any], data: Data) -> None:
         self.claims, self.point, problem = content["claims"], content["point"], content["problem"]
         self.data, self.checked = data, 0
+        if type(problem["intercept"]) is not bool:
+            raise Refused("intercept must be true or false")
         self.loss, self.gauge = Loss(problem["loss"]), Gauge(problem["gauge"], data.shape[1])
         kind = problem["penalty"]["type"]
         if kind == "Power" and problem["penalty"]["p"] == "inf":
             kind, problem["penalty"] = "Ball", {"type": "Ball", "radius": 1.0}
         if kind not in PENALTIES:
             raise Refused(f"the penalty {kind} is not known to this checker")
-        self.penalty = {k: arb(v) for k, v in problem["penalty"].items() if k != "type"}
+        self.loss.check_targets(data.y)
+        self.penalty = {k: arb(_parameter(problem["penalty"], k)) for k in problem["penalty"] if k != "type"}
+        if kind == "Power" and not self.penalty["p"] > 1:
+            raise Refused("Power: p must be greater than 1")
         self.phi, self.phi_conjugate, self.phi_slope = PENALTIES[kind]
         self.weights = [arb(w) for w in data.weights.tolist()]
         self.total = sum(self.weights, arb(0))
@@ -345,8 +436,12 @@ class Checker:
         parts = [np.ones((self.n, int(problem["intercept"]))), data.given]
         self.B = [arb_mat([[float(v)] for v in column]) for part in parts for column in part.T]
         self.B += [self._columns([j])[0] for j in self.gauge.free]
-        if len(self.B) != len(self.point["free"]) or problem["shape"] != [self.d]:
-            raise Refused("the sizes that the certificate states are not those of the data")
+        self.given = len(self.B) - len(self.gauge.free)
+        weighted = bool((data.weights != 1).any())
+        stated = [problem[name] for name in ("shape", "blocks", "samples", "free", "unpenalised", "weighted")]
+        found = [[self.d], len(self.gauge.prices), self.n, data.given.shape[1], self.gauge.free, weighted]
+        if len(self.B) != len(self.point["free"]) or stated != found:
+            raise Refused("what the certificate states of the problem does not fit the data and the gauge")
 
     def check(self) -> None:
         """Raise Refused at the first claim that does not follow."""
@@ -388,19 +483,19 @@ class Checker:
                 z[start : start + width] = [-product[0, k] for k in range(product.ncols())]
             return z
         mid = np.array([float(t.mid()) for t in self.theta.entries()])
-        error = math.sqrt(sum(float((t - arb(m)).abs_upper()) ** 2 for t, m in zip(self.theta.entries(), mid.tolist())))
-        length = math.sqrt(float(mid @ mid)) * (1 + self.n * UNIT * 4)
-        off = ((self.n + 4) * UNIT * 1.01 * length + error) * 1.01
-        top = 0.0
+        errors = np.array([_above(abs(t - arb(m))) for t, m in zip(self.theta.entries(), mid.tolist())])
+        length, error = (float(_lengths(np.abs(v)[:, None])[0]) for v in (mid, errors))
+        off = ((self.n + 8) * UNIT * 1.01 * length + error) * 1.01 + 2.0**-1000
         for start in range(0, self.d, width):
             block = self.data.columns(slice(start, start + width))
-            norms = np.sqrt(np.einsum("ij,ij->j", block, block)) * (1 + (self.n + 4) * UNIT * 2)
-            values = block.T @ mid
-            top = max(top, float(np.abs(values).max()))
-            for k, (value, rad) in enumerate(zip(values.tolist(), (norms * off + 1e-300).tolist())):
-                z[start + k] = -arb(value, rad)
-        close = [j for j in range(self.d) if float(z[j].abs_upper()) >= 0.99 * top]
-        close = sorted(set(close) | set(self.point["x"]["index"]))
+            with np.errstate(all="ignore"):
+                values, rads = block.T @ mid, _lengths(np.abs(block)) * off + self.n * 2.0**-1070
+            for k, (value, rad) in enumerate(zip(values.tolist(), rads.tolist())):
+                known = math.isfinite(value) and math.isfinite(rad)
+                z[start + k] = -arb(value, rad) if known else None
+        top = max((_above(abs(v)) for v in z if v is not None), default=0.0)
+        near = {j for j, v in enumerate(z) if v is None or _above(abs(v)) >= 0.99 * top}
+        close = sorted(near | set(self.point["x"]["index"]))
         for start in range(0, len(close), width):
             part = close[start : start + width]
             product = rows * arb_mat(self.data.columns(part).tolist())
@@ -426,8 +521,7 @@ class Checker:
         self.theta = arb_mat([[w * t] for w, t in zip(self.weights, slopes)])
         self.z = self._adjoint()
         self.scores = self._block_scores()
-        sigma = max(self.scores.values(), key=lambda s: float(s.upper()), default=arb(0))
-        sigma = _positive(arb(sigma.upper()))
+        sigma = highest(self.scores.values())
         norms: dict[int, arb] = {}
         for j, v in self.x.items():
             norms[self.gauge.labels[j]] = norms.get(self.gauge.labels[j], arb(0)) + v * v
@@ -497,7 +591,7 @@ class Checker:
             bound = gradient * sum((inverse[k, k] for k in range(len(used))), arb(0))
             if radius > 0 and bound < radius:
                 self.shift = arb(bound.upper())
-                return [v + arb(0, float((r * self.shift).upper())) for v, r in zip(u, lengths)]
+                return [v + arb(0, (r * self.shift).upper()) for v, r in zip(u, lengths)]
             radius = arb(bound.upper()) * 8 + arb(2.0) ** -400
         raise Refused("the best free coefficients (intercept) cannot be enclosed")
 
@@ -546,19 +640,20 @@ class Checker:
     def _spreads(self) -> list[float]:
         """Return upper bounds of the spread of every block, in doubles rounded up."""
         width = max(1, (1 << 20) // self.n)
-        squares = np.zeros(self.d)
+        lengths = np.zeros(self.d)
+        roots = np.array([_above(root(arb(float(m)))) for m in self.metric])
         for start in range(0, self.d, width):
             index = list(range(start, min(start + width, self.d)))
             if self.gauge.matrix is None:
-                block = self.data.columns(index)
+                block = np.abs(self.data.columns(index))
             else:
                 block = np.array([[_above(abs(v)) for v in column.entries()] for column in self._columns(index)]).T
-            squares[index] = (block * block).T @ self.metric * (1 + (self.n + 8) * UNIT * 2) + 1e-290
-        totals = np.bincount(self.gauge.labels, squares) * (1 + (self.d + 8) * UNIT * 2)
-        return [
-            _above(root(arb(float(s))) / p) if self.gauge.counts(g) else math.inf
-            for g, (s, p) in enumerate(zip(totals.tolist(), self.gauge.prices))
-        ]
+            lengths[index] = _lengths(block * roots[:, None])
+        squares = {g: arb(0) for g in range(len(self.gauge.prices))}
+        for g, length in zip(self.gauge.labels.tolist(), lengths.tolist()):
+            squares[g] += arb(length) ** 2
+        prices = enumerate(self.gauge.prices)
+        return [_above(root(squares[g]) / p) if self.gauge.counts(g) else math.inf for g, p in prices]
 
     def _zeros(self) -> None:
         """ZERO."""
@@ -585,7 +680,7 @@ class Checker:
 
     def _beaten(self, g: int, q: int | None, radius: arb) -> bool:
         """Return whether the best atom beats coordinate g by the distance of their images."""
-        if not self.gauge.coordinates or q is None or g == q:
+        if not self.gauge.coordinates or q is None or g == q or not self.scores[q] > 0:
             return False
         first, second = (column for column in self._columns([g, q]))
         side = 1 if self.z[q] > 0 else -1
@@ -611,8 +706,11 @@ class Checker:
         )
         zeros = all((low[j] is None or low[j] <= 0) and (high[j] is None or high[j] >= 0) for j in set(low) - set(rows))
         self._claim(zeros, "the interval of a coefficient that is proven zero does not contain 0")
-        wanted = [j for j in rows if low.get(j) is not None or high.get(j) is not None]
-        bounded = [k for k in self.used if self.claims["free"]["lower"][k] is not None]
+        self._claim(not set(low) & set(self.gauge.free), "unpenalised coefficients have their intervals elsewhere")
+        below = not self.gauge.signed  # no coefficient is negative then: a lower bound of 0 is no claim
+        wanted = [j for j in rows if high[j] is not None or not (low[j] is None or (below and low[j] <= 0))]
+        free = list(zip(self.claims["free"]["lower"], self.claims["free"]["upper"]))
+        bounded = [k for k, ends in enumerate(free) if ends != (None, None)]
         away: dict[int, arb] = {}
         if wanted or bounded or self.claims["nonzero"]:
             columns = [self.B[-1 - name] if name < 0 else self._columns([name])[0] for name in independent]
@@ -627,10 +725,9 @@ class Checker:
                 f"the interval of coefficient {j} is too narrow",
             )
         for k in bounded:
-            ends = self.claims["free"]["lower"][k], self.claims["free"]["upper"][k]
             spread = None if -1 - k not in away else away[-1 - k] + self.shift * arb(self.unit[k])
             self._claim(
-                self._fits(arb(self.point["free"][k]), spread, *ends),
+                self._fits(arb(self.point["free"][k]), spread, *free[k]),
                 f"the interval of free coefficient {k} is too narrow",
             )
         for g in self.claims["nonzero"]:
@@ -668,11 +765,23 @@ class Checker:
             if self.gauge.matrix is not None:
                 raise Refused("dependencies of atoms are not known to this checker")
             return [_fraction(v) for v in self.data.columns([name])[:, 0].tolist()]
+        if self.gauge.matrix is not None and -1 - name >= self.given:
+            raise Refused("dependencies of atoms are not known to this checker")
         return [_fraction(float(v.mid())) for v in self.B[-1 - name].entries()]
 
 
 def _fraction(value: float) -> Any:
     return Fraction(value)
+
+
+def _lengths(sizes: np.ndarray) -> np.ndarray:
+    """Return upper bounds of the lengths of columns of rounded products that are not negative, in doubles."""
+    n = len(sizes)
+    with np.errstate(all="ignore"):
+        largest = sizes.max(axis=0)
+        scaled = sizes / np.where(largest > 0, largest, 1.0)
+        sums = np.einsum("ij,ij->j", scaled, scaled) * (1 + (n + 16) * UNIT * 2) + n * 2.0**-1000
+        return np.asarray(largest * np.sqrt(sums) * (1 + 16 * UNIT) + n * 2.0**-1070)
 
 
 def _above(value: arb) -> float:
@@ -712,7 +821,9 @@ def main() -> int:
     parser.add_argument("--free", help="unpenalised columns, if there were any")
     given = parser.parse_args()
     weights, free = (load(path) if path else None for path in (given.weights, given.free))
-    verdict = verify(given.certificate, load(given.X), load(given.y), sample_weight=weights, free=free)
+    X = load(given.X)
+    X = X[:, None] if X.ndim == 1 else X
+    verdict = verify(given.certificate, X, load(given.y), sample_weight=weights, free=free)
     print(verdict)
     return 0 if verdict.valid else 1
 

@@ -97,7 +97,7 @@ class DenseDesign:
         places = np.arange(self.shape[1])[rows]
         terms = len(places) + len(places) // WIDTH + 2
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            error = gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad
+            error = up(gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad)
             for start in range(0, len(places), WIDTH):
                 part = slice(start, start + WIDTH)
                 block = self.columns(as_slice(places[part]))

@@ -89,7 +89,7 @@ class SparseDesign:
         block = self._block(rows)
         terms = block.shape[1] + 2
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            error = gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad
+            error = up(gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad)
             rad = (abs(block) @ error) * (1 + gamma(terms))
             return Ball(np.asarray(block @ x.mid), up(np.asarray(rad) + 2 * terms * LEAST))
 

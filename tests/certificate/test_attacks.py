@@ -1,0 +1,225 @@
+"""False claims and forgeries that an attack once got through, or nearly: each stays refused."""
+
+import numpy as np
+import pytest
+
+from atomsieve import (
+    L1,
+    Ball,
+    Certificate,
+    Group,
+    Linear,
+    Logistic,
+    Multinomial,
+    NonNegative,
+    Power,
+    Problem,
+    Scaled,
+    Square,
+    SquaredHinge,
+    solve,
+    verify,
+)
+from atomsieve.certificate import certify
+from atomsieve.certificate.certificate import seal
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((30, 6))
+Y = X[:, 0] - 2 * X[:, 1] + 0.1 * RNG.standard_normal(30)
+
+
+class Sealed:
+    """What a forger hands in."""
+
+    def __init__(self, certificate, change):
+        self.told = certificate.content()
+        change(self.told)
+        self.told["seal"] = seal(self.told)
+
+    def content(self):
+        return self.told
+
+
+def refusal(problem, data, change, **given):
+    """Return why a forged certificate is refused."""
+    honest = solve(problem, tol=1e-12).certificate()
+    assert verify(honest, *data, **given).valid
+    verdict = verify(Sealed(honest, change), *data, **given)
+    assert not verdict.valid
+    return verdict.reason
+
+
+class TestClaims:
+    def test_groups_of_one_in_another_order(self):
+        data, y = 2 * np.eye(2), np.array([3.0, 0.1])
+        result = solve(Problem(data, y, gauge=Group([1, 0]), penalty=Square(0.1)), tol=1e-12)
+        certificate = result.certificate()
+        assert certificate.nonzero.tolist() == [False, True]
+        assert certificate.lower[0] > 0
+        assert certificate.dual <= result.objective <= certificate.primal * (1 + 1e-12)
+        assert verify(certificate, data, y).valid
+
+    def test_prices_out_of_range(self):
+        problem = Problem([[1.0]], [1.0], gauge=Scaled(L1(), 1e-310), penalty=Ball(1e308))
+        assert not certify(problem, np.zeros(1), np.zeros(0)).valid
+        weight = 1.3e-13
+        problem = Problem([[1e-15]], [2.0], gauge=Scaled(L1([weight]), 1e308), penalty=Ball(1e-308))
+        assert not certify(problem, np.array([1e-308 / (weight / 1e308)]), np.zeros(0)).valid
+
+    def test_negative_points_of_an_unsigned_gauge(self):
+        problem = Problem([[1.0]], [-1.0], gauge=NonNegative(), penalty=Square(0.1))
+        certificate = certify(problem, np.array([-1.0]), np.zeros(0))
+        assert certificate.primal >= 0.5
+        assert not certificate.nonzero.any()
+
+    def test_squares_of_groups_that_underflow(self):
+        data = np.diag([1.6e-162, 1.6e-162, 2.7])
+        problem = Problem(data, np.ones(3), gauge=Group([0, 0, 1], [1e-162, 1.0]), penalty=Ball(1e-6))
+        assert not certify(problem, np.zeros(3), np.zeros(0)).zero[1]
+        assert not solve(problem, tol=1e-12).certificate().zero[1]
+
+    def test_no_score_at_all(self):
+        problem = Problem([[1.0], [2.0]], [-1.0, -1.0], gauge=NonNegative(), penalty=Power(0.1, 3.0))
+        assert solve(problem).certificate().valid
+
+
+class TestHonest:
+    @pytest.mark.parametrize("loss", [None, Logistic()])
+    def test_the_best_x_is_zero(self, loss):
+        y = Y if loss is None else np.sign(Y)
+        problem = Problem(X, y, penalty=Linear(5.0), intercept=True, **({} if loss is None else {"loss": loss}))
+        certificate = solve(problem).certificate()
+        assert certificate.zero.all()
+        assert verify(certificate, X, y).valid
+
+    @pytest.mark.parametrize("tol", [0.1, 1e-3, 1e-12])
+    def test_non_negative_with_dependent_columns(self, tol):
+        rng = np.random.default_rng(2)
+        data, y = rng.standard_normal((3, 6)), rng.standard_normal(3)
+        certificate = solve(Problem(data, y, gauge=NonNegative(), penalty=Square(0.1)), tol=tol).certificate()
+        verdict = verify(certificate, data, y)
+        assert verdict.valid, verdict.reason
+
+    def test_indicators_that_add_up_to_the_intercept(self):
+        data = np.eye(4)[RNG.integers(0, 4, 40)]
+        y = data @ [1.0, -1.0, 0.5, 0.0] + 0.1 * RNG.standard_normal(40)
+        certificate = solve(Problem(data, y, penalty=Square(0.01), intercept=True), tol=1e-12).certificate()
+        verdict = verify(certificate, data, y)
+        assert verdict.valid, verdict.reason
+
+    def test_labels_of_groups_of_any_kind(self, tmp_path):
+        for labels in ([np.inf, 0.0, 0.0, -1.0, np.inf, 1.0], list("abcabc"), np.arange(6).astype("datetime64[D]")):
+            certificate = solve(Problem(X, Y, gauge=Group(labels), penalty=Linear(0.1)), tol=1e-12).certificate()
+            certificate.save(tmp_path / "c.json")
+            assert verify(tmp_path / "c.json", X, Y).valid
+
+    def test_multinomial_can_be_saved_and_loaded(self, tmp_path):
+        problem = Problem(X, np.arange(30) % 3, loss=Multinomial(np.int64(3)), penalty=Linear(0.01))
+        certificate = solve(problem).certificate()
+        certificate.save(tmp_path / "c.json")
+        loaded = Certificate.load(tmp_path / "c.json")
+        np.testing.assert_array_equal(loaded.zero, certificate.zero)
+
+    def test_whole_numbers_beyond_doubles(self):
+        assert Linear(2**53 + 1).strength == float(2**53)
+
+
+class TestForgeries:
+    problem = Problem(X, Y, penalty=Linear(0.1), intercept=True)
+    data = (X, Y)
+
+    def refused(self, change):
+        return refusal(self.problem, self.data, change)
+
+    def test_silence_that_speaks(self):
+        def change(c):
+            c["claims"]["valid"] = False
+            c["claims"]["undecided"] = []
+
+        assert "claims nothing, and" in self.refused(change)
+
+    def test_repeated_indices(self):
+        def change(c):
+            c["point"]["x"] = {"index": [0, 0], "value": [0.1, 0.1]}
+
+        assert "increasing whole numbers" in self.refused(change)
+
+    def test_lists_of_different_lengths(self):
+        assert "different lengths" in self.refused(lambda c: c["claims"]["intervals"]["upper"].pop())
+        assert "different lengths" in self.refused(lambda c: c["claims"]["free"]["upper"].pop())
+
+    def test_masks_in_place_of_indices(self):
+        assert "increasing whole numbers" in self.refused(lambda c: c["claims"].update(nonzero=[False, True]))
+
+    def test_bounds_on_one_side_only(self):
+        assert "free coefficient 0" in self.refused(
+            lambda c: c["claims"].update(free={"lower": [None], "upper": [-100]})
+        )
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [("unpenalised", [2]), ("blocks", 9), ("samples", 29), ("weighted", True), ("free", 1), ("intercept", 0.5)],
+    )
+    def test_a_statement_that_does_not_fit(self, key, value):
+        assert self.refused(lambda c: c["problem"].update({key: value}))
+
+    def test_unpenalised_coefficients(self):
+        problem = Problem(X, Y, gauge=L1([0.0, 1, 1, 1, 1, 1]), penalty=Linear(0.1))
+
+        def interval(c):
+            rows = sorted([(0, 0.0, 0.0), *zip(*c["claims"]["intervals"].values(), strict=True)])
+            names = ("index", "lower", "upper")
+            c["claims"]["intervals"] = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+        assert refusal(problem, (X, Y), lambda c: c["problem"].update(unpenalised=[]))
+        assert "elsewhere" in refusal(problem, (X, Y), interval)
+
+    def test_scores_that_are_equal_as_doubles(self):
+        data, y = np.array([[1.0, 1.0], [0.0, 2.0**-60]]), np.array([2.0, 1.0])
+
+        def change(c):
+            c["point"]["x"] = {"index": [0], "value": [1.0]}
+            c["claims"].update(gap=0.0, nonzero=[0], undecided=[], value={"lower": 0.75, "upper": None})
+            c["claims"]["intervals"] = {"index": [0], "lower": [None], "upper": [None]}
+
+        assert refusal(Problem(data, y, penalty=Square(0.5)), (data, y), change)
+
+    def test_free_columns_that_only_look_equal(self):
+        given = np.c_[np.ones(30), np.ones(30) * (1 + 2.0**-52)]
+        problem = Problem(X, Y, penalty=Linear(0.1), free=given[:, :1])
+        honest = solve(problem, tol=1e-12).certificate().content()
+        whole = Problem(X, Y, penalty=Linear(0.1), free=given)
+        honest["problem"]["free"] = 2
+        honest["data"]["sha256"] = solve(whole).certificate().digest
+        honest["point"]["free"].append(0.0)
+        for side in ("lower", "upper"):
+            honest["claims"]["free"][side].append(None)
+        honest["claims"]["dependencies"] = [{"column": -2, "of": [-1], "times": [1.0]}]
+        honest["seal"] = seal(honest)
+        verdict = verify(type("Forged", (), {"content": lambda _: honest})(), X, Y, free=given)
+        assert "not the sum of others" in verdict.reason
+
+    def test_targets_and_parameters_that_make_no_sense(self):
+        signs = np.sign(Y)
+        problem = Problem(X, signs, loss=SquaredHinge(), penalty=Square(0.1))
+        honest = solve(problem, tol=1e-10).certificate()
+        other = solve(Problem(X, 3 * signs, penalty=Square(0.1))).certificate()
+
+        def change(c):
+            c["data"] = other.content()["data"]
+
+        assert "-1 and 1" in verify(Sealed(honest, change), X, 3 * signs).reason
+        for key, value in (("strength", -1.0), ("strength", 0.0), ("strength", "x")):
+            forged = Sealed(honest, lambda c, key=key, value=value: c["problem"]["penalty"].update({key: value}))
+            assert "positive number" in verify(forged, X, signs).reason
+
+    def test_missing_parts(self):
+        for key in ("claims", "point", "problem", "data"):
+            assert "malformed" in self.refused(lambda c, key=key: c.pop(key))
+        assert "malformed" in self.refused(lambda c: c["claims"].update(nonzero=None))
+
+    def test_masks_that_contradict_each_other(self):
+        certificate = solve(self.problem).certificate()
+        certificate.zero[:] = True
+        with pytest.raises(ValueError, match="cannot claim"):
+            certificate.content()
