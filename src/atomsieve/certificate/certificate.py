@@ -349,7 +349,7 @@ def _plain(value: Any) -> Any:
 
 
 def digest_of(problem: Problem) -> str:
-    """Return the SHA-256 of the data: shape, then rows of X as float64, y, weights, free columns."""
+    """Return the SHA-256 of the data: shape, what is not zero in X, y, weights, free columns."""
     digest = hashlib.sha256()
     for part in _bytes(problem):
         digest.update(part)

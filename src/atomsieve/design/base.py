@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+
 from atomsieve.balls import Ball
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -97,10 +99,27 @@ class BoundedDesign(Design, Protocol):
         """Return `A[:, rows]` with a bound of all rounding: none, where A is given as it is."""
 
     def rows_as_bytes(self) -> Iterator[bytes]:
-        """Yield the shape and then all entries, row by row, as bytes of doubles: the same for any way to store them."""
+        """Yield the shape and then what is not zero, as bytes: the same for any way to store the entries.
+
+        For each block of rows: how many there are in each row, their columns, their values.
+        """
 
     def norm_bounds(self, weights: Array) -> Array:
         """Return upper bounds of `sqrt(sum_i w_i A_ij^2)` for each column j, from upper bounds of the w_i."""
+
+
+def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:
+    """Yield blocks of rows with about a million entries each."""
+    width = max(1, (1 << 20) // shape[1])
+    for start in range(0, shape[0], width):
+        yield slice(start, start + width)
+
+
+def as_bytes(counts: Any, columns: Any, values: Any) -> Iterator[bytes]:
+    """Yield whole numbers in eight bytes and doubles, little-endian."""
+    yield np.ascontiguousarray(counts, dtype="<i8").tobytes()
+    yield np.ascontiguousarray(columns, dtype="<i8").tobytes()
+    yield np.ascontiguousarray(values, dtype="<f8").tobytes()
 
 
 def bounded(design: Any) -> BoundedDesign:

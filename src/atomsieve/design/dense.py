@@ -9,7 +9,7 @@ import numpy as np
 
 from atomsieve.balls import LEAST, Ball, gamma, norms_of, root, up
 from atomsieve.checks import as_floats
-from atomsieve.design.base import ALL, Recent, Rows, as_slice
+from atomsieve.design.base import ALL, Recent, Rows, as_bytes, as_slice, blocks_of_rows
 from atomsieve.typing import Array, Mask, Samples
 
 CHUNK = 1 << 16
@@ -140,9 +140,10 @@ class DenseDesign:
 
     def rows_as_bytes(self) -> Iterator[bytes]:
         yield f"{self.shape}".encode()
-        width = max(1, CHUNK // self.shape[1])
-        for start in range(0, self.shape[0], width):
-            yield np.ascontiguousarray(self.matrix[start : start + width], dtype="<f8").tobytes()
+        for rows in blocks_of_rows(self.shape):
+            block = self.matrix[rows]
+            held = block != 0
+            yield from as_bytes(held.sum(axis=1), np.nonzero(held)[1], block[held])
 
     def _plain_norms(self) -> Array:
         return self.norm_bounds(np.ones(self.shape[0]))

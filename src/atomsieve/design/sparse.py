@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from atomsieve.balls import LEAST, Ball, gamma, norms_of, root, up
-from atomsieve.design.base import ALL, Recent, Rows
+from atomsieve.design.base import ALL, Recent, Rows, as_bytes, blocks_of_rows
 from atomsieve.typing import Array, Mask, Samples
-
-CHUNK = 1 << 18
-"""Entries that a dense copy of some rows may hold."""
 
 DENSE = 0.1
 """Part of the entries stored above which a Gram matrix is made of dense columns."""
@@ -111,11 +108,13 @@ class SparseDesign:
             return root(up(squares * (1 + gamma(self._counts() + 4)) + floor))
 
     def rows_as_bytes(self) -> Iterator[bytes]:
-        rows = self.matrix.tocsr()
         yield f"{self.shape}".encode()
-        width = max(1, CHUNK // self.shape[1])
-        for start in range(0, self.shape[0], width):
-            yield np.ascontiguousarray(rows[start : start + width].toarray(), dtype="<f8").tobytes()
+        by_rows = self.matrix.tocsr()
+        for rows in blocks_of_rows(self.shape):
+            block = by_rows[rows]
+            block.eliminate_zeros()
+            block.sort_indices()
+            yield from as_bytes(np.diff(block.indptr), block.indices, block.data)
 
     def _counts(self) -> Array:
         """Return how many entries each column has."""
