@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from benchmark_utils.store import Cell
 from benchmark_utils.table import SCALING
@@ -28,6 +30,14 @@ def front(cell: Cell) -> np.ndarray:
     return np.array([times, np.minimum.accumulate(gaps)])
 
 
+def tidy(axis: Axes) -> None:
+    """Label decades only, a little wider where there would be none: labels in between run into each other."""
+    low, high = axis.get_xlim()
+    if low > 0 and np.floor(np.log10(high)) < np.ceil(np.log10(low)) + 1:
+        axis.set_xlim(10 ** np.floor(np.log10(low)), 10 ** np.ceil(np.log10(high)))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+
+
 def draw_curves(panels: Mapping[str, Mapping[str, Cell]], title: str, path: Path) -> None:
     """Draw gap against time, one panel per dataset."""
     columns = min(4, len(panels))
@@ -41,6 +51,7 @@ def draw_curves(panels: Mapping[str, Mapping[str, Cell]], title: str, path: Path
                 (handles[solver],) = axis.loglog(*front(cell), marker=".", **STYLE.get(solver, {}))
         axis.axhline(1e-6, color="grey", linewidth=0.5)
         axis.set(title=dataset, ylim=(1e-10, 2))
+        tidy(axis)
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
     figure.suptitle(f"{title}: relative gap against seconds")
@@ -63,6 +74,7 @@ def draw_scaling(cells: Mapping[tuple[str, str, str], Mapping[str, Cell]], path:
         for solver, points in sorted(by_solver.items()):
             axis.loglog(*np.array(sorted(points)).T, marker="o", label=solver, **STYLE.get(solver, {}))
         axis.set(title=task, xlabel="non-zeros of X", ylabel=f"seconds to {target:g}")
+        tidy(axis)
         axis.legend(fontsize="x-small")
     figure.tight_layout()
     figure.savefig(path, dpi=90)

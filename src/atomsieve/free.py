@@ -146,7 +146,7 @@ class FreeDirections:
         # flat directions (clipped residuals; one constant added to every class) have no Newton step: where they hold
         # much of the gradient, go down along them until the losses bend
         if np.abs(along[~bent]).sum() > np.abs(along[bent]).sum() / 10:
-            direction = -vectors[:, ~bent] @ along[~bent] / self.loss.smoothness_near(here.u)
+            direction = -vectors[:, ~bent] @ along[~bent] / max(self.loss.smoothness_near(here.u), SUBNORMAL)
         else:
             direction = -vectors[:, bent] @ (along[bent] / values[bent])
         # where the losses are nearly flat the step is nearly infinite: hold it to the size of the predictions

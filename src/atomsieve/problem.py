@@ -11,7 +11,7 @@ import numpy as np
 from atomsieve.arrays import array_namespace
 from atomsieve.checks import as_floats, require_piece
 from atomsieve.design import Design, Meter, Metered, as_design
-from atomsieve.free import FreeDirections
+from atomsieve.free import FreeDirections, UnsettledError
 from atomsieve.gauges import L1, Atom, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.losses import Loss, Squared
@@ -214,7 +214,11 @@ class Problem:
     def view(self, state: State) -> "View":
         """Return what one product with A' shows."""
         with np.errstate(over="ignore", invalid="ignore"):
-            free, u, slopes = self.predict(state.fit, state.free)
+            try:
+                free, u, slopes = self.predict(state.fit, state.free)
+            except UnsettledError:  # so far out that losses cannot be told apart: nothing is known there
+                free, u = state.free, np.nan * state.fit
+                slopes = u
             # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z; the slopes
             # themselves stay as they are, inside the domain of the conjugate
             theta = self.measure.weighted(self.measure.project(slopes))

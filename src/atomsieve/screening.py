@@ -30,7 +30,8 @@ class PaperRule:
     def keep(self, point: Point) -> Mask:
         problem = point.problem
         room = 2 * (problem.widest * point.radius + float(problem.lengths.max()) * point.doubt)
-        kept: Mask = ~(point.scores + room < point.sigma)
+        with np.errstate(invalid="ignore"):  # without a bound nothing is ruled out
+            kept: Mask = ~(point.scores + room < point.sigma)
         return kept
 
 
@@ -51,7 +52,8 @@ class PairwiseRule:
         spread = problem.spread
         norm = float(spread[point.best]) if point.sigma > 0 else 0.0
         room = point.doubt * (problem.lengths + (problem.lengths[point.best] if point.sigma > 0 else 0.0))
-        kept: Mask = ~(point.scores + radius * (spread + norm) + room < point.sigma)
+        with np.errstate(invalid="ignore"):
+            kept: Mask = ~(point.scores + radius * (spread + norm) + room < point.sigma)
         self._looks += 1
         if self._looks >= THRIFT and point.gap <= self._spent_at / 4 and kept.any():
             self._spent_at, self._looks = point.gap, 0

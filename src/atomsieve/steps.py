@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from atomsieve.checks import require_positive
 from atomsieve.free import UnsettledError
 from atomsieve.measure import inner
@@ -86,7 +88,8 @@ def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
         _, _, slopes = problem.predict(state.fit + s * move.image, state.free)
     except UnsettledError:  # far beyond where the losses can be told apart
         return math.inf
-    slope = inner(problem.measure.weighted(slopes), across)
+    with np.errstate(over="ignore", invalid="ignore"):
+        slope = inner(problem.measure.weighted(slopes), across)
     mass = state.mass + s * move.rate
     while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside
         mass = math.nextafter(min(mass, penalty.limit), 0.0)

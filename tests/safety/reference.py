@@ -113,6 +113,24 @@ class Huber(Squared):
         return cp.huber(u[:, 0] - self.y[:, 0], float(self.delta)) / 2
 
 
+class Poisson(Squared):
+    def value(self, u):
+        return (np.exp(u) - self.y * u + x_log_x(self.y) - self.y)[:, 0]
+
+    def slope(self, u):
+        return np.exp(u) - self.y
+
+    def curvature(self, u):
+        return np.exp(u)[:, :, None]
+
+    def conjugate(self, t):
+        rate = t + self.y
+        return (x_log_x(rate) - rate - x_log_x(self.y) + self.y)[:, 0]
+
+    def convex(self, u):
+        return cp.exp(u[:, 0]) - cp.multiply(self.y[:, 0], u[:, 0])
+
+
 class Multinomial:
     def __init__(self, piece, y):
         self.classes = piece.classes or int(y.max()) + 1
@@ -145,7 +163,7 @@ def x_log_x(x):
     return np.where(x > 0, inside * np.log(inside), np.where(x == 0, REAL(0), np.inf))
 
 
-LOSSES = {loss.__name__: loss for loss in (Squared, Logistic, SquaredHinge, Huber, Multinomial)}
+LOSSES = {loss.__name__: loss for loss in (Squared, Logistic, SquaredHinge, Huber, Multinomial, Poisson)}
 
 
 # Penalties: phi with two derivatives and its conjugate; `radius` where phi is the indicator of a ball.
