@@ -111,6 +111,20 @@ HARD = {
 }
 
 
+@pytest.mark.parametrize("penalty", [Linear(0.1), Square(0.3)], ids=repr)
+def test_groups_of_one_in_any_order(penalty):
+    """Block j is then not entry j, and prices belong to blocks."""
+    order = np.random.default_rng(0).permutation(20)
+    prices = np.linspace(0.5, 3.0, 20)
+    grouped = Problem(TALL, SIGNAL, gauge=Group(order, prices), penalty=penalty)
+    plain = Problem(TALL, SIGNAL, gauge=L1(prices[order]), penalty=penalty)
+    one, other = solve(grouped, tol=1e-12), solve(plain, tol=1e-12)
+    assert one.converged
+    np.testing.assert_allclose(one.x, other.x, atol=1e-9)
+    np.testing.assert_allclose(one.objective, other.objective, rtol=1e-11)
+    np.testing.assert_array_equal(one.zero, other.zero)
+
+
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("penalty", [Linear, Square], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=repr)

@@ -49,8 +49,8 @@ class Blocks:
 
     @cached_property
     def single(self) -> bool:
-        """Whether every block is one entry."""
-        return len(self.labels) == len(self.prices)
+        """Whether block j is entry j."""
+        return len(self.labels) == len(self.prices) and bool((self.labels == np.arange(len(self.labels))).all())
 
     def sums(self, values: Array) -> Array:
         """Return the sum of the values of each block."""
