@@ -68,6 +68,17 @@ class Statement:
         return self.problem.stated_weights
 
     @cached_property
+    def lengths(self) -> Array:
+        """Upper bounds of the lengths of the columns of A."""
+        return self.design.norm_bounds(np.ones(len(self.counts)))
+
+    def spreads(self, metric: Array) -> Array:
+        """Return upper bounds of the lengths of the columns in a metric."""
+        if metric.min() == metric.max():
+            return np.asarray(up(self.lengths * math.sqrt(float(metric[0])) * (1 + 4 * UNIT)))
+        return self.design.norm_bounds(metric)
+
+    @cached_property
     def total(self) -> Ball:
         """Their sum S."""
         return Ball.exact(self.counts).sum()
@@ -196,7 +207,7 @@ class Proof:
         """Upper bounds of the norm of A p over each block, and of each column, in the metric of the curvature."""
         statement = self.statement
         with np.errstate(over="ignore", invalid="ignore"):
-            norms = statement.design.norm_bounds(up(statement.counts * self.curvatures[1]))
+            norms = statement.spreads(up(statement.counts * self.curvatures[1]))
             core, shape, prices = statement.problem.core, statement.problem.shape, _low(statement.prices)
             if core.entrywise:
                 entries = np.broadcast_to(norms if len(shape) == 1 else norms[:, None], shape)
@@ -260,7 +271,7 @@ class Proof:
         best = statement.design.enclose_columns(np.array([q]))[:, 0]
         inverse = Ball.exact(1.0) / prices
         image = best * Ball(np.full(1, math.copysign(1.0, self.z.mid[q])) * inverse.mid[q], inverse.rad[q])
-        cross = statement.design.enclose_adjoint(image * Ball.exact(metric)) * inverse
+        cross = statement.design.enclose_adjoint(image * Ball.exact(metric), statement.lengths) * inverse
         length = up(norms * inverse.size)
         own = float(length[q])
         out = np.zeros(len(norms), dtype=bool)
@@ -330,7 +341,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     slopes = statement.loss.slopes(u, problem.y)
     weights = Ball.exact(statement.counts if slopes.mid.ndim == 1 else statement.counts[:, None])
     theta = slopes * weights
-    z = -statement.design.enclose_adjoint(theta)
+    z = -statement.design.enclose_adjoint(theta, statement.lengths)
     mass = _mass(statement, x)
     unscaled = Proof(statement, x, b, fit, slopes, z, shift, mass, 0.0, 1.0, mass, np.inf)
     z = _sharper(unscaled, theta, support)

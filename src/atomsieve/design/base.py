@@ -92,8 +92,8 @@ class BoundedDesign(Design, Protocol):
     def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
         """Return `A[:, rows] x` with a bound of all rounding."""
 
-    def enclose_adjoint(self, r: Ball) -> Ball:
-        """Return `A' r` with a bound of all rounding."""
+    def enclose_adjoint(self, r: Ball, norms: Array | None = None) -> Ball:
+        """Return `A' r` with a bound of all rounding; `norms` bound the lengths of the columns, if they are known."""
 
     def enclose_columns(self, rows: Rows) -> Ball:
         """Return `A[:, rows]` with a bound of all rounding: none, where A is given as it is."""

@@ -105,7 +105,7 @@ class DenseDesign:
                 rad += np.abs(block) @ error[part]
             return Ball(mid, up(rad * (1 + gamma(terms)) + 2 * terms * LEAST))
 
-    def enclose_adjoint(self, r: Ball) -> Ball:
+    def enclose_adjoint(self, r: Ball, norms: Array | None = None) -> Ball:
         n = self.shape[0]
         mid = np.zeros((self.shape[1], *r.mid.shape[1:]))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -114,7 +114,7 @@ class DenseDesign:
             terms = min(n, WIDTH) + n // WIDTH + 2
             sizes, rads = norms_of(r.mid), norms_of(r.rad)
             error = up(gamma(terms) * sizes + rads)  # Cauchy and Schwarz
-            rad = np.multiply.outer(self._plain_norms(), error)
+            rad = np.multiply.outer(self.norm_bounds(np.ones(n)) if norms is None else norms, error)
         return Ball(mid, up(rad + 2 * n * LEAST))
 
     def enclose_columns(self, rows: Rows) -> Ball:
@@ -144,9 +144,6 @@ class DenseDesign:
             block = self.matrix[rows]
             held = block != 0
             yield from as_bytes(held.sum(axis=1), np.nonzero(held)[1], block[held])
-
-    def _plain_norms(self) -> Array:
-        return self.norm_bounds(np.ones(self.shape[0]))
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite; the sums of squares tell, unless they overflow."""

@@ -52,7 +52,7 @@ class ProductDesign:
     def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
         return bounded(self.left).enclose(bounded(self.right).enclose(x, rows))
 
-    def enclose_adjoint(self, r: Ball) -> Ball:
+    def enclose_adjoint(self, r: Ball, norms: Array | None = None) -> Ball:  # noqa: ARG002 -- of other columns
         return bounded(self.right).enclose_adjoint(bounded(self.left).enclose_adjoint(r))
 
     def enclose_columns(self, rows: Rows) -> Ball:

@@ -90,10 +90,10 @@ class SparseDesign:
             rad = (abs(block) @ error) * (1 + gamma(terms))
             return Ball(np.asarray(block @ x.mid), up(np.asarray(rad) + 2 * terms * LEAST))
 
-    def enclose_adjoint(self, r: Ball) -> Ball:
+    def enclose_adjoint(self, r: Ball, norms: Array | None = None) -> Ball:
         terms = self._counts() + 2
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            norms = self.norm_bounds(np.ones(self.shape[0]))
+            norms = self.norm_bounds(np.ones(self.shape[0])) if norms is None else norms
             error = np.multiply.outer(norms * gamma(terms), norms_of(r.mid)) + np.multiply.outer(norms, norms_of(r.rad))
             return Ball(self.rmatvec(r.mid), up(error * (1 + gamma(4)) + 2 * self.shape[0] * LEAST))
 
