@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from atomsieve import Linear, Logistic, Pairwise, Problem, Square, Squared, solve, verify
-from atomsieve.certificate.certify import Statement, prove
+from atomsieve.certificate.certify import prove
+from atomsieve.certificate.statement import Statement
 from atomsieve.screening import PairwiseRule, PaperRule
 from benchmark_utils.components import Component
 

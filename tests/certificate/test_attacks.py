@@ -1,5 +1,8 @@
 """False claims and forgeries that an attack once got through, or nearly: each stays refused."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ from atomsieve import (
     Ball,
     Certificate,
     Group,
+    Image,
     Linear,
     Logistic,
     Multinomial,
@@ -21,7 +25,8 @@ from atomsieve import (
     verify,
 )
 from atomsieve.certificate import certify
-from atomsieve.certificate.certificate import seal
+from atomsieve.certificate.certificate import digest_of, seal
+from atomsieve.design import as_design
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 6))
@@ -182,7 +187,7 @@ class TestForgeries:
             c["claims"].update(gap=0.0, nonzero=[0], undecided=[], value={"lower": 0.75, "upper": None})
             c["claims"]["intervals"] = {"index": [0], "lower": [None], "upper": [None]}
 
-        assert refusal(Problem(data, y, penalty=Square(0.5)), (data, y), change)
+        assert "gap" in refusal(Problem(data, y, penalty=Square(0.5)), (data, y), change)
 
     def test_free_columns_that_only_look_equal(self):
         given = np.c_[np.ones(30), np.ones(30) * (1 + 2.0**-52)]
@@ -212,6 +217,75 @@ class TestForgeries:
         for key, value in (("strength", -1.0), ("strength", 0.0), ("strength", "x")):
             forged = Sealed(honest, lambda c, key=key, value=value: c["problem"]["penalty"].update({key: value}))
             assert "positive number" in verify(forged, X, signs).reason
+
+    def silent(self, problem, x, zero, **changes):
+        """Return a certificate at x that claims nothing but that some blocks are zero."""
+        start = np.zeros(0) if problem.free is None else problem.free.origin
+        content = certify(problem, x, start).content()
+        left = [j for j in range(len(x)) if j not in zero]
+        rows = np.flatnonzero(x).tolist()
+        content["point"]["x"] = {"index": rows, "value": x[rows].tolist()}
+        content["claims"].update(gap=None, nonzero=[], undecided=left, dependencies=[], valid=True)
+        content["claims"]["value"] = {"lower": None, "upper": None}
+        content["claims"]["intervals"] = {"index": left, "lower": [None] * len(left), "upper": [None] * len(left)}
+        content["claims"].update(changes)
+        return Sealed(type("Told", (), {"content": lambda _: content})(), lambda _: None)
+
+    def test_a_best_atom_without_a_positive_score(self):
+        data, y = np.array([[1.0, -1.0, -1.0], [0.1, 0.1, 0.5]]), np.array([-1.0, -0.645])
+        problem = Problem(data, y, gauge=NonNegative(), penalty=Square(1e-3))
+        assert solve(problem, tol=1e-13).x[1] > 0.9
+        forged = self.silent(problem, np.array([0.0, 0.0, 1.11]), zero=[1])
+        assert "block 1 is not proven zero" in verify(forged, data, y).reason
+
+    def test_squares_that_underflow_before_huge_weights(self):
+        unit, weights = 2.0**-560, np.full(2, 2.0**990)
+        data, y = unit * np.array([[1.0, 0.9], [0.0, 0.5]]), np.array([2.0, 2.0])
+        problem = Problem(data, y, penalty=Linear(0.2 * unit), sample_weight=weights)
+        assert solve(problem, tol=1e-12).x[1] * unit > 2
+        forged = self.silent(problem, np.array([0.5, 0.0]) / unit, zero=[1])
+        assert "block 1 is not proven zero" in verify(forged, data, y, sample_weight=weights).reason
+
+    def test_intervals_of_dependent_free_columns(self):
+        given = np.ones(30)
+        problem = Problem(X, Y, penalty=Square(0.1), intercept=True, free=given)
+
+        def change(c):
+            (dependency,) = c["claims"]["dependencies"]
+            for side, value in (("lower", 77.0), ("upper", 78.0)):
+                c["claims"]["free"][side][-1 - dependency["column"]] = value
+
+        assert "free coefficient" in refusal(problem, (X, Y), change, free=given)
+
+    def test_free_atoms_that_only_look_equal(self):
+        v = np.array([1.0, -1.0, 2.0, 0.5])
+        data, y = np.column_stack([np.ones(4), v * 2.0**-60]), 3 * v + np.array([0.1, 0.0, 0.0, 0.2])
+        gauge = Image(L1([0.0, 0.0, 1.0]), np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]))
+        problem = Problem(data, y, gauge=gauge, penalty=Square(0.1))
+        forged = self.silent(
+            problem,
+            np.zeros(3),
+            zero=[0, 1],
+            undecided=[2],
+            value={"lower": 0.1, "upper": None},
+            dependencies=[{"column": -2, "of": [-1], "times": [1.0]}],
+            free={"lower": [None, None], "upper": [None, None]},
+        )
+        forged.told["point"]["free"] = [float(y.mean()), 0.0]
+        forged.told["seal"] = seal(forged.told)
+        assert "dependencies of atoms" in verify(forged, data, y).reason
+
+    def test_products_that_overflow_in_doubles(self, monkeypatch):
+        verify(solve(self.problem).certificate(), X, Y)  # imports the checker
+        monkeypatch.setattr(sys.modules["atomsieve.certificate.verify"], "BALLS_UP_TO", 1)
+        y = np.full(4, 3.0)
+        data = np.column_stack([np.ones(4), 1e308 * np.array([1.5, -1.5, 1.5, 1.4])])
+        tame = Problem(data * [1.0, 0.0], y, penalty=Square(1.0))
+        forged = self.silent(tame, np.array([1.5, 0.0]), zero=[], value={"lower": 2.25, "upper": None})
+        wild = SimpleNamespace(stated_design=as_design(data), y=y, stated_weights=np.ones(4), given=np.zeros((4, 0)))
+        forged.told["data"]["sha256"] = digest_of(wild)
+        forged.told["seal"] = seal(forged.told)
+        assert "lower bound" in verify(forged, data, y).reason
 
     def test_missing_parts(self):
         for key in ("claims", "point", "problem", "data"):

@@ -1,0 +1,143 @@
+"""The exact problem that a certificate speaks of.
+
+Its data are the given floats, with sample weights divided by their exact sum. It is multiplied by that sum here, so
+that the weights are the floats that were given: `sum_i s_i loss(u_i) + S phi(kappa(x))`.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from atomsieve.balls import LEAST, UNIT, Ball, gamma, root, up
+from atomsieve.certificate.inverse import Dependency, dependencies
+from atomsieve.certificate.losses import BoundedLoss, bounded_loss
+from atomsieve.certificate.penalties import known
+from atomsieve.design.base import BoundedDesign, bounded
+from atomsieve.gauges import Scaled
+from atomsieve.problem import Problem
+from atomsieve.typing import Array, Index
+
+
+class Uncertain(Exception):
+    """Nothing can be said at a point, and why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """The exact problem, with what is needed to bound it."""
+
+    problem: Problem
+    loss: BoundedLoss
+    design: BoundedDesign
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Statement":
+        """Return the statement of a problem; raise Uncertain where it has a piece whose rounding is not known."""
+        loss = bounded_loss(problem.loss)
+        if loss is None or not known(problem.penalty):
+            piece = problem.loss if loss is None else problem.penalty
+            raise Uncertain(f"the rounding of {type(piece).__name__} is not known")
+        if problem.lost_weight:
+            raise Uncertain("some sample weights are so small beside others that the samples were left out")
+        with np.errstate(over="ignore", under="ignore"):
+            prices = problem.core.prices(problem.shape)
+        if prices is None:
+            raise Uncertain(f"{type(problem.gauge).__name__} has no separate blocks that could be zero")
+        return cls(problem, loss, bounded(problem.design))
+
+    @property
+    def counts(self) -> Array:
+        """The weights s_i."""
+        return self.problem.stated_weights
+
+    @cached_property
+    def lengths(self) -> Array:
+        """Upper bounds of the lengths of the columns of A."""
+        return self.design.norm_bounds(np.ones(len(self.counts)))
+
+    def spreads(self, metric: Array) -> Array:
+        """Return upper bounds of the lengths of the columns in a metric."""
+        if metric.min() == metric.max():
+            return np.asarray(up(self.lengths * math.sqrt(float(metric[0])) * (1 + 4 * UNIT)))
+        return self.design.norm_bounds(metric)
+
+    @cached_property
+    def total(self) -> Ball:
+        """Their sum S."""
+        return Ball.exact(self.counts).sum()
+
+    @cached_property
+    def labels(self) -> Index:
+        """The block of each entry of x, flattened."""
+        return self.problem.core.labels(self.problem.shape).ravel()
+
+    @cached_property
+    def prices(self) -> Ball:
+        """What a block's norm is multiplied by; a product of floats where the gauge is scaled."""
+        core: Any = self.problem.core
+        radii = []
+        while isinstance(core, Scaled):
+            radii.append(core.radius)
+            core = core.gauge
+        eligible = self.problem.eligible
+        exact = core.prices(self.problem.shape)
+        prices = Ball.exact(np.where(eligible, exact, 1.0))
+        for radius in reversed(radii):
+            prices = prices / Ball.exact(radius)
+        if not ((prices.mid > 1e-290) & (prices.high < 1e290)).all():
+            raise Uncertain("prices are so large or small that they leave the range of doubles")
+        return Ball(np.where(eligible, prices.mid, exact), np.where(eligible, prices.rad, 0.0))
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether block j is entry j."""
+        return bool(np.array_equal(self.labels, np.arange(len(self.labels))))
+
+    @cached_property
+    def free(self) -> Ball:
+        """The columns of all free directions: the constant, those given, and unpenalised columns of A."""
+        problem = self.problem
+        constant = np.ones((len(self.counts), int(problem.intercept)))
+        rows = problem.core.free_rows()
+        parts = [Ball.exact(constant), Ball.exact(problem.given)]
+        if len(rows):
+            parts.append(self.design.enclose_columns(rows))
+        return Ball(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))
+
+    @cached_property
+    def free_sums(self) -> list[Dependency]:
+        """Free columns that are sums of other free columns, exactly; their coefficients are set to 0."""
+        if self.free.mid.shape[1] < 2:
+            return []
+        found = dependencies(self.free)
+        if found is None:
+            raise Uncertain("free columns are nearly linearly dependent")
+        return found
+
+    @cached_property
+    def free_used(self) -> Index:
+        """The free columns that are left."""
+        return np.setdiff1d(np.arange(self.free.mid.shape[1]), [d.column for d in self.free_sums])
+
+    def block_norms(self, sizes: Array) -> Array:
+        """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""
+        flat, count = sizes.ravel(), len(self.prices.mid)
+        if self.plain:
+            return flat
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            longest = np.bincount(self.labels, minlength=count).max()
+            squares = np.bincount(self.labels, flat * flat, count)
+            return root(up(squares * (1 + gamma(longest + 4)) + longest * LEAST))
+
+    def least_norms(self, sizes: Array) -> Array:
+        """Return lower bounds of the l2 norm of each block, from lower bounds of the entries' absolute values."""
+        flat, count = sizes.ravel(), len(self.prices.mid)
+        if self.plain:
+            return flat
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            longest = np.bincount(self.labels, minlength=count).max()
+            squares = np.bincount(self.labels, flat * flat, count) * (1 - 2 * gamma(longest + 6)) - 4 * longest * LEAST
+            return np.where(np.isfinite(squares), np.sqrt(np.maximum(squares, 0.0)) * (1 - 4 * UNIT), 0.0)
