@@ -95,7 +95,7 @@ class Result:
 
     @property
     def converged(self) -> bool:
-        """Whether the gap reached the tolerance."""
+        """Whether the gap reached the tolerance, or every coefficient was decided where that was asked for."""
         return self.status in (Status.CONVERGED, Status.DECIDED, Status.UNDECIDED)
 
     @cached_property

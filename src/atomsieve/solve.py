@@ -97,7 +97,7 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
 
     A certificate costs a few products with A, so it is made once for each tolerance: a thousandth of the one before.
     """
-    result = go(first, limits)
+    result, asked = go(first, limits), limits.gap
     while result.status is Status.CONVERGED and result.certificate().undecided.any():
         limits = replace(limits, gap=limits.gap / 1000)
         if limits.gap < SMALLEST * limits.baseline:
@@ -114,6 +114,8 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
     if result.status not in (Status.CONVERGED, Status.STALLED, Status.EXHAUSTED):
         return result
     certificate = result.certificate()
+    if certificate.undecided.any() and result.gap > asked:
+        return result  # stalled before the tolerance: its own status says why
     result = replace(result, status=Status.UNDECIDED if certificate.undecided.any() else Status.DECIDED)
     result.__dict__["_certificate"] = certificate  # not to be made again
     return result
