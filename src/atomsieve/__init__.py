@@ -3,11 +3,14 @@
 Minimise `F(A x + B b) + phi(kappa_P(x))`: a smooth loss, a gauge over atoms, a convex penalty shape.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.verification import verify
 from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
 from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
 from atomsieve.methods import GCG, Away, Corrective, Pairwise
+from atomsieve.model import SavedModel, load_model
 from atomsieve.path import Path, path
 from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Power, Square
 from atomsieve.problem import Point, Problem
@@ -16,6 +19,23 @@ from atomsieve.solve import solve
 from atomsieve.status import Status
 from atomsieve.steps import LineSearch, OpenLoop, ShortStep
 from atomsieve.trace import Progress, Trace
+
+if TYPE_CHECKING:
+    from atomsieve.estimators import (
+        CertifiedLasso,
+        CertifiedLassoCV,
+        CertifiedLogisticRegression,
+        CertifiedLogisticRegressionCV,
+        CertifiedSelector,
+        CriticalFraction,
+        FeatureCount,
+        GaugeClassifier,
+        GaugeClassifierCV,
+        GaugeRegressor,
+        GaugeRegressorCV,
+        StabilitySelector,
+        save_model,
+    )
 
 __version__ = "0.1.0.dev0"
 
@@ -27,7 +47,18 @@ __all__ = [
     "Away",
     "Ball",
     "Certificate",
+    "CertifiedLasso",
+    "CertifiedLassoCV",
+    "CertifiedLogisticRegression",
+    "CertifiedLogisticRegressionCV",
+    "CertifiedSelector",
     "Corrective",
+    "CriticalFraction",
+    "FeatureCount",
+    "GaugeClassifier",
+    "GaugeClassifierCV",
+    "GaugeRegressor",
+    "GaugeRegressorCV",
     "Group",
     "Huber",
     "Image",
@@ -48,15 +79,32 @@ __all__ = [
     "Problem",
     "Progress",
     "Result",
+    "SavedModel",
     "Scaled",
     "ShortStep",
     "Simplex",
     "Square",
     "Squared",
     "SquaredHinge",
+    "StabilitySelector",
     "Status",
     "Trace",
+    "load_model",
     "path",
+    "save_model",
     "solve",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the estimators when they are first asked for: scikit-learn takes longer to import than a fit takes."""
+    if name in __all__:
+        from importlib import import_module  # noqa: PLC0415
+
+        return getattr(import_module("atomsieve.estimators"), name)
+    raise AttributeError(f"module 'atomsieve' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

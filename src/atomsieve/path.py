@@ -161,12 +161,17 @@ def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float
         if not (len(given) and np.isfinite(given).all() and given[-1] > 0):
             raise ValueError("slopes must be positive finite numbers, the strengths of Linear.")
         return given
+    if not critical > 0:
+        raise ValueError("x = 0 solves the problem whatever the slope: no atom lowers the loss. Pass slopes yourself.")
+    return geometric_slopes(problem, critical, n, ratio)
+
+
+def geometric_slopes(problem: Problem, critical: float, n: Any, ratio: float | None = None) -> Array:
+    """Return n slopes in geometric progression from the critical one down to `ratio` times that."""
     if not (is_number(n) and n == int(n) and n >= 1):
         raise ValueError(f"n must be a positive whole number of slopes, got {n!r}.")
     samples, size = problem.design.shape[0], math.prod(problem.shape)
     ratio = (1e-3 if samples > size else 1e-2) if ratio is None else ratio
     if not (is_number(ratio) and 0 < ratio < 1):
         raise ValueError(f"ratio must lie between 0 and 1, got {ratio!r}.")
-    if not critical > 0:
-        raise ValueError("x = 0 solves the problem whatever the slope: no atom lowers the loss. Pass slopes yourself.")
     return np.asarray(critical * ratio ** (np.arange(int(n)) / max(int(n) - 1, 1)))

@@ -1,8 +1,8 @@
 """A piece (loss, penalty, gauge, method, step) is a value: frozen, printable, comparable, hashable, picklable."""
 
 import math
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -20,6 +20,34 @@ class Piece:
     def __repr__(self) -> str:
         shown = ", ".join(f"{f.name}={_short(getattr(self, f.name))}" for f in self._fields() if f.repr)
         return f"{type(self).__name__}({shown})"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, those of a nested piece as `gauge__weights`: what searches go by."""
+        params = {f.name: getattr(self, f.name) for f in self._fields() if f.init}
+        nested = {name: value for name, value in params.items() if deep and isinstance(value, Piece)}
+        inner = {f"{name}__{k}": v for name, piece in nested.items() for k, v in piece.get_params().items()}
+        return params | inner
+
+    def with_params(self, **changes: Any) -> Self:
+        """Return the piece with other parameters; `gauge__weights` reaches into a nested piece.
+
+        >>> from atomsieve import L1, Scaled
+        >>> Scaled(L1(), 2.0).with_params(radius=3.0, gauge__weights=[1.0, 2.0])
+        Scaled(gauge=L1(weights=array([1., 2.])), radius=3.0)
+        """
+        known = self.get_params(deep=False)
+        own: dict[str, Any] = {}
+        for name, value in changes.items():
+            outer, _, inner = name.partition("__")
+            piece: Any = own.get(outer, known.get(outer))
+            if outer not in known or (inner and not isinstance(piece, Piece)):
+                valid = ", ".join(map(repr, known)) or "none"
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {valid}.")
+            own[outer] = piece.with_params(**{inner: value}) if inner else value
+        return replace(self, **own)  # type: ignore[type-var]
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # frozen: there is nothing that a copy would protect
 
     def _fields(self) -> tuple[Any, ...]:
         return fields(self)  # type: ignore[arg-type]

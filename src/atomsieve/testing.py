@@ -194,6 +194,7 @@ def check_penalty(penalty: Penalty, *, sizes: Any = None) -> None:
         _check_curvature(penalty, float(s))
     _check_conjugate(penalty, grid, slopes)
     _check_rise(penalty, top)
+    _check_through(penalty)
     _check_domain(penalty)
 
 
@@ -217,6 +218,16 @@ def _check_rise(penalty: Penalty, top: float) -> None:
         floor = size <= 0 and _close(alpha, penalty.slope(0.0))
         idle = alpha <= 1e-12 and 0 <= size <= penalty.limit * (1 + 1e-9)  # phi is flat there
         _law(fits or floor or idle, f"rise({slope:g}, {mass:g}, {pull:g}) is not where phi charges the slope")
+
+
+def _check_through(penalty: Penalty) -> None:
+    for size, slope in ((0.5, 2.0), (3.0, 0.01), (1e-3, 40.0)):
+        try:
+            chosen = penalty.through(size, slope)
+        except (NotImplementedError, ValueError):
+            continue
+        met = _close(chosen.argmax(slope), size) if chosen.superlinear else _close(chosen.slope(size), slope)
+        _law(met, f"through({size:g}, {slope:g}) does not charge that slope at that size")
 
 
 def _check_conjugate(penalty: Penalty, grid: Array, slopes: Array) -> None:

@@ -3,9 +3,8 @@
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +15,7 @@ import scipy
 from atomsieve.balls import UNIT, Ball
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.design.base import bounded
+from atomsieve.files import write_text
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Mask
@@ -181,6 +181,10 @@ class Certificate:
         assert self._problem is not None  # noqa: S101
         return digest_of(self._problem)
 
+    def detached(self) -> Self:
+        """Return the same certificate without its hold on the data, which are digested first."""
+        return replace(self, _problem=None, _digest=self.digest)
+
     def __str__(self) -> str:
         blocks, noun = len(self.zero), "coefficients" if self.lower.size == len(self.zero) else "blocks"
         blocks -= len(self.statement["unpenalised"])
@@ -198,16 +202,7 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as readable JSON with exact floats, at once or not at all."""
-        content = self.content()
-        target = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(json.dumps(content, indent=1, allow_nan=False) + "\n")
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_text(path, json.dumps(self.content(), indent=1, allow_nan=False) + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

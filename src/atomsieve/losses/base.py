@@ -29,6 +29,9 @@ class Loss(Piece, ABC):
     quadratic: bool = False
     """Whether the curvature is the same everywhere."""
 
+    probabilistic: bool = False
+    """Whether `mean` gives probabilities of classes."""
+
     @property
     def entry_smoothness(self) -> float:
         """Lipschitz constant for changes of one output alone; smaller than `smoothness` for Multinomial."""
@@ -61,6 +64,10 @@ class Loss(Piece, ABC):
     @abstractmethod
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         """Return `sup over u of t u - loss(u, y)` of each sample, +inf outside its domain."""
+
+    def mean(self, u: Samples) -> Samples:
+        """Return the target that is expected where the prediction is u; the probability of 1 for labels -1 and 1."""
+        return u
 
     def outputs(self, y: Samples) -> int | None:  # noqa: ARG002
         """Return the number K of outputs per sample, None for plain vectors."""

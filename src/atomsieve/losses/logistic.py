@@ -18,6 +18,7 @@ class Logistic(Loss):
 
     smoothness = 0.25
     attained = False
+    probabilistic = True
 
     def value(self, u: Samples, y: Samples) -> Samples:
         xp = array_namespace(u)
@@ -39,6 +40,9 @@ class Logistic(Loss):
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         s = -t * y
         return infinite_where_not((s >= 0) & (s <= 1), x_log_x(s) + x_log_x(1 - s))
+
+    def mean(self, u: Samples) -> Samples:
+        return -self.gradient(-u, array_namespace(u).ones_like(u))
 
     def check_targets(self, y: Samples) -> None:
         require_signs(self, y)

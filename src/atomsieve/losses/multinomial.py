@@ -25,6 +25,7 @@ class Multinomial(Loss):
     classes: int | None = None
     smoothness = 0.5
     attained = False
+    probabilistic = True
 
     @property
     def entry_smoothness(self) -> float:
@@ -80,6 +81,9 @@ class Multinomial(Loss):
             block = columns.T @ ((weights * q[:, k])[:, None] * columns)
             hessian[k::classes, k::classes] += block
         return hessian
+
+    def mean(self, u: Samples) -> Samples:
+        return self._probabilities(u)
 
     def check_targets(self, y: Samples) -> None:
         labels = np.asarray(y)

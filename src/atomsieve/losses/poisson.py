@@ -50,6 +50,9 @@ class Poisson(Loss):
         with np.errstate(over="ignore"):
             return float(xp.max(rate * xp.exp(xp.sqrt(reach / (weights * rate)))))
 
+    def mean(self, u: Samples) -> Samples:
+        return array_namespace(u).exp(u)
+
     def check_targets(self, y: Samples) -> None:
         if not bool(array_namespace(y).all(y >= 0)):
             raise ValueError("Poisson: targets y are counts and must not be negative.")

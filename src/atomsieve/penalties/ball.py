@@ -45,3 +45,6 @@ class Ball(Penalty):
 
     def at(self, strength: float) -> Self:
         return replace(self, radius=strength)
+
+    def through(self, size: float, slope: float) -> Self:  # noqa: ARG002
+        return self.at(size)

@@ -44,6 +44,13 @@ class Penalty(Piece, ABC):
     def at(self, strength: float) -> Self:
         """Return the same shape at another value of its main parameter (the radius, where it has one)."""
 
+    def through(self, size: float, slope: float) -> Self:
+        """Return the same shape with the main parameter for which `phi'(size) = slope`, for positive size and slope.
+
+        It has the solution that `Linear(slope)` has, where that solution has the given size: all shapes share a path.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say which strength has slope {slope:g} at {size:g}.")
+
     def rise(self, slope: float, mass: float, pull: float) -> float:
         """Return the r for which phi charges `slope + r` at the size `mass - r * pull^2`, at least phi'(0).
 

@@ -43,3 +43,6 @@ class Linear(Penalty):
 
     def at(self, strength: float) -> Self:
         return replace(self, strength=strength)
+
+    def through(self, size: float, slope: float) -> Self:  # noqa: ARG002
+        return self.at(slope)

@@ -43,3 +43,12 @@ class LinearSquare(Penalty):
 
     def at(self, strength: float) -> Self:
         return replace(self, strength=strength)
+
+    def through(self, size: float, slope: float) -> Self:
+        strength = slope - self.square * size
+        if strength <= 0:
+            raise ValueError(
+                f"LinearSquare: no strength has the slope {slope:g} at the size {size:g}: the square alone charges "
+                f"{self.square * size:g}. Choose a smaller `square`."
+            )
+        return self.at(strength)

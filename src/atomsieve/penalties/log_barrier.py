@@ -55,6 +55,9 @@ class LogBarrier(Penalty):
     def at(self, strength: float) -> Self:
         return replace(self, radius=strength)
 
+    def through(self, size: float, slope: float) -> Self:
+        return self.at(size / 2 * (1 + math.sqrt(1 + 4 / (slope * self.sharpness * size))))
+
 
 def _excess(r: float) -> float:
     """Return `-log(1 - r) - r` for r < 1; by its series near 0, where the difference would cancel."""

@@ -66,3 +66,8 @@ class Power(Penalty):
 
     def at(self, strength: float) -> Self:
         return replace(self, strength=strength)
+
+    def through(self, size: float, slope: float) -> Self:
+        if self.p == math.inf:
+            raise ValueError("Power with p = inf has no strength to choose: use Ball(radius).")
+        return self.at(slope / power(size, self.p - 1))

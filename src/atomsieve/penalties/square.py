@@ -40,3 +40,6 @@ class Square(Penalty):
 
     def at(self, strength: float) -> Self:
         return replace(self, strength=strength)
+
+    def through(self, size: float, slope: float) -> Self:
+        return self.at(slope / size)

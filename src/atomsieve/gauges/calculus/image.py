@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.balls import Ball
 from atomsieve.checks import require_piece
 from atomsieve.design import ALL, Design, ProductDesign, as_design
+from atomsieve.design.base import bounded
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.typing import Array, Mask
 
@@ -56,6 +58,10 @@ class Image(Gauge):
     def lower(self, c: Array) -> Array:
         lowered: Array = self._map.matvec(self.gauge.lower(c))
         return lowered
+
+    def enclose(self, c: Ball) -> Ball:
+        """Return `Q c` with a bound of all rounding."""
+        return bounded(self._map).enclose(c)
 
     def touched(self, chosen: Mask) -> Mask:
         inner = self.gauge.touched(chosen)

@@ -1,0 +1,25 @@
+"""scikit-learn estimators, with what none has: `certificate_`."""
+
+from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier
+from atomsieve.estimators.classification_cv import CertifiedLogisticRegressionCV, GaugeClassifierCV
+from atomsieve.estimators.export import save_model
+from atomsieve.estimators.regression import CertifiedLasso, GaugeRegressor
+from atomsieve.estimators.regression_cv import CertifiedLassoCV, GaugeRegressorCV
+from atomsieve.estimators.selectors import CertifiedSelector, StabilitySelector
+from atomsieve.estimators.strengths import CriticalFraction, FeatureCount
+
+__all__ = [
+    "CertifiedLasso",
+    "CertifiedLassoCV",
+    "CertifiedLogisticRegression",
+    "CertifiedLogisticRegressionCV",
+    "CertifiedSelector",
+    "CriticalFraction",
+    "FeatureCount",
+    "GaugeClassifier",
+    "GaugeClassifierCV",
+    "GaugeRegressor",
+    "GaugeRegressorCV",
+    "StabilitySelector",
+    "save_model",
+]

@@ -1,0 +1,323 @@
+"""Classifiers: any loss, gauge and penalty; and a drop-in for scikit-learn's LogisticRegression with an l1 penalty."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from atomsieve.estimators.base import SparseModel
+from atomsieve.estimators.pieces import ByClasses, ByFactors, linear
+from atomsieve.estimators.strengths import Choice
+from atomsieve.estimators.study import Fit, Study
+from atomsieve.gauges import Gauge
+from atomsieve.losses import Logistic, Loss, Multinomial
+from atomsieve.methods import Method
+from atomsieve.penalties import Penalty
+from atomsieve.typing import Array
+
+
+def _is_probabilistic(model: "Classification") -> bool:
+    if not model._binary_loss().probabilistic:
+        raise AttributeError(f"{model._binary_loss()!r} gives no probabilities: take decision_function, or Logistic().")
+    return True
+
+
+class Classification(ClassifierMixin, SparseModel):
+    """Targets are classes: two with one row of coefficients, or more with a row for each."""
+
+    class_weight: Any
+
+    def _binary_loss(self) -> Loss:
+        """Return the loss as it was chosen, before the number of classes is known."""
+        raise NotImplementedError
+
+    def _loss(self) -> Loss:
+        loss = self._binary_loss()
+        return replace(loss, classes=len(self.classes_)) if isinstance(loss, Multinomial) else loss
+
+    def _checks(self) -> dict[str, Any]:
+        return {}
+
+    def _targets(self, y: Any, *, reset: bool) -> tuple[list[Array], Array | None]:
+        """Return signs for two classes, numbers for Multinomial, and signs for each class against the rest."""
+        check_classification_targets(y)
+        classes = np.unique(y)
+        if reset:
+            self.classes_ = classes
+        elif not np.isin(classes, self.classes_).all():
+            raise ValueError(f"y has classes that were not seen in fit: {np.setdiff1d(classes, self.classes_)}.")
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have at least two classes, got one class: {self.classes_[0]!r}.")
+        codes = np.searchsorted(self.classes_, y)
+        weights = None if self.class_weight is None else compute_sample_weight(self.class_weight, y)
+        if isinstance(self._binary_loss(), Multinomial):
+            return [codes], weights
+        positive = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
+        return [np.where(codes == k, 1.0, -1.0) for k in positive], weights
+
+    def _expose(self, fit: Fit) -> None:
+        self.coef_, self.intercept_ = fit.coef, fit.intercept
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores: one number per sample for two classes (positive: the second), else one per class."""
+        scores = self._linear(X)
+        if len(self.classes_) > 2:
+            return scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
+
+    def predict(self, X: Any) -> Array:
+        """Return the most likely class of each sample."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: Array = self.classes_[best]
+        return labels
+
+    @available_if(_is_probabilistic)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class; for one against the rest, their single ones made to sum to 1."""
+        scores, loss = self._linear(X), self._loss()
+        likely: Array = loss.mean(scores)
+        if isinstance(loss, Multinomial):
+            return likely
+        if likely.shape[1] == 1:
+            return np.hstack([loss.mean(-scores), likely])
+        total = likely.sum(axis=1, keepdims=True)
+        uniform = np.full_like(likely, 1.0 / likely.shape[1])
+        np.divide(likely, total, out=uniform, where=total > 0)
+        return uniform
+
+    @available_if(_is_probabilistic)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithm of the probability of each class."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+
+class GaugeClassifier(ByClasses, Classification):
+    """Sparse classification with any loss, gauge and penalty, and a certificate.
+
+    Minimises
+
+        sum_i w_i loss(x_i . coef + intercept, y_i) / sum_i w_i + penalty(gauge(coef))
+
+    over `coef` and the intercept, with `loss(u, y) = log(1 + exp(-y u))` for y = -1 and 1 by default. The weights w_i
+    are the sample weights times the class weights.
+
+    Parameters
+    ----------
+    loss : Loss, optional
+        `Logistic()` or `SquaredHinge()`: with more than two classes, each class against the rest. `Multinomial()`:
+        all classes at once, with one matrix of coefficients that the gauge measures (`L1()` its entries, `Group()` its
+        rows, that is whole features). By default `Logistic()` for two classes and `Multinomial()` for more.
+    gauge, penalty, fit_intercept, standardize, unpenalised, method, tol, max_iter, warm_start, keep_data, verbose
+        As for `GaugeRegressor`.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, as in scikit-learn.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_
+        The model, with one row of coefficients for two classes and one per class for more.
+    n_iter_, dual_gap_, status_, penalty_, equivalent_alpha_, certificate_
+        As for `GaugeRegressor`; lists of penalties and certificates where each class is set against the rest.
+
+    Notes
+    -----
+    With the default loss and gauge the same `coef` solves, for `a = equivalent_alpha_` and `W = sum_i w_i`:
+
+    - scikit-learn: `LogisticRegression(l1_ratio=1, solver="saga", C=1 / (a * W))`;
+    - glmnet: `family = "binomial"`, `lambda = a`, `standardize = FALSE`;
+    - the paper: `lambda ||x||_1^2 / 2` with `lambda = a / ||coef||_1` (`Square`), or the ball of radius
+      `C = ||coef||_1` (`Ball`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from atomsieve import Ball, CertifiedLogisticRegression, GaugeClassifier, Square
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = scale(X)
+    >>> model = GaugeClassifier(penalty=Square(0.02), tol=1e-12).fit(X, y)
+    >>> print(model.certificate_)
+    26 of 30 coefficients proven zero, 4 proven non-zero, 0 undecided; optimal value in [0.269125985, 0.269125985].
+    >>> same = CertifiedLogisticRegression(C=1 / (model.equivalent_alpha_ * len(y)), tol=1e-12).fit(X, y)
+    >>> bool(np.allclose(model.coef_, same.coef_, atol=1e-6))
+    True
+    >>> size = np.abs(model.coef_).sum()
+    >>> bool(np.isclose(model.equivalent_alpha_ / size, 0.02))
+    True
+    >>> bool(np.allclose(GaugeClassifier(penalty=Ball(size), tol=1e-12).fit(X, y).coef_, model.coef_, atol=1e-5))
+    True
+    """
+
+    def __init__(
+        self,
+        loss: Loss | None = None,
+        gauge: Gauge | None = None,
+        penalty: Penalty | Choice | None = None,
+        *,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        unpenalised: Any = None,
+        method: Method | None = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        keep_data: bool = False,
+        verbose: bool | int = False,
+    ) -> None:
+        self.loss = loss
+        self.gauge = gauge
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.unpenalised = unpenalised
+        self.method = method
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.keep_data = keep_data
+        self.verbose = verbose
+
+    def _binary_loss(self) -> Loss:
+        if self.loss is None:
+            return Multinomial() if len(getattr(self, "classes_", ())) > 2 else Logistic()
+        return ByClasses._loss(self)
+
+    def _loss(self) -> Loss:
+        return Classification._loss(self)
+
+
+class CertifiedLogisticRegression(ByFactors, Classification):
+    """scikit-learn's LogisticRegression with an l1 penalty, and a certificate: same objective, parameters and answers.
+
+    Minimises, for two classes y_i = -1 and 1, with weights w_i (sample weight times class weight, 1 by default),
+
+        C sum_i w_i log(1 + exp(-y_i (x_i . coef + intercept))) + sum_j weights_j |coef_j|
+
+    and for more classes the same with the multinomial loss. The intercept is not penalised, as by scikit-learn's solver
+    "saga" (its "liblinear" penalises it).
+
+    Parameters
+    ----------
+    C : float, CriticalFraction or FeatureCount
+        The inverse strength: a number; or a rule that chooses the strength.
+    fit_intercept : bool
+        Whether an unpenalised constant is added.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, as in scikit-learn.
+    tol : float
+        Relative: the fit ends when the duality gap is at most tol times the objective at `coef = 0`.
+    max_iter : int, optional
+        Limit of Newton steps on working sets; rarely ever needed.
+    warm_start : bool
+        Whether to start from the last solution.
+    weights, positive, unpenalised, standardize, keep_data, verbose
+        As for `CertifiedLasso`.
+    penalty, l1_ratio
+        "l1" (or "deprecated") and 1, the only ones there are here.
+    dual, intercept_scaling, random_state, solver, n_jobs
+        Accepted so that scripts need no change; they have no effect.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, n_iter_
+        As in scikit-learn.
+    dual_gap_, status_, penalty_, equivalent_alpha_, certificate_
+        As for `GaugeClassifier`; the gap is on the scale of the weighted mean of the losses.
+
+    Notes
+    -----
+    With `W = sum_i w_i` and `a = equivalent_alpha_ = 1 / (C W)`, the same `coef` solves: scikit-learn's
+    `LogisticRegression(l1_ratio=1, solver="saga", C=C)`; glmnet with `family = "binomial"`, `lambda = a` and
+    `standardize = FALSE`; the paper's `lambda ||x||_1^2 / 2` with `lambda = a / ||coef||_1`, and its ball with
+    `C = ||coef||_1`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.preprocessing import scale
+    >>> from atomsieve import CertifiedLogisticRegression, GaugeClassifier, Linear, Square
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = scale(X)
+    >>> model = CertifiedLogisticRegression(C=0.05, tol=1e-12).fit(X, y)
+    >>> peer = LogisticRegression(l1_ratio=1, solver="saga", C=0.05, tol=1e-8, max_iter=10000).fit(X, y)
+    >>> bool(np.allclose(model.coef_, peer.coef_, atol=1e-5))
+    True
+    >>> print(model.certificate_)
+    25 of 30 coefficients proven zero, 5 proven non-zero, 0 undecided; optimal value in [0.2810818215, 0.2810818215].
+    >>> a = 1 / (0.05 * len(y))  # glmnet's lambda
+    >>> for penalty in Linear(a), Square(a / np.abs(model.coef_).sum()):  # and the paper's
+    ...     same = GaugeClassifier(penalty=penalty, tol=1e-12).fit(X, y)
+    ...     print(bool(np.allclose(same.coef_, model.coef_, atol=1e-6)))
+    True
+    True
+    """
+
+    def __init__(
+        self,
+        penalty: str = "l1",
+        *,
+        C: Any = 1.0,
+        l1_ratio: float = 1.0,
+        dual: bool = False,
+        tol: float = 1e-6,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "corrective",
+        max_iter: int | None = None,
+        verbose: bool | int = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        weights: Any = None,
+        positive: Any = False,
+        unpenalised: Any = None,
+        standardize: bool = False,
+        keep_data: bool = False,
+    ) -> None:
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.weights = weights
+        self.positive = positive
+        self.unpenalised = unpenalised
+        self.standardize = standardize
+        self.keep_data = keep_data
+
+    def _binary_loss(self) -> Loss:
+        return Multinomial() if len(getattr(self, "classes_", ())) > 2 else Logistic()
+
+    def _penalty(self, study: Study) -> Penalty | Choice:
+        require_l1(self.penalty, self.l1_ratio)
+        return linear(self.C, "C", per_unit=1.0 / study.total)
+
+
+def require_l1(penalty: Any, ratio: Any) -> None:
+    """Refuse the penalties of scikit-learn's LogisticRegression that are not the l1 norm."""
+    if penalty not in ("l1", "deprecated") or ratio != 1:
+        raise ValueError(
+            f'Only the l1 penalty is here: penalty="l1" and l1_ratio=1, got penalty={penalty!r}, l1_ratio={ratio!r}. '
+            "For others take GaugeClassifier."
+        )

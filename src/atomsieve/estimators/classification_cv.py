@@ -1,0 +1,242 @@
+"""Classifiers that choose their strength by cross-validation."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from atomsieve.checks import as_floats, is_number
+from atomsieve.estimators.chosen import ChosenStrength
+from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier, require_l1
+from atomsieve.estimators.cross_validation import CrossValidated
+from atomsieve.estimators.study import Study
+from atomsieve.gauges import Gauge
+from atomsieve.losses import Loss
+from atomsieve.penalties import Linear, Penalty
+from atomsieve.piece import Piece
+from atomsieve.typing import Array
+
+
+class GaugeClassifierCV(ChosenStrength, GaugeClassifier):
+    """`GaugeClassifier` with the strength of its penalty chosen by cross-validation.
+
+    The objective is that of `GaugeClassifier`; parameters and attributes are those of `GaugeClassifier` and of
+    `GaugeRegressorCV`, stratified folds the default.
+
+    Notes
+    -----
+    With the default loss, penalty and gauge, and `W` the sum of the sample weights: scikit-learn's
+    `LogisticRegressionCV(l1_ratios=[1], solver="saga")` has `C_ = 1 / (strength_ * W)`, glmnet's `cv.glmnet` with
+    `family = "binomial"` and `standardize = FALSE` has `lambda.min = strength_` or `lambda.1se = strength_`. For the
+    paper's penalties choose `penalty=Square()` (`strength_` is its lambda) or `penalty=Ball()` (`strength_` is its C).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from atomsieve import CertifiedLogisticRegression, GaugeClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = scale(X)
+    >>> model = GaugeClassifierCV(strengths=20, selection="1se").fit(X, y)
+    >>> same = CertifiedLogisticRegression(C=1 / (model.strength_ * len(y))).fit(X, y)
+    >>> bool(np.allclose(same.coef_, model.coef_, atol=1e-4))
+    True
+    """
+
+    _defaults: ClassVar[dict[str, tuple[Piece, ...]]] = GaugeClassifier._defaults | {"penalty": (Linear(),)}
+
+    def __init__(
+        self,
+        loss: Loss | None = None,
+        gauge: Gauge | None = None,
+        penalty: Penalty | None = None,
+        *,
+        strengths: Any = 100,
+        ratio: float | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        selection: str = "min",
+        n_jobs: int | None = None,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        unpenalised: Any = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        class_weight: Any = None,
+        keep_data: bool = False,
+        verbose: bool | int = False,
+    ) -> None:
+        self.loss = loss
+        self.gauge = gauge
+        self.penalty = penalty
+        self.strengths = strengths
+        self.ratio = ratio
+        self.cv = cv
+        self.scoring = scoring
+        self.selection = selection
+        self.n_jobs = n_jobs
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.unpenalised = unpenalised
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.keep_data = keep_data
+        self.verbose = verbose
+
+
+class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression):
+    """scikit-learn's LogisticRegressionCV with an l1 penalty, and a certificate; with the 1-SE rule.
+
+    The objective is that of `CertifiedLogisticRegression`:
+
+        C sum_i w_i log(1 + exp(-y_i (x_i . coef + intercept))) + sum_j weights_j |coef_j|
+
+    A value of C means the same in every fold, as in scikit-learn: `lambda = 1 / (C W)` with W the weight of the samples
+    that are fitted.
+
+    Parameters
+    ----------
+    Cs : int or array
+        The number of values of C, in geometric progression from the largest one at which all coefficients are zero; or
+        the values themselves. (scikit-learn spreads a number of values over 1e-4 to 1e4, whatever the data.)
+    eps : float, optional
+        First C over last, where their number is given; 0.001 by default where there are more samples than
+        coefficients, else 0.01.
+    cv, n_jobs
+        As for `GaugeRegressorCV`; folds are stratified by default.
+    scoring : str or callable, optional
+        As in scikit-learn. None is minus the mean of the loss on held-out samples ("neg_log_loss").
+    selection : "min" or "1se"
+        The value of C with the best mean score; or the least one whose mean is within one standard error of it.
+    fit_intercept, class_weight, tol, max_iter, weights, positive, unpenalised, standardize, keep_data, verbose
+        As for `CertifiedLogisticRegression`.
+    penalty, l1_ratios
+        "l1" (or "deprecated") and 1, the only ones there are here.
+    dual, intercept_scaling, random_state, solver, refit, use_legacy_attributes
+        Accepted so that scripts need no change; they have no effect.
+
+    Attributes
+    ----------
+    C_, Cs_, scores_
+        The C that was chosen, those that were compared (smallest first), and the score for each fold and each of them.
+    cv_scores_, cv_mean_, cv_error_, feature_counts_, best_index_
+        As for `GaugeRegressorCV`.
+    classes_, coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
+        As for `CertifiedLogisticRegression`, for the model that was fitted to all samples in the end.
+
+    Notes
+    -----
+    With `W = sum_i w_i`, glmnet's lambda (`family = "binomial"`, `standardize = FALSE`) is
+    `equivalent_alpha_ = 1 / (C_ W)`, the paper's `lambda` is `equivalent_alpha_ / ||coef_||_1` and its `C` is
+    `||coef_||_1`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegressionCV
+    >>> from sklearn.preprocessing import scale
+    >>> from atomsieve import CertifiedLogisticRegressionCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, Cs = scale(X), [0.01, 0.1, 1.0]
+    >>> model = CertifiedLogisticRegressionCV(Cs=Cs).fit(X, y)
+    >>> settings = dict(l1_ratios=[1], solver="liblinear", scoring="neg_log_loss", use_legacy_attributes=False)
+    >>> float(LogisticRegressionCV(Cs=Cs, **settings).fit(X, y).C_) == model.C_
+    True
+    >>> bool(np.isclose(model.equivalent_alpha_, 1 / (model.C_ * len(y))))
+    True
+    >>> print(model.certificate_)
+    14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value in [0.08098714527, 0.08098714527].
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        l1_ratios: Any = (1.0,),
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: str = "l1",
+        scoring: Any = None,
+        solver: str = "corrective",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+        refit: bool = True,
+        intercept_scaling: float = 1,
+        random_state: Any = None,
+        use_legacy_attributes: bool = False,
+        eps: float | None = None,
+        selection: str = "min",
+        weights: Any = None,
+        positive: Any = False,
+        unpenalised: Any = None,
+        standardize: bool = False,
+        keep_data: bool = False,
+    ) -> None:
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+        self.eps = eps
+        self.selection = selection
+        self.weights = weights
+        self.positive = positive
+        self.unpenalised = unpenalised
+        self.standardize = standardize
+        self.keep_data = keep_data
+
+    _total: float
+    _given: Array | None
+
+    def _grid(self, study: Study) -> tuple[Any, Any]:
+        for ratio in np.atleast_1d(1.0 if self.l1_ratios is None else self.l1_ratios):
+            require_l1(self.penalty, ratio)
+        self._total, self._given = study.total, None
+        if is_number(self.Cs):
+            return self.Cs, self.eps
+        Cs = np.sort(np.atleast_1d(as_floats(self.Cs, "Cs")).ravel())
+        if not (len(Cs) and (Cs > 0).all() and np.isfinite(Cs).all()):
+            raise ValueError("Cs must be positive finite numbers.")
+        self._given = Cs
+        return 1.0 / (Cs * study.total), None
+
+    def _in_fold(self, penalty: Penalty, whole: Study, part: Study) -> Penalty:
+        return penalty.at(penalty.slope(0.0) * whole.total / part.total)
+
+    @property
+    def Cs_(self) -> Array:  # noqa: N802
+        """The values of C that were compared, smallest first."""
+        return self._axis()[0]
+
+    @property
+    def C_(self) -> float:  # noqa: N802
+        """The value of C that was chosen."""
+        return float(self.Cs_[self.best_index_])
+
+    @property
+    def scores_(self) -> Array:
+        """The score for each fold and each value of C."""
+        return self.cv_scores_.T
+
+    def _axis(self) -> tuple[Array, str]:
+        if self._given is not None:
+            return self._given, "C"
+        return 1.0 / (np.array([penalty.slope(0.0) for penalty in self.penalties_]) * self._total), "C"

@@ -1,0 +1,95 @@
+"""What a user knows of single features, by name, by position or by mask, as arrays; and features on a common scale."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import diags_array
+from sklearn.preprocessing import StandardScaler
+
+from atomsieve.checks import as_floats
+from atomsieve.gauges import L1, Gauge, Image
+from atomsieve.gauges.coordinates import Coordinates
+from atomsieve.typing import Array, Index, Mask
+
+
+def mask_of(chosen: Any, count: int, names: Any, parameter: str) -> Mask:
+    """Return which features are meant: None, True or False for all of them, a mask, or a list of names or positions."""
+    mask = np.zeros(count, dtype=bool)
+    if chosen is None or isinstance(chosen, (bool, np.bool_)):
+        return mask | bool(chosen)
+    if isinstance(chosen, str):
+        raise TypeError(f"{parameter} must be a list of features: write {parameter}=[{chosen!r}].")
+    given = np.asarray(chosen)
+    if given.dtype == bool:
+        if given.shape != (count,):
+            raise ValueError(f"{parameter} must have one truth value per feature, {count} in all, got {given.shape}.")
+        return np.asarray(given, dtype=bool)
+    mask[_positions(given.ravel().tolist(), count, names, parameter)] = True
+    return mask
+
+
+def factors_of(factors: Any, count: int, names: Any, parameter: str) -> Array:
+    """Return one penalty factor per feature, from an array or from a mapping of some features to factors."""
+    if factors is None:
+        return np.ones(count)
+    if isinstance(factors, Mapping):
+        weights = np.ones(count)
+        weights[_positions(list(factors), count, names, parameter)] = as_floats(list(factors.values()), parameter)
+    else:
+        weights = as_floats(factors, parameter)
+        if weights.shape != (count,):
+            raise ValueError(
+                f"{parameter} must have one number per feature, {count} in all, got shape {weights.shape}."
+            )
+    if np.isnan(weights).any() or (weights < 0).any():
+        raise ValueError(f"{parameter} must be numbers that are not negative (0: unpenalised, inf: left out).")
+    return weights
+
+
+def _positions(chosen: list[Any], count: int, names: Any, parameter: str) -> Index:
+    """Return the positions of features given by name or position."""
+    known = {} if names is None else {name: j for j, name in enumerate(names)}
+    found = []
+    for feature in chosen:
+        if isinstance(feature, str):
+            if feature not in known:
+                hint = "X has no feature names; give positions" if names is None else "X has no feature of that name"
+                raise ValueError(f"{parameter} names {feature!r}, but {hint}.")
+            found.append(known[feature])
+        elif isinstance(feature, (int, np.integer)) and -count <= feature < count:
+            found.append(int(feature) % count)
+        else:
+            raise ValueError(f"{parameter} must hold feature names or positions below {count}, got {feature!r}.")
+    return np.array(found, dtype=np.intp)
+
+
+def unpenalised(gauge: Gauge, chosen: Any, count: int, names: Any) -> Gauge:
+    """Return the gauge with some features left unpenalised."""
+    mask = mask_of(chosen, count, names, "unpenalised")
+    if not mask.any():
+        return gauge
+    if not isinstance(gauge, L1):
+        raise TypeError(f"unpenalised features need gauge=L1(), got {gauge!r}.")
+    weights = np.ones(count) if gauge.weights is None else gauge.weights
+    return replace(gauge, weights=np.where(mask if weights.ndim == 1 else mask[:, None], 0.0, weights))
+
+
+def scales_of(X: Any, weights: Array | None) -> Array:
+    """Return the (weighted) standard deviation of each feature, 1 where it is constant."""
+    scales: Array = StandardScaler(with_mean=False).fit(X, sample_weight=weights).scale_
+    return scales
+
+
+def rescaled(gauge: Gauge, scales: Array) -> Gauge:
+    """Return the gauge that prices x as the given one prices `scales * x`, the coefficients of features of unit scale.
+
+    No feature is touched: sparse data stay sparse and coefficients keep their own units. Centring is what the
+    intercept does.
+    """
+    if not isinstance(gauge, Coordinates):
+        return Image(gauge, diags_array(1.0 / scales, format="csc"))
+    if gauge.weights is None:
+        return replace(gauge, weights=scales)
+    return replace(gauge, weights=gauge.weights * (scales if gauge.weights.ndim == 1 else scales[:, None]))

@@ -1,0 +1,59 @@
+"""A fitted model as a small file, which `atomsieve/model.py` reads with NumPy alone."""
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from atomsieve.estimators.base import SparseModel
+from atomsieve.files import write_text
+from atomsieve.losses import Logistic, Multinomial, Poisson
+from atomsieve.model import FORMAT, VERSION
+
+
+def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model as JSON: the features it uses, their coefficients, intercept, classes; a few kilobytes.
+
+    `load_model` gives it back as an object with `predict`, `predict_proba` and `decision_function`. It lives in
+    `atomsieve/model.py`, a file that may be copied to a device where only NumPy is installed.
+    """
+    if not isinstance(estimator, SparseModel):
+        raise TypeError(f"save_model takes a fitted estimator of atomsieve, got {type(estimator).__name__}.")
+    check_is_fitted(estimator)
+    coef = np.atleast_2d(estimator.coef_)
+    index = np.flatnonzero((coef != 0).any(axis=0))
+    names, classes = getattr(estimator, "feature_names_in_", None), getattr(estimator, "classes_", None)
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "estimator": type(estimator).__name__,
+        "link": _link(estimator, classes),
+        "count": int(coef.shape[1]),
+        "features": {"index": index.tolist(), "names": None if names is None else names[index].tolist()},
+        "coefficients": coef[:, index].tolist(),
+        "intercept": np.atleast_1d(estimator.intercept_).tolist(),
+        "classes": None if classes is None else {"dtype": _plain_type(classes), "labels": classes.tolist()},
+    }
+    write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def _link(estimator: SparseModel, classes: Any) -> str:
+    loss = estimator._loss()
+    if isinstance(loss, Multinomial):
+        return "softmax"
+    if isinstance(loss, Logistic):
+        return "logistic"
+    if isinstance(loss, Poisson):
+        return "exp"
+    return "identity" if classes is None else "sign"
+
+
+def _plain_type(classes: Any) -> str:
+    """Return the type of the labels by its name; strings in an object array are strings."""
+    if classes.dtype != object:
+        return str(classes.dtype.str)
+    if not all(isinstance(label, str) for label in classes):
+        raise TypeError("save_model: classes must be numbers or strings.")
+    return "str"

@@ -1,0 +1,248 @@
+"""Regressors: any loss, gauge and penalty; and a drop-in for scikit-learn's Lasso."""
+
+from typing import Any
+
+from sklearn.base import RegressorMixin
+
+from atomsieve.estimators.base import SparseModel
+from atomsieve.estimators.pieces import ByFactors, ByPieces, linear
+from atomsieve.estimators.strengths import Choice
+from atomsieve.estimators.study import Fit, Study
+from atomsieve.gauges import Gauge
+from atomsieve.losses import Loss, Squared
+from atomsieve.methods import Method
+from atomsieve.penalties import Penalty
+from atomsieve.typing import Array
+
+
+class Regression(RegressorMixin, SparseModel):
+    """Targets are numbers, and there is one vector of coefficients."""
+
+    def _targets(self, y: Any, *, reset: bool) -> tuple[list[Array], Array | None]:  # noqa: ARG002
+        return [y], None
+
+    def _expose(self, fit: Fit) -> None:
+        self.coef_, self.intercept_ = fit.coef[0], float(fit.intercept[0])
+
+    def predict(self, X: Any) -> Array:
+        """Return the expected target of each sample."""
+        expected: Array = self._loss().mean(self._linear(X)[:, 0])
+        return expected
+
+
+class GaugeRegressor(ByPieces, Regression):
+    """Sparse regression with any loss, gauge and penalty, and a certificate.
+
+    Minimises
+
+        sum_i w_i loss(x_i . coef + intercept, y_i) / sum_i w_i + penalty(gauge(coef))
+
+    over `coef` and the intercept, with `loss(u, y) = (u - y)^2 / 2` by default.
+
+    Parameters
+    ----------
+    loss : Loss, optional
+        `Squared()` (the default), `Huber(delta)` or `Poisson()`, which predicts `exp(x . coef + intercept)`.
+    gauge : Gauge, optional
+        `L1()` by default; `L1(weights)` with penalty factors (0: unpenalised, inf: left out), `Group(groups)`, ...
+    penalty : Penalty, CriticalFraction or FeatureCount, optional
+        The shape with its strength, or a rule that chooses the strength; `CriticalFraction(0.1)` by default, a tenth
+        of the slope from which on all coefficients are zero.
+    fit_intercept : bool
+        Whether an unpenalised constant is added.
+    standardize : bool
+        Whether to penalise the coefficients that features of unit standard deviation would have. Features are not
+        touched: sparse data stay sparse, and `coef_` and certificate speak of X as it is.
+    unpenalised : list of names or positions, or mask, optional
+        Features that the penalty leaves alone (with `L1`).
+    method : Method, optional
+        `Corrective()` by default.
+    tol : float
+        Relative: the fit ends when the duality gap is at most tol times the objective at `coef = 0`.
+    max_iter : int, optional
+        The method's own limit by default.
+    warm_start : bool
+        Whether to start from the last solution.
+    keep_data : bool
+        Whether to keep X and y for `certificate_`. By default they are found as long as they live elsewhere.
+    verbose : bool
+        Whether to print a line about each solution.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model.
+    n_iter_, dual_gap_, status_
+        Steps taken, the gap (an upper bound of the objective's error), and why the fit ended.
+    penalty_, equivalent_alpha_
+        The penalty with its strength, and the slope at the solution: `Linear(equivalent_alpha_)` has the same solution.
+    certificate_
+        What is proven about every coefficient; see `support_report()`.
+
+    Notes
+    -----
+    With the default loss and gauge the same `coef` solves, for `a = equivalent_alpha_`:
+
+    - scikit-learn: `Lasso(alpha=a)`;
+    - glmnet: `lambda = a`, for `standardize = FALSE`;
+    - the paper: `lambda ||x||_1^2 / 2` with `lambda = a / ||coef||_1` (`Square`), or the ball of radius
+      `C = ||coef||_1` (`Ball`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Lasso
+    >>> from atomsieve import Ball, GaugeRegressor, Square
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GaugeRegressor(penalty=Square(0.001), tol=1e-12).fit(X, y)
+    >>> print(model.certificate_)
+    7 of 10 coefficients proven zero, 3 proven non-zero, 0 undecided; optimal value in [2116.281438, 2116.281438].
+    >>> lasso = Lasso(alpha=model.equivalent_alpha_, tol=1e-12).fit(X, y)
+    >>> bool(np.allclose(model.coef_, lasso.coef_, atol=1e-6))
+    True
+    >>> size = np.abs(model.coef_).sum()
+    >>> bool(np.isclose(model.equivalent_alpha_ / size, 0.001))
+    True
+    >>> bool(np.allclose(GaugeRegressor(penalty=Ball(size), tol=1e-12).fit(X, y).coef_, model.coef_, atol=1e-6))
+    True
+    """
+
+    def __init__(
+        self,
+        loss: Loss | None = None,
+        gauge: Gauge | None = None,
+        penalty: Penalty | Choice | None = None,
+        *,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        unpenalised: Any = None,
+        method: Method | None = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        warm_start: bool = False,
+        keep_data: bool = False,
+        verbose: bool | int = False,
+    ) -> None:
+        self.loss = loss
+        self.gauge = gauge
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.unpenalised = unpenalised
+        self.method = method
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.keep_data = keep_data
+        self.verbose = verbose
+
+
+class CertifiedLasso(ByFactors, Regression):
+    """scikit-learn's Lasso with a certificate: the same objective, parameters and answers.
+
+    Minimises, with sample weights w_i (1 by default),
+
+        sum_i w_i (y_i - x_i . coef - intercept)^2 / (2 sum_i w_i) + alpha sum_j weights_j |coef_j|
+
+    Parameters
+    ----------
+    alpha : float, CriticalFraction or FeatureCount
+        The strength: a number, a fraction of the least alpha at which all coefficients are zero, or as large as it may
+        be for a number of features.
+    fit_intercept : bool
+        Whether an unpenalised constant is added.
+    max_iter : int, optional
+        Limit of Newton steps on working sets; rarely ever needed.
+    tol : float
+        Relative: the fit ends when the duality gap is at most tol times the objective at `coef = 0`.
+    warm_start : bool
+        Whether to start from the last solution.
+    positive : bool, mask, or list of names or positions
+        Features whose coefficients must not be negative.
+    weights : array or mapping, optional
+        Penalty factors, one per feature or by name or position for some of them; 0: unpenalised, inf: left out.
+    unpenalised : list of names or positions, or mask, optional
+        Features with a factor of 0.
+    standardize : bool
+        Whether to penalise the coefficients that features of unit standard deviation would have; X is not touched.
+    keep_data : bool
+        Whether to keep X and y for `certificate_`. By default they are found as long as they live elsewhere.
+    verbose : bool
+        Whether to print a line about the solution.
+    precompute, copy_X, random_state, selection
+        Accepted so that scripts need no change; they have no effect. X is never modified.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_iter_, dual_gap_
+        As in scikit-learn; the gap is on the scale of the objective above.
+    status_, penalty_, equivalent_alpha_, certificate_
+        Why the fit ended, the penalty, alpha, and what is proven about every coefficient.
+
+    Notes
+    -----
+    The same `coef` solves: `Lasso(alpha)` of scikit-learn; glmnet with `lambda = alpha` and `standardize = FALSE` (with
+    `standardize=True` here, `standardize = TRUE` there); the paper's `lambda ||x||_1^2 / 2` with
+    `lambda = alpha / ||coef||_1`, and its ball with `C = ||coef||_1`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Lasso
+    >>> from atomsieve import Ball, CertifiedLasso, GaugeRegressor, Square
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = CertifiedLasso(alpha=0.5, tol=1e-12).fit(X, y)
+    >>> bool(np.allclose(model.coef_, Lasso(alpha=0.5, tol=1e-12).fit(X, y).coef_, atol=1e-6))
+    True
+    >>> print(model.certificate_)
+    6 of 10 coefficients proven zero, 4 proven non-zero, 0 undecided; optimal value in [2152.122993, 2152.122993].
+    >>> size = np.abs(model.coef_).sum()
+    >>> for penalty in Square(0.5 / size), Ball(size):  # the paper's lambda and C
+    ...     same = GaugeRegressor(penalty=penalty, tol=1e-12).fit(X, y)
+    ...     print(bool(np.allclose(same.coef_, model.coef_, atol=1e-6)))
+    True
+    True
+    """
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        warm_start: bool = False,
+        positive: Any = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        weights: Any = None,
+        unpenalised: Any = None,
+        standardize: bool = False,
+        keep_data: bool = False,
+        verbose: bool | int = False,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.weights = weights
+        self.unpenalised = unpenalised
+        self.standardize = standardize
+        self.keep_data = keep_data
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        return Squared()
+
+    def _penalty(self, study: Study) -> Penalty | Choice:  # noqa: ARG002
+        return linear(self.alpha, "alpha")

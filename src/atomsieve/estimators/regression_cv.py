@@ -1,0 +1,238 @@
+"""Regressors that choose their strength by cross-validation."""
+
+from typing import Any
+
+import numpy as np
+
+from atomsieve.estimators.chosen import ChosenStrength
+from atomsieve.estimators.cross_validation import RULES, CrossValidated
+from atomsieve.estimators.pieces import ByFactors
+from atomsieve.estimators.regression import Regression
+from atomsieve.estimators.study import Study
+from atomsieve.gauges import Gauge
+from atomsieve.losses import Loss, Squared
+from atomsieve.penalties import Penalty
+from atomsieve.typing import Array
+
+
+class GaugeRegressorCV(ChosenStrength, Regression):
+    """`GaugeRegressor` with the strength of its penalty chosen by cross-validation.
+
+    The objective is that of `GaugeRegressor`. Candidates follow the path of solutions down from the critical slope, the
+    same for every penalty shape; each fold follows them with warm starts and screening.
+
+    Parameters
+    ----------
+    loss, gauge, fit_intercept, standardize, unpenalised, tol, max_iter, keep_data, verbose
+        As for `GaugeRegressor`.
+    penalty : Penalty, optional
+        The shape; `Linear()` by default. Its strength is what is chosen.
+    strengths : int or array
+        The number of candidates, or the candidates themselves (radii, for `Ball` and `LogBarrier`).
+    ratio : float, optional
+        Last slope over the critical one; 0.001 by default where there are more samples than coefficients, else 0.01.
+    cv : int, splitter or list of splits, optional
+        As in scikit-learn; five folds by default.
+    scoring : str or callable, optional
+        As in scikit-learn. None is minus the mean of the loss on held-out samples.
+    selection : "min" or "1se"
+        The candidate with the best mean score; or the sparsest one whose mean is within one standard error of it.
+    n_jobs : int, optional
+        Number of folds that are worked on at once.
+
+    Attributes
+    ----------
+    strength_, penalty_, strengths_, penalties_
+        What was chosen, and what was compared, sparsest first.
+    cv_scores_, feature_counts_
+        For each candidate and fold: the score, and the number of features.
+    cv_mean_, cv_error_, best_index_
+        The mean over folds weighted by their total sample weight, its standard error, and the choice.
+    coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
+        As for `GaugeRegressor`, for the model that was fitted to all samples in the end.
+
+    Notes
+    -----
+    scikit-learn's `LassoCV` has `alpha_ = strength_` for the defaults here, glmnet's `cv.glmnet` has
+    `lambda.min = strength_` or `lambda.1se = strength_` (with `standardize = FALSE`). For the paper's penalties choose
+    `penalty=Square()` (`strength_` is its lambda) or `penalty=Ball()` (`strength_` is its C).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LassoCV
+    >>> from atomsieve import GaugeRegressorCV, Square
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GaugeRegressorCV(strengths=20, ratio=1e-3).fit(X, y)
+    >>> peer = LassoCV(alphas=20, eps=1e-3).fit(X, y)
+    >>> bool(abs(model.strength_ / peer.alpha_ - 1) < 1e-9)
+    True
+    >>> sparser = GaugeRegressorCV(penalty=Square(), strengths=20, selection="1se").fit(X, y)
+    >>> int((sparser.coef_ != 0).sum()), int((model.coef_ != 0).sum())
+    (6, 9)
+    """
+
+    def __init__(
+        self,
+        loss: Loss | None = None,
+        gauge: Gauge | None = None,
+        penalty: Penalty | None = None,
+        *,
+        strengths: Any = 100,
+        ratio: float | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        selection: str = "min",
+        n_jobs: int | None = None,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        unpenalised: Any = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        keep_data: bool = False,
+        verbose: bool | int = False,
+    ) -> None:
+        self.loss = loss
+        self.gauge = gauge
+        self.penalty = penalty
+        self.strengths = strengths
+        self.ratio = ratio
+        self.cv = cv
+        self.scoring = scoring
+        self.selection = selection
+        self.n_jobs = n_jobs
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.unpenalised = unpenalised
+        self.tol = tol
+        self.max_iter = max_iter
+        self.keep_data = keep_data
+        self.verbose = verbose
+
+
+class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
+    """scikit-learn's LassoCV with a certificate: the same objective, parameters and answers, and the 1-SE rule.
+
+    The objective is that of `CertifiedLasso`:
+
+        sum_i w_i (y_i - x_i . coef - intercept)^2 / (2 sum_i w_i) + alpha sum_j weights_j |coef_j|
+
+    Parameters
+    ----------
+    eps : float
+        Last alpha over first, where their number is given.
+    alphas : int or array
+        The number of alphas, in geometric progression from the least one at which all coefficients are zero; or the
+        alphas themselves.
+    cv, scoring, n_jobs
+        As for `GaugeRegressorCV`; None for `scoring` is the mean squared error.
+    selection : "min" or "1se"
+        As for `GaugeRegressorCV`. scikit-learn's "cyclic" and "random", which here mean nothing else, are "min".
+    fit_intercept, tol, max_iter, positive, weights, unpenalised, standardize, keep_data, verbose
+        As for `CertifiedLasso`.
+    n_alphas : int, optional
+        The number of alphas, as older scripts give it.
+    precompute, copy_X, random_state
+        Accepted so that scripts need no change; they have no effect.
+
+    Attributes
+    ----------
+    alpha_, alphas_, mse_path_
+        The alpha that was chosen, those that were compared, and the mean squared error for each of them and each fold.
+    cv_scores_, cv_mean_, cv_error_, feature_counts_, best_index_
+        As for `GaugeRegressorCV`.
+    coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
+        As for `CertifiedLasso`, for the model that was fitted to all samples in the end.
+
+    Notes
+    -----
+    `alpha_` is scikit-learn's `LassoCV().alpha_`, and glmnet's `lambda.min` or `lambda.1se` for `standardize = FALSE`.
+    The paper's `lambda` is `alpha_ / ||coef_||_1` and its `C` is `||coef_||_1`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LassoCV
+    >>> from atomsieve import CertifiedLassoCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = CertifiedLassoCV().fit(X, y)
+    >>> bool(abs(model.alpha_ / LassoCV().fit(X, y).alpha_ - 1) < 1e-9)
+    True
+    >>> print(model.certificate_)
+    1 of 10 coefficients proven zero, 9 proven non-zero, 0 undecided; optimal value in [1441.470585, 1441.470585].
+    >>> CertifiedLassoCV(selection="1se").fit(X, y).alpha_ > model.alpha_
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: bool | int = False,
+        n_jobs: int | None = None,
+        positive: Any = False,
+        random_state: Any = None,
+        selection: str = "min",
+        scoring: Any = None,
+        n_alphas: int | None = None,
+        weights: Any = None,
+        unpenalised: Any = None,
+        standardize: bool = False,
+        keep_data: bool = False,
+    ) -> None:
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.scoring = scoring
+        self.n_alphas = n_alphas
+        self.weights = weights
+        self.unpenalised = unpenalised
+        self.standardize = standardize
+        self.keep_data = keep_data
+
+    def _loss(self) -> Loss:
+        return Squared()
+
+    def _selections(self) -> tuple[str, ...]:
+        return (*RULES, "cyclic", "random")
+
+    def _grid(self, study: Study) -> tuple[Any, Any]:  # noqa: ARG002
+        number = 100 if self.alphas is None else self.alphas
+        return number if self.n_alphas is None else self.n_alphas, self.eps
+
+    @property
+    def alphas_(self) -> Array:
+        """The alphas that were compared, largest first."""
+        return self._axis()[0]
+
+    @property
+    def alpha_(self) -> float:
+        """The alpha that was chosen."""
+        return float(self.alphas_[self.best_index_])
+
+    @property
+    def mse_path_(self) -> Array:
+        """The mean squared error for each alpha and fold (where `scoring` is None)."""
+        if self.scoring is not None:
+            raise AttributeError("mse_path_ is there for scoring=None only; cv_scores_ has the scores.")
+        return -2.0 * self.cv_scores_
+
+    def _axis(self) -> tuple[Array, str]:
+        return np.array([penalty.strength for penalty in self.penalties_]), "alpha"

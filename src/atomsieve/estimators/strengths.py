@@ -1,0 +1,129 @@
+"""Strengths that are not numbers: a fraction of the critical slope, or as many features as are asked for."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from atomsieve.checks import is_number, require_piece, require_positive
+from atomsieve.penalties import Linear, Penalty
+from atomsieve.piece import Piece
+from atomsieve.problem import Problem
+from atomsieve.result import Result
+
+STEP = 0.8
+"""Ratio of the slopes that are tried on the way down to a number of features."""
+
+LEAST = 1e-4
+"""Part of the critical slope at which a search for more features ends."""
+
+HALVINGS = 30
+"""How often the step that went too far is halved."""
+
+Solver = Callable[[Problem, Result | None], Result]
+
+
+class Choice(Piece):
+    """A rule that chooses the strength of a penalty from the data."""
+
+    shape: Penalty
+
+    @abstractmethod
+    def results(self, problems: Sequence[Problem], solver: Solver) -> list[Result]:
+        """Return the solutions for `Linear` at the slope that is meant, one for each problem."""
+
+    def penalties(self, problems: Sequence[Problem], solver: Solver) -> list[Penalty]:
+        """Return the penalty for each problem: the shape with the strength that has the same solution as `Linear`."""
+        return [through(self.shape, result) for result in self.results(problems, solver)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CriticalFraction(Choice):
+    """The slope as a fraction of the critical one, from which on x = 0 is the solution: a strength without units.
+
+    `shape` is the penalty whose strength is chosen so that it has the same solution.
+
+    >>> from atomsieve import CriticalFraction, GaugeRegressor
+    >>> model = GaugeRegressor(penalty=CriticalFraction(0.5)).fit([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [2.0, 0.0, 2.0])
+    >>> model.penalty_.strength.__round__(6), model.coef_.round(6)
+    (0.222222, array([1., 0.]))
+    """
+
+    fraction: float = 0.1
+    shape: Penalty = Linear()  # noqa: RUF009 -- frozen
+
+    def __post_init__(self) -> None:
+        require_positive(self, fraction=self.fraction)
+        require_piece("CriticalFraction: shape", self.shape, Penalty)
+
+    def results(self, problems: Sequence[Problem], solver: Solver) -> list[Result]:
+        slope = self.fraction * critical_slope(problems)
+        return [solver(problem.at_penalty(Linear(slope or 1.0)), None) for problem in problems]
+
+    def penalties(self, problems: Sequence[Problem], solver: Solver) -> list[Penalty]:
+        if isinstance(self.shape, Linear):  # nothing needs to be solved first
+            slope = self.fraction * critical_slope(problems)
+            return [Linear(slope or 1.0) for _ in problems]
+        return super().penalties(problems, solver)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureCount(Choice):
+    """The least slope at which the model has as many features as asked for, or the next number below that occurs.
+
+    Features that are unpenalised do not count. The path is followed down from the critical slope to the first model
+    with more features, and the step that went too far is halved until the number is met.
+
+    >>> from atomsieve import CertifiedLasso, FeatureCount
+    >>> model = CertifiedLasso(alpha=FeatureCount(1)).fit([[1.0, 0.2], [0.0, 1.0], [1.1, 1.0]], [2.0, 0.4, 2.1])
+    >>> (model.coef_ != 0).sum()
+    np.int64(1)
+    """
+
+    count: int = 10
+    shape: Penalty = Linear()  # noqa: RUF009 -- frozen
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.count) and self.count >= 1 and self.count == int(self.count)):
+            raise ValueError(f"FeatureCount: count must be a positive whole number of features, got {self.count!r}.")
+        require_piece("FeatureCount: shape", self.shape, Penalty)
+
+    def results(self, problems: Sequence[Problem], solver: Solver) -> list[Result]:
+        critical = critical_slope(problems) or 1.0
+        slope, factor, halvings = critical, STEP, 0
+        best = [solver(problem.at_penalty(Linear(slope)), None) for problem in problems]
+        while halvings < HALVINGS and slope > LEAST * critical:
+            lower = slope * factor
+            tried = [solver(p.at_penalty(Linear(lower)), start) for p, start in zip(problems, best, strict=True)]
+            if feature_count(tried) <= self.count:
+                best, slope = tried, lower
+            else:
+                factor, halvings = factor**0.5, halvings + 1
+            if halvings and feature_count(best) == self.count:
+                break
+        return best
+
+
+def critical_slope(problems: Sequence[Problem]) -> float:
+    """Return the slope from which on x = 0 solves all problems."""
+    return max(problem.origin.sigma for problem in problems)
+
+
+def feature_count(results: Sequence[Result]) -> int:
+    """Return how many features carry penalised weight in any of the results."""
+    used = [np.any(r.problem.gauge.lower(r.lifted).reshape(len(r.x), -1) != 0, axis=1) for r in results]
+    return int(np.count_nonzero(np.any(used, axis=0)))
+
+
+def through(shape: Penalty, result: Result) -> Penalty:
+    """Return the shape with the strength for which the solution for `Linear` solves it as well."""
+    size, slope = result.point.state.mass, result.problem.penalty.slope(0.0)
+    if isinstance(shape, Linear):
+        return result.problem.penalty
+    if size == 0:
+        raise ValueError(
+            f"At this slope x = 0, which {type(shape).__name__} has for no strength. Choose a smaller fraction, or "
+            "shape=Linear()."
+        )
+    return shape.through(size, slope)

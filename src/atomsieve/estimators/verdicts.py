@@ -1,0 +1,100 @@
+"""What a certificate says of every single coefficient, and the table that shows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atomsieve.balls import Ball
+from atomsieve.certificate import Certificate
+from atomsieve.gauges import Image
+from atomsieve.gauges.base import BlockGauge
+from atomsieve.problem import Problem
+from atomsieve.typing import Array, Mask
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """Claims about coefficients, in the shape of x."""
+
+    zero: Mask
+    """Zero in every solution."""
+
+    nonzero: Mask
+    """Not zero, or in a group that is not zero as a whole."""
+
+    lower: Array
+    """Lower bounds."""
+
+    upper: Array
+    """Upper bounds."""
+
+    unpenalised: Mask
+    """Free to take any value, so that nothing is decided."""
+
+    @classmethod
+    def of(cls, problem: Problem, certificate: Certificate) -> "Verdicts":
+        """Translate claims about blocks, and about the preimage of an Image, into claims about coefficients."""
+        labels, gauge = problem.core.labels(problem.shape), problem.gauge
+        zero = ~gauge.touched(~certificate.zero[labels])
+        free = np.zeros(zero.shape, dtype=bool)
+        if isinstance(gauge, BlockGauge):
+            free[problem.core.free_rows()] = True
+            return cls(zero, certificate.nonzero[labels], certificate.lower, certificate.upper, free)
+        lower, upper = _lowered(gauge, certificate)
+        lower[zero] = upper[zero] = 0.0
+        return cls(zero, (lower > 0) | (upper < 0), lower, upper, free)
+
+    @classmethod
+    def none(cls, shape: tuple[int, ...]) -> "Verdicts":
+        """Return no claim at all."""
+        nothing = np.zeros(shape, dtype=bool)
+        return cls(nothing, nothing, np.full(shape, -np.inf), np.full(shape, np.inf), nothing)
+
+    def words(self) -> Array:
+        """Return a word for each coefficient."""
+        apart = (self.lower > 0) | (self.upper < 0)
+        cases = [self.unpenalised, self.zero, self.nonzero & apart, self.nonzero]
+        words = ["unpenalised", "zero", "non-zero", "in a non-zero group"]
+        return np.select(cases, words, default="undecided")
+
+
+def _lowered(gauge: Any, certificate: Certificate) -> tuple[Array, Array]:
+    """Return bounds of `Q c` from bounds of c."""
+    inner: Any = getattr(gauge, "gauge", None)
+    shape = gauge.lower(np.zeros_like(certificate.x)).shape
+    if not (isinstance(gauge, Image) and isinstance(inner, BlockGauge)):
+        return np.full(shape, -np.inf), np.full(shape, np.inf)
+    known = np.isfinite(certificate.lower) & np.isfinite(certificate.upper)
+    low, high = np.where(known, certificate.lower, 0.0), np.where(known, certificate.upper, 0.0)
+    middle = low + (high - low) / 2
+    around = np.nextafter(np.maximum(high - middle, middle - low), np.inf)
+    image = gauge.enclose(Ball(middle, np.where((low == 0) & (high == 0), 0.0, around)))
+    open_ended = gauge.touched(~known)
+    return np.where(open_ended, -np.inf, image.low), np.where(open_ended, np.inf, image.high)
+
+
+def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, outputs: Sequence[Any]) -> "pd.DataFrame":
+    """Return one row per feature (and per output, where there are several): coefficient, interval, verdict."""
+    try:
+        import pandas as pd  # noqa: PLC0415 -- optional
+    except ImportError as error:  # pragma: no cover
+        raise ImportError("support_report() needs pandas: pip install 'atomsieve[frame]'.") from error
+
+    def joined(field: str) -> Array:
+        parts = [getattr(v, field)() if field == "words" else getattr(v, field) for v in verdicts]
+        return np.concatenate([np.atleast_2d(part.T) for part in parts])
+
+    tables = [
+        pd.DataFrame({"feature": names, "coefficient": row, "lower": low, "upper": high, "verdict": words})
+        for row, low, high, words in zip(coef, joined("lower"), joined("upper"), joined("words"), strict=True)
+    ]
+    if len(tables) == 1:
+        return tables[0]
+    for table, output in zip(tables, outputs, strict=True):
+        table.insert(0, "class", output)
+    return pd.concat(tables, ignore_index=True)

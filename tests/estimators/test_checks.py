@@ -1,0 +1,85 @@
+"""Every estimator keeps scikit-learn's rules, without exception."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+from atomsieve import (
+    L1,
+    CertifiedLasso,
+    CertifiedLassoCV,
+    CertifiedLogisticRegression,
+    CertifiedLogisticRegressionCV,
+    CertifiedSelector,
+    CriticalFraction,
+    FeatureCount,
+    GaugeClassifier,
+    GaugeClassifierCV,
+    GaugeRegressor,
+    GaugeRegressorCV,
+    Group,
+    Huber,
+    Logistic,
+    Multinomial,
+    NonNegative,
+    Square,
+    SquaredHinge,
+    StabilitySelector,
+)
+
+QUICK = [
+    GaugeRegressor(),
+    GaugeClassifier(),
+    CertifiedLasso(alpha=0.01),
+    CertifiedLogisticRegression(),
+    GaugeRegressorCV(strengths=6, cv=3),
+    GaugeClassifierCV(strengths=3, cv=2),
+    CertifiedLassoCV(alphas=6, cv=3),
+    CertifiedLogisticRegressionCV(Cs=3, cv=2),
+    CertifiedSelector(CertifiedLasso(alpha=0.01)),
+    StabilitySelector(CertifiedLasso(alpha=0.01), n_subsamples=4, strengths=4, threshold=0.5),
+]
+
+DEEP = [
+    GaugeRegressor(loss=Huber(1.0), penalty=Square(0.01)),
+    GaugeRegressor(gauge=Group(), standardize=True),
+    GaugeRegressor(penalty=FeatureCount(3)),
+    GaugeClassifier(loss=Multinomial(), gauge=Group()),
+    GaugeClassifier(loss=Logistic(), penalty=Square(0.01)),
+    GaugeClassifier(loss=SquaredHinge(), standardize=True),
+    CertifiedLasso(alpha=CriticalFraction(0.05), standardize=True),
+    CertifiedLogisticRegression(class_weight="balanced"),
+    GaugeRegressorCV(),
+    GaugeRegressorCV(penalty=Square(), strengths=6, cv=3),
+    GaugeClassifierCV(),
+    GaugeClassifierCV(loss=Logistic(), penalty=Square(), strengths=6, cv=3),
+    CertifiedLassoCV(),
+    CertifiedLogisticRegressionCV(),
+    CertifiedSelector(CertifiedLogisticRegression()),
+    StabilitySelector(CertifiedLogisticRegression(), n_subsamples=4, strengths=4, threshold=0.5),
+]
+
+
+@parametrize_with_checks(QUICK)
+def test_rules_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.deep
+@parametrize_with_checks(DEEP)
+def test_rules_of_scikit_learn_in_depth(estimator, check):
+    check(estimator)
+
+
+def test_the_checks_are_there():
+    names = {check.func.__name__ for _, check in estimator_checks_generator(QUICK[0])}
+    assert "check_sample_weight_equivalence_on_sparse_data" in names
+    assert "check_sample_weight_equivalence_on_dense_data" in names
+
+
+@pytest.mark.parametrize("gauge", [L1(), NonNegative(), Group(np.arange(3))])
+def test_pieces_are_clonable_parameters(gauge):
+    from sklearn.base import clone  # noqa: PLC0415
+
+    model = clone(GaugeRegressor(gauge=gauge))
+    assert model.gauge is gauge
