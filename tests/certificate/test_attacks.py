@@ -161,6 +161,12 @@ class TestForgeries:
             lambda c: c["claims"].update(free={"lower": [None], "upper": [-100]})
         )
 
+    def test_an_intercept_may_be_negative_where_coefficients_may_not(self):
+        y = Y - 5.0
+        problem = Problem(X, y, gauge=NonNegative(), penalty=Linear(0.1), intercept=True)
+        forged = {"lower": [0.0], "upper": [3.0]}
+        assert "free coefficient 0" in refusal(problem, (X, y), lambda c: c["claims"].update(free=forged))
+
     @pytest.mark.parametrize(
         ("key", "value"),
         [("unpenalised", [2]), ("blocks", 9), ("samples", 29), ("weighted", True), ("free", 1), ("intercept", 0.5)],

@@ -717,8 +717,9 @@ class Checker:
         zeros = all((low[j] is None or low[j] <= 0) and (high[j] is None or high[j] >= 0) for j in set(low) - set(rows))
         self._claim(zeros, "the interval of a coefficient that is proven zero does not contain 0")
         self._claim(not set(low) & set(self.gauge.free), "unpenalised coefficients have their intervals elsewhere")
-        below = not self.gauge.signed  # no coefficient is negative then: a lower bound of 0 is no claim
-        wanted = [j for j in rows if high[j] is not None or not (low[j] is None or (below and low[j] <= 0))]
+        # no coefficient of an unsigned gauge is negative: a lower bound of 0 is no claim
+        floor = {j: None if low[j] is not None and low[j] <= 0 and not self.gauge.signed else low[j] for j in rows}
+        wanted = [j for j in rows if (floor[j], high[j]) != (None, None)]
         free = list(zip(self.claims["free"]["lower"], self.claims["free"]["upper"]))
         bounded = [k for k, ends in enumerate(free) if ends != (None, None)]
         away: dict[int, arb] = {}
@@ -731,7 +732,7 @@ class Checker:
                         away[name] = root(inverse[k, k] * self.reach)
         for j in wanted:
             self._claim(
-                self._fits(self.x.get(j, arb(0)), away.get(j), low.get(j), high.get(j)),
+                self._fits(self.x.get(j, arb(0)), away.get(j), floor[j], high[j]),
                 f"the interval of coefficient {j} is too narrow",
             )
         for k in bounded:
@@ -747,12 +748,12 @@ class Checker:
             blur = sum((away[j] ** 2 for j in entries), arb(0)) if known else arb(0)
             self._claim(bool(entries) and known and size > blur, f"coefficient or block {g} is not proven non-zero")
 
-    def _fits(self, value: arb, away: arb | None, low: float | None, high: float | None) -> bool:
+    @staticmethod
+    def _fits(value: arb, away: arb | None, low: float | None, high: float | None) -> bool:
         """Return whether all numbers within a distance of a value lie in an interval."""
         if away is None:
             return False
-        floor = low is None or value - away >= arb(low) or (not self.gauge.signed and low <= 0)
-        return bool(floor and (high is None or value + away <= arb(high)))
+        return bool((low is None or value - away >= arb(low)) and (high is None or value + away <= arb(high)))
 
     def _sums(self, dependencies: list[dict[str, Any]], names: list[int]) -> set[int]:
         """DEPENDENCY: check that columns are sums of others, exactly; return all columns involved."""
