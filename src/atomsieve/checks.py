@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Mask
 
 EXAMPLES = {
     "Loss": " Write for example loss=Squared().",
@@ -47,6 +47,18 @@ def as_floats(value: Any, name: str) -> Array:
     if array.dtype.itemsize > 8 and (np.isinf(floats) & np.isfinite(array)).any():
         raise ValueError(f"{name} holds numbers beyond the range of double precision. Rescale it.")
     return floats
+
+
+def as_mask(value: Any, name: str) -> Mask:
+    """Return a list of truth values; refuse numbers, which may be meant as places in the list."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} has masked (missing) entries. Impute or remove them first.")
+    if isinstance(value, np.ndarray) and value.dtype == np.bool_ and value.ndim == 1:
+        return value
+    array = np.asarray(value, dtype=object)
+    if array.ndim != 1 or not all(isinstance(entry, (bool, np.bool_)) for entry in array):
+        raise ValueError(f"{name} must be a list of truth values, one True or False per coordinate.")
+    return array.astype(np.bool_)
 
 
 def is_number(value: Any) -> bool:

@@ -341,15 +341,24 @@ def _check_blocks(core: BlockGauge, z: Array, shape: tuple[int, ...]) -> None:
     if prices is not None:
         norms = np.sqrt(np.bincount(labels.ravel(), (x * x).ravel()))
         _law(_close(sizes[norms > 0], prices[norms > 0] * norms[norms > 0]), "sizes must be prices times l2 norms")
-        _law(
-            core.signed or core.value(-np.abs(x)) == np.inf or not x.any(), "signed must tell whether x may be negative"
-        )
+        _check_signs(core, np.where(eligible[labels], np.abs(z), 0.0))
     if count > 1:
         rows = np.flatnonzero(np.arange(shape[0]) >= shape[0] // 2)
         part, kept = core.restrict(rows), np.unique(labels[rows])
         inside = ~np.isin(labels[: shape[0] // 2], kept).any()
         if inside:  # the rows cut no block in two
-            _law(_close(part.scores(z[rows]), core.scores(z)[kept]), "a restricted gauge must keep scores and order")
+            for side in (z, -z):
+                same = _close(part.scores(side[rows]), core.scores(side)[kept])
+                _law(same, "a restricted gauge must keep scores and order")
+
+
+def _check_signs(core: BlockGauge, x: Array) -> None:
+    """Check that entries may be negative where the gauge says so, and only there; x is not negative."""
+    both = np.broadcast_to(core.signs(x.shape), x.size).reshape(x.shape)
+    _law(_close(core.value(np.where(both, -x, x)), core.value(x)), "signed entries must be measured by their size")
+    for block in np.unique(core.labels(x.shape)[~both & (x > 0)]):
+        down = np.where(core.labels(x.shape) == block, -x, x)
+        _law(core.value(down) == np.inf, "signed must tell which entries of x may be negative")
 
 
 def _sampled_atoms(

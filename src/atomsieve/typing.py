@@ -11,6 +11,9 @@ Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 """Host side: one truth value per block, row or entry."""
 
+Signs: TypeAlias = bool | Mask
+"""Host side: whether coefficients may be negative, one answer for all of them or one for each."""
+
 Index: TypeAlias = NDArray[np.intp]
 """Host side: positions of rows or blocks."""
 

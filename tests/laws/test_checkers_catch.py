@@ -126,6 +126,22 @@ class ForgetfulRestriction(L1):
 
 
 @dataclass(frozen=True, eq=False)
+class ForgottenSigns(L1):
+    def restrict(self, rows):
+        return L1(np.ones(len(rows)))
+
+
+@dataclass(frozen=True, eq=False)
+class PretendedSigns(L1):
+    @property
+    def signed(self):
+        return np.array([True, True, False, False])
+
+    def sizes(self, x):
+        return np.abs(x)
+
+
+@dataclass(frozen=True, eq=False)
 class PretendedEntries(L2):
     entrywise = True
 
@@ -139,6 +155,8 @@ class PretendedEntries(L2):
         (SmallRivals(), (4,), "rivals"),
         (SmallRivals(), (4, 3), "rivals"),
         (ForgetfulRestriction([1.0, 2.0, 3.0, 4.0]), (4,), "restricted"),
+        (ForgottenSigns(positive=[True, True, False, True]), (4,), "restricted"),
+        (PretendedSigns(), (4,), "signed must tell"),
         (PretendedEntries(), (4, 3), "entrywise"),
     ],
     ids=repr,

@@ -61,6 +61,7 @@ def penalties(draw):
 @st.composite
 def gauges(draw, d):
     choices = [L1(), NonNegative(), Simplex(), L2(), LInf(), Group(np.arange(d) // 2), Scaled(L1(), 3.0)]
+    choices += [L1(positive=np.arange(d) % 2 == 0), L1(np.linspace(0.5, 2.0, d), positive=np.arange(d) % 3 == 1)]
     choices += [L1(np.linspace(0.5, 2.0, d)), Image(L1(), np.tri(d)), Atoms(np.hstack([np.eye(d), -np.tri(d)]))]
     return draw(st.sampled_from(choices))
 

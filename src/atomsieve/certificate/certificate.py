@@ -18,6 +18,7 @@ from atomsieve.design.base import bounded
 from atomsieve.files import write_text
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
+from atomsieve.signs import admissible
 from atomsieve.typing import Array, Mask
 
 if TYPE_CHECKING:
@@ -107,8 +108,7 @@ class Certificate:
             lower, upper = np.nextafter(x - away, -np.inf), np.nextafter(x + away, np.inf)
             fixed = zero[statement.labels].reshape(x.shape)
             lower[fixed] = upper[fixed] = 0.0
-            if not problem.core.signed:
-                lower = np.maximum(lower, 0.0)
+            lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
             primal = float((Ball.exact(proof.objective.high) / statement.total).high)
             least = Ball.exact(proof.objective.low) - Ball.exact(proof.gap)
             dual = float((least / statement.total).low)

@@ -12,6 +12,7 @@ from atomsieve.certificate.inverse import Dependency, determined, inverse_diagon
 from atomsieve.certificate.penalties import conjugate, value
 from atomsieve.certificate.statement import Statement, Uncertain
 from atomsieve.problem import Problem
+from atomsieve.signs import admissible
 from atomsieve.typing import Array, Index, Mask
 
 SLACK = 1 + 2.0**-20
@@ -90,14 +91,9 @@ class Proof:
     @cached_property
     def scores(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the scores of all blocks at the dual point."""
-        statement, core = self.statement, self.statement.problem.core
         with np.errstate(all="ignore"):
-            if core.signed:
-                highest = statement.block_norms(self.z.size)
-                least = statement.least_norms(np.maximum(np.abs(self.z.mid) - self.z.rad, 0.0) * (1 - 4 * UNIT))
-            else:
-                highest, least = self.z.high.ravel(), self.z.low.ravel()
-            prices = statement.prices
+            least, highest = self._pulls
+            prices = self.statement.prices
             above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * UNIT))
             below = np.where(least > 0, least / prices.high * (1 - 4 * UNIT), -up(np.abs(least) / _low(prices)))
             if self.paired:
@@ -105,6 +101,18 @@ class Proof:
             positive = self.shrink * below * (1 - 2 * UNIT)
             negative = self.shrink * above * (1 - 2 * UNIT)
             return np.where(below > 0, positive, below), np.where(above > 0, up(self.shrink * above), negative)
+
+    @property
+    def _pulls(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of the norm of z over each block; of z itself where only + is allowed."""
+        statement, z, signed = self.statement, self.z, self.statement.signs
+        if signed is False:
+            return z.low.ravel(), z.high.ravel()
+        least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * UNIT))
+        highest = statement.block_norms(z.size)
+        if signed is True:
+            return least, highest
+        return np.where(signed, least, z.low.ravel()), np.where(signed, highest, z.high.ravel())
 
     def zero(self) -> Mask:
         """Return the blocks that are zero in every solution."""
@@ -131,7 +139,7 @@ class Proof:
 
     def _pairwise(self, norms: Array, radius: float) -> Mask:
         """Return the coordinates that the best atom beats, by the distance of their images."""
-        statement, core = self.statement, self.statement.problem.core
+        statement, signed = self.statement, self.statement.signs
         below, _ = self.scores
         q = int(np.where(statement.problem.eligible, below, -np.inf).argmax())
         if not below[q] > 0:
@@ -146,13 +154,13 @@ class Proof:
         own = float(length[q])
         out = np.zeros(len(norms), dtype=bool)
         along = self.z * inverse * Ball.exact(self.shrink)
-        for side in (1.0, -1.0) if core.signed else (1.0,):
+        for side in (1.0,) if signed is False else (1.0, -1.0):
             towards = Ball(side * cross.mid, cross.rad)
             squares = up(length * length + own * own)
             apart = root(np.maximum(squares - 2 * towards.low, 0.0) + 8 * UNIT * (squares + 2 * np.abs(towards.low)))
             highest = Ball(side * along.mid, along.rad).high + up(radius * apart) * (1 + 4 * UNIT)
             beaten = highest + 4 * UNIT * np.abs(highest) < below[q]
-            out = beaten if side == 1.0 else out & beaten
+            out = beaten if side == 1.0 else out & (beaten | np.logical_not(signed))
         out[q] = False
         return out
 
@@ -379,8 +387,7 @@ def _feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array
     """Return x with a gauge that is certainly within the limit of the penalty, and its best free coefficients."""
     problem = statement.problem
     x = np.where(problem.eligible[statement.labels].reshape(x.shape), x, 0.0)
-    if not problem.core.signed:
-        x = np.maximum(x, 0.0)
+    x = admissible(x.ravel(), statement.signs).reshape(x.shape)
     limit = problem.penalty.limit
     for _ in range(100):
         if limit == np.inf or math.isfinite(float(value(problem.penalty, _mass(statement, x)).mid)):

@@ -18,7 +18,7 @@ from atomsieve.certificate.penalties import known
 from atomsieve.design.base import BoundedDesign, bounded
 from atomsieve.gauges import Scaled
 from atomsieve.problem import Problem
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array, Index, Signs
 
 
 class Uncertain(Exception):
@@ -73,6 +73,11 @@ class Statement:
     def labels(self) -> Index:
         """The block of each entry of x, flattened."""
         return self.problem.core.labels(self.problem.shape).ravel()
+
+    @cached_property
+    def signs(self) -> Signs:
+        """Whether entries of x may be negative, one answer for all or one for each, flattened."""
+        return self.problem.core.signs(self.problem.shape)
 
     @cached_property
     def prices(self) -> Ball:

@@ -12,7 +12,10 @@ The problem, multiplied by S, the sum of the sample weights s_i:
 A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant column (intercept), the columns passed as
 `free`, and the columns of A with price 0. At the given x let b~ be the exact minimiser over b, and there
 
-    theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score.
+    theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score;
+
+    score_j = z_j / price_j for a coefficient that must not be negative (all of NonNegative, Simplex and Atoms, those of
+    L1 where `positive` is true).
 
 GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
        phi with slope a and `sigma > S a`, theta is first multiplied by k < 1 so that `k sigma <= S a`, and
@@ -398,7 +401,7 @@ class Gauge:
         kind, weights = piece["type"], piece.get("weights")
         if kind not in ("L1", "NonNegative", "Simplex", "Group", "L2"):
             raise Refused(f"the gauge {kind} is not known to this checker")
-        self.signed = kind not in ("NonNegative", "Simplex")
+        self.signed = _signs(piece, features)
         self.labels = np.arange(features)
         if kind == "L2":
             self.labels = np.zeros(features, dtype=int)
@@ -410,6 +413,8 @@ class Gauge:
             raise Refused("there must be one weight for every block, none negative")
         if (kind != "L1" and 0.0 in floats) or (kind in ("Group", "L2") and math.inf in floats):
             raise Refused(f"{kind} has no such weights")
+        if kind == "L1" and any(w == 0 and not both for w, both in zip(floats, self.signed)):
+            raise Refused("a coefficient that must not be negative needs a price")
         self.free = [g for g in range(blocks) if floats[g] == 0]
         self.barred = {g for g in range(blocks) if floats[g] == math.inf}
         self.prices = [arb(w) / scale if 0 < w < math.inf else arb(0) for w in floats]
@@ -418,6 +423,18 @@ class Gauge:
     def counts(self, block: int) -> bool:
         """Return whether a block has a price."""
         return block not in self.barred and not self.prices[block] == 0
+
+
+def _signs(piece: dict[str, Any], features: int) -> list[bool]:
+    """Return which coefficients may be negative."""
+    kind, positive = piece["type"], piece.get("positive")
+    if positive is None:
+        return [kind not in ("NonNegative", "Simplex")] * features
+    if kind != "L1" or not isinstance(positive, list) or len(positive) != features:
+        raise Refused("positive is for L1, and must be one truth value for every coefficient")
+    if not all(type(value) is bool for value in positive):
+        raise Refused("positive must hold true and false, nothing else")
+    return [not value for value in positive]
 
 
 class Checker:
@@ -535,7 +552,7 @@ class Checker:
         norms: dict[int, arb] = {}
         for j, v in self.x.items():
             norms[self.gauge.labels[j]] = norms.get(self.gauge.labels[j], arb(0)) + v * v
-            if not self.gauge.signed and not v >= 0:
+            if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
         mass = sum((self.gauge.prices[g] * root(square) for g, square in norms.items()), arb(0))
         losses = sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
@@ -560,7 +577,7 @@ class Checker:
         """Return the score of every block with a price."""
         prices = {g: price for g, price in enumerate(self.gauge.prices) if self.gauge.counts(g)}
         if self.gauge.coordinates:
-            return {g: (abs(self.z[g]) if self.gauge.signed else self.z[g]) / price for g, price in prices.items()}
+            return {g: (abs(self.z[g]) if self.gauge.signed[g] else self.z[g]) / price for g, price in prices.items()}
         squares = {g: arb(0) for g in prices}
         for g, v in zip(self.gauge.labels.tolist(), self.z):
             squares[g] += v * v
@@ -694,7 +711,7 @@ class Checker:
             return False
         first, second = (column for column in self._columns([g, q]))
         side = 1 if self.z[q] > 0 else -1
-        for sign in (1, -1) if self.gauge.signed else (1,):
+        for sign in (1, -1) if self.gauge.signed[g] else (1,):
             difference = first * (sign / self.gauge.prices[g]) - second * (side / self.gauge.prices[q])
             square = sum((arb(float(m)) * v * v for m, v in zip(self.metric, difference.entries())), arb(0))
             if not sign * self.z[g] * self.shrink / self.gauge.prices[g] + radius * root(square) < self.scores[q]:
@@ -717,8 +734,8 @@ class Checker:
         zeros = all((low[j] is None or low[j] <= 0) and (high[j] is None or high[j] >= 0) for j in set(low) - set(rows))
         self._claim(zeros, "the interval of a coefficient that is proven zero does not contain 0")
         self._claim(not set(low) & set(self.gauge.free), "unpenalised coefficients have their intervals elsewhere")
-        # no coefficient of an unsigned gauge is negative: a lower bound of 0 is no claim
-        floor = {j: None if low[j] is not None and low[j] <= 0 and not self.gauge.signed else low[j] for j in rows}
+        # where no coefficient may be negative a lower bound of 0 is no claim
+        floor = {j: None if low[j] is not None and low[j] <= 0 and not self.gauge.signed[j] else low[j] for j in rows}
         wanted = [j for j in rows if (floor[j], high[j]) != (None, None)]
         free = list(zip(self.claims["free"]["lower"], self.claims["free"]["upper"]))
         bounded = [k for k, ends in enumerate(free) if ends != (None, None)]

@@ -5,6 +5,7 @@ whole ball for L2. Every gauge has an oracle; gauges that hold x block by block 
 on, and every other gauge is the image of one (`lift`).
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ import numpy as np
 from atomsieve.design import ALL, Design, Rows, as_slice
 from atomsieve.measure import Measure
 from atomsieve.piece import Piece
-from atomsieve.typing import Array, Index, Mask, Samples
+from atomsieve.typing import Array, Index, Mask, Samples, Signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +109,8 @@ class BlockGauge(Gauge):
     entrywise: bool = False
     """Whether every atom moves one output of x only (a tighter curvature bound for Multinomial)."""
 
-    signed: bool = True
-    """Whether the entries of x may be negative."""
+    signed: Signs = True
+    """Whether the entries of x may be negative: one answer for all, or one for each row of x."""
 
     @abstractmethod
     def labels(self, shape: tuple[int, ...]) -> Index:
@@ -126,6 +127,12 @@ class BlockGauge(Gauge):
     def prices(self, shape: tuple[int, ...]) -> Array | None:  # noqa: ARG002
         """Return the price of every block where `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""
         return None
+
+    def signs(self, shape: tuple[int, ...]) -> Signs:
+        """Return whether entries of x may be negative: one answer for all, or one for each, flattened."""
+        if isinstance(self.signed, bool) or len(shape) == 1:
+            return self.signed
+        return np.repeat(self.signed, math.prod(shape[1:]))
 
     def restrict(self, rows: Index) -> "BlockGauge":  # noqa: ARG002
         """Return the same gauge on the chosen rows of x; blocks keep their order."""

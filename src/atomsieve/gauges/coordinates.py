@@ -11,6 +11,7 @@ from atomsieve.checks import as_floats, keep_copy
 from atomsieve.design import Design
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.measure import Measure
+from atomsieve.signs import forbidden, some, upward
 from atomsieve.typing import Array, Index, Mask
 
 BLUR = 1e-12
@@ -19,7 +20,7 @@ BLUR = 1e-12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coordinates(BlockGauge):
-    """Weighted sum of coordinates; `signed` subclasses have the atoms `-e_j / weights_j` as well."""
+    """Weighted sum of coordinates; those that are `signed` have the atoms `-e_j / weights_j` as well."""
 
     weights: Any = None
     signed = True
@@ -34,7 +35,7 @@ class Coordinates(BlockGauge):
             raise ValueError(
                 f"{name}: weights must be non-negative numbers (0 leaves a coordinate unpenalised, inf excludes it)."
             )
-        if not self.signed and (weights == 0).any():
+        if self.signed is False and (weights == 0).any():
             raise ValueError(
                 f"{name}: weights must be positive (inf excludes a coordinate). A coordinate without a price "
                 "that must stay non-negative is not supported; give it a small weight."
@@ -73,16 +74,16 @@ class Coordinates(BlockGauge):
 
     def scores(self, z: Array) -> Array:
         scaled = z * self._atom_sizes(z.ndim)
-        return (np.abs(scaled) if self.signed else scaled).ravel()
+        return upward(scaled.ravel(), self.signs(z.shape))
 
     def sizes(self, x: Array) -> Array:
         sizes = np.abs(x)
         if self.weights is not None:
             weights = self._over(self.weights, x.ndim)
             sizes = sizes * np.where((sizes == 0) & np.isinf(weights), 0.0, weights)
-        if not self.signed:
-            sizes = np.where(x < 0, np.inf, sizes)
-        return sizes.ravel()
+        if self.signed is True:
+            return sizes.ravel()
+        return np.where(forbidden(x.ravel(), self.signs(x.shape)), np.inf, sizes.ravel())
 
     def prices(self, shape: tuple[int, ...]) -> Array:
         weights = np.ones(shape) if self.weights is None else self._over(self.weights, len(shape))
@@ -101,7 +102,7 @@ class Coordinates(BlockGauge):
         place = tuple(int(i) for i in np.unravel_index(block, z.shape))
         size = 1.0 if self.weights is None else float(np.broadcast_to(self._atom_sizes(z.ndim), z.shape)[place])
         values = np.zeros((1, *z.shape[1:]))
-        values[0, *place[1:]] = -size if self.signed and z[place] < 0 else size
+        values[0, *place[1:]] = -size if z[place] < 0 and some(self.signed, place[0]) else size
         return Atom(slice(place[0], place[0] + 1), values, block)
 
     def spread(self, measure: Measure, outputs: int) -> Array:
@@ -118,8 +119,9 @@ class Coordinates(BlockGauge):
         along = (z * sizes).ravel()
         cosine = (cross * sizes).ravel() / np.where(spread > 0, spread, 1.0)
         bound = along + radius * _distances(spread, norm, cosine)
-        if self.signed:
-            bound = np.maximum(bound, -along + radius * _distances(spread, norm, -cosine))
+        if self.signed is not False:
+            opposite = -along + radius * _distances(spread, norm, -cosine)
+            np.maximum(bound, opposite, out=bound, where=self.signs(z.shape))
         if z.ndim == 2:
             # atoms of different outputs: the curvature bound holds for each atom alone, not for their difference
             apart = np.ones(z.shape, dtype=bool)
@@ -137,8 +139,8 @@ class Coordinates(BlockGauge):
         for target, cost in zip(outputs.T, weights.T, strict=True):
             usable = np.flatnonzero(np.isfinite(cost))
             matrix, price = np.asarray(design.columns(usable)), cost[usable]
-            if self.signed:
-                matrix, price = np.hstack([matrix, -matrix]), np.tile(price, 2)
+            both = np.broadcast_to(self.signed, count)[usable]
+            matrix, price = np.hstack([matrix, -matrix[:, both]]), np.concatenate([price, price[both]])
             answer = optimize.linprog(price, A_eq=matrix, b_eq=target, method="highs")
             total += float("inf") if answer.fun is None else float(answer.fun)
         return total

@@ -1,8 +1,14 @@
-"""The (weighted) l1 norm: atoms `+e_j / weights_j` and `-e_j / weights_j`."""
+"""The (weighted) l1 norm: atoms `+e_j / weights_j` and `-e_j / weights_j`, or only the first where x_j must be >= 0."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
+import numpy as np
+
+from atomsieve.checks import as_mask, keep_copy
 from atomsieve.gauges.coordinates import Coordinates
+from atomsieve.typing import Index, Signs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -12,7 +18,58 @@ class L1(Coordinates):
     `weights` has one number per coordinate (None: all 1): 0 leaves the coordinate unpenalised (it moves to the free
     directions of the problem), inf excludes it. A matrix x is measured entry by entry.
 
+    `positive` has one truth value per coordinate, for a matrix x one per row (None: all False). Where it is True the
+    coordinate must not be negative: kappa is +inf where it is, and z_j counts in sigma as it is, without `| |`. Such
+    a coordinate needs a weight that is not 0.
+
     >>> import numpy as np
     >>> L1().value(np.array([1.0, -2.0])), L1([1.0, 4.0]).support(np.array([1.0, -2.0]))
     (3.0, 1.0)
+    >>> half = L1(positive=[False, True])
+    >>> half.value(np.array([-1.0, 2.0])), half.value(np.array([1.0, -2.0])), half.support(np.array([1.0, -2.0]))
+    (3.0, inf, 1.0)
     """
+
+    positive: Any = None
+
+    def __post_init__(self) -> None:
+        if self.positive is not None:
+            keep_copy(self, "positive", as_mask(self.positive, f"{type(self).__name__}: positive"))
+        super().__post_init__()
+        if self.positive is not None and self.weights is not None:
+            self._check_prices()
+
+    def _check_prices(self) -> None:
+        """Refuse coordinates without a price that must not be negative."""
+        name, shapes = type(self).__name__, (self.weights.shape, self.positive.shape)
+        if shapes[0][:1] != shapes[1]:
+            raise ValueError(
+                f"{name}: weights and positive must have one entry per coordinate each, got shapes {shapes[0]} and "
+                f"{shapes[1]}."
+            )
+        if (self.weights[self.positive] == 0).any():
+            raise ValueError(
+                f"{name}: weights must not be 0 where positive is True. A coordinate without a price that must stay "
+                "non-negative is not supported; give it a small weight."
+            )
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        super().check(shape)
+        if self.positive is not None and self.positive.shape != shape[:1]:
+            raise ValueError(
+                f"{type(self).__name__}: positive must have one truth value per coordinate, {shape[0]} in all, "
+                f"got shape {self.positive.shape}."
+            )
+
+    @cached_property
+    def signed(self) -> Signs:  # type: ignore[override]
+        """Whether coordinates may be negative, in one word where that says it."""
+        if self.positive is None or not self.positive.any():
+            return True
+        return False if self.positive.all() else np.logical_not(self.positive)
+
+    def restrict(self, rows: Index) -> Coordinates:
+        if self.positive is None:
+            return super().restrict(rows)
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, weights=weights, positive=self.positive[rows])

@@ -182,7 +182,7 @@ class Frame:
         labels, prices = problem.core.labels(problem.shape).ravel(), problem.core.prices(problem.shape)
         assert prices is not None  # noqa: S101
         stiffness = problem.loss.smoothness_near(point.u) * (problem.spread * (prices / unit)) ** 2
-        return cls(Blocks(labels, prices / unit, problem.core.signed), stiffness[labels])
+        return cls(Blocks(labels, prices / unit, problem.core.signs(problem.shape)), stiffness[labels])
 
 
 class Corrections:

@@ -16,7 +16,8 @@ from scipy.linalg import blas, lapack
 
 from atomsieve.methods.factor import INDEPENDENT
 from atomsieve.penalties import Penalty
-from atomsieve.typing import Array, Index, Mask
+from atomsieve.signs import some, upward
+from atomsieve.typing import Array, Index, Mask, Signs
 
 TABLEAU = 150
 """Entries up to which pivots are cheaper than factors."""
@@ -75,7 +76,7 @@ class Walk:
     penalty times its price, up or down.
     """
 
-    def __init__(self, tableau: Tableau, x: Array, gradient: Array, prices: Array, slope: float, *, signed: bool):
+    def __init__(self, tableau: Tableau, x: Array, gradient: Array, prices: Array, slope: float, *, signed: Signs):
         self.tableau, self.prices, self.slope, self.signed = tableau, prices, slope, signed
         self.values = np.where(tableau.face, x, gradient)
         self.normals = np.where(tableau.face, np.copysign(prices, x), 0.0)
@@ -146,7 +147,7 @@ class Walk:
             self.values[j] = -self.slope * self.normals[j]
             self.normals[j], self.earliest[j] = 0.0, -np.inf
             self.lower[j] = -self.slope * self.prices[j]
-            self.upper[j] = -self.lower[j] if self.signed else np.inf
+            self.upper[j] = -self.lower[j] if some(self.signed, j) else np.inf
         elif self.tableau.exchange(j):
             self.normals[j] = -math.copysign(self.prices[j], self.values[j])
             self.values[j] = self.earliest[j] = self.upper[j] = self.lower[j] = 0.0
@@ -156,18 +157,18 @@ class Walk:
     def _bound(self) -> None:
         bounds = np.where(self.tableau.face, 0.0, self.slope * self.prices)
         self.lower = -bounds
-        self.upper = bounds if self.signed else np.where(self.tableau.face, 0.0, np.inf)
+        self.upper = bounds if self.signed is True else np.where(self.tableau.face | self.signed, bounds, np.inf)
 
 
 def best_face(
-    hessian: Array, gradient: Array, x: Array, slope: float, penalty: Penalty, *, prices: Array, signed: bool
+    hessian: Array, gradient: Array, x: Array, slope: float, penalty: Penalty, *, prices: Array, signed: Signs
 ) -> tuple[Array, float] | None:
     """Return the best point of the model, as far as rounding lets it be found, and its slope; None where it is lost."""
     face = x != 0
     tableau = Tableau(hessian, face)
     if not tableau.independent:
         return None
-    scores = np.where(face, 0.0, np.abs(gradient) if signed else -gradient) / prices
+    scores = np.where(face, 0.0, upward(-gradient, signed)) / prices
     highest = float(scores.max())
     slope = slope if slope > 0 else highest
     if not slope > 0:

@@ -21,7 +21,8 @@ from atomsieve.methods.large import LargeFace
 from atomsieve.methods.pivot import TABLEAU, best_face
 from atomsieve.penalties import Penalty
 from atomsieve.rounding import EPS
-from atomsieve.typing import Array, Index, Mask
+from atomsieve.signs import some, upward
+from atomsieve.typing import Array, Index, Mask, Signs
 
 FACES = 60
 """Faces that are looked at before a model is left as it is: every one of them is an improvement."""
@@ -41,11 +42,14 @@ HALVINGS = 40
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A gauge on flat entries: `kappa(x) = sum over blocks of price_b norm2(x_b)`, entries signed or not."""
+    """A gauge on flat entries: `kappa(x) = sum over blocks of price_b norm2(x_b)`, entries signed or not.
+
+    `signed` may have one answer for each entry where block j is entry j.
+    """
 
     labels: Index
     prices: Array
-    signed: bool
+    signed: Signs
 
     @cached_property
     def single(self) -> bool:
@@ -92,12 +96,12 @@ class Blocks:
 
     def scores(self, z: Array) -> Array:
         """Return the best inner product of each block's atoms with z."""
-        return (self.norms(z) if self.signed else z) / self.prices
+        return (self.norms(z) if self.signed is True else upward(z, self.signed)) / self.prices
 
     def restrict(self, entries: Index) -> "Blocks":
         """Return the same gauge on some of the entries, whole blocks of them."""
         if self.single:
-            return Blocks(np.arange(len(entries)), self.prices[entries], self.signed)
+            return Blocks(np.arange(len(entries)), self.prices[entries], some(self.signed, entries))
         kept, labels = np.unique(self.labels[entries], return_inverse=True)
         return Blocks(labels, self.prices[kept], self.signed)
 
@@ -310,9 +314,11 @@ class Model:
         if not blocks.single:
             labels = blocks.labels[entries]
             return x * (blocks.prices[labels] / sizes[labels])
-        if not blocks.signed:
-            return blocks.prices[entries]
-        return np.copysign(blocks.prices[entries], np.where(x != 0, x, -gradient))
+        prices, signed = blocks.prices[entries], some(blocks.signed, entries)
+        if signed is False:
+            return prices
+        normals = np.copysign(prices, np.where(x != 0, x, -gradient))
+        return normals if signed is True else np.where(signed, normals, prices)
 
     def _bend_gauge(self, system: Array, entries: Index, x: Array, sizes: Array, slope: float) -> Array:
         """Add the Hessian of the gauge, `price / norm (I - u u')` for each block with its direction u, in place."""

@@ -7,7 +7,7 @@ from atomsieve.checks import require_piece, require_positive
 from atomsieve.design import Design
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.measure import Measure
-from atomsieve.typing import Array, Index, Mask
+from atomsieve.typing import Array, Index, Mask, Signs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +68,7 @@ class Scaled(BlockGauge):
         return self._blocks.sizes(x) / self.radius
 
     @property
-    def signed(self) -> bool:  # type: ignore[override]
+    def signed(self) -> Signs:  # type: ignore[override]
         return self._blocks.signed
 
     def prices(self, shape: tuple[int, ...]) -> Array | None:
