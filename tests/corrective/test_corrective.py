@@ -62,6 +62,7 @@ GAUGES = {
     "Atoms": lambda rng: Atoms(rng.standard_normal((D, 20))),
     "Scaled": lambda _: Scaled(L1(), 3.0),
     "Image": lambda rng: Image(Group(np.arange(15) // 3), rng.standard_normal((D, 15))),
+    "positive": lambda rng: L1(rng.choice([0.5, 1.0, 2.0], D), positive=rng.random(D) < 0.5),
 }
 
 
@@ -256,7 +257,7 @@ def test_dependent_columns_get_a_proximal_term():
     np.testing.assert_allclose(hessian @ found, np.ones((3, 1)), rtol=1e-6)
 
 
-@pytest.mark.parametrize("gauge", ["L1", "weighted L1", "NonNegative", "L2", "Group", "rows", "Image"])
+@pytest.mark.parametrize("gauge", ["L1", "weighted L1", "NonNegative", "L2", "Group", "rows", "Image", "positive"])
 @pytest.mark.parametrize("loss", [Squared(), Logistic(), Multinomial()], ids=repr)
 @pytest.mark.parametrize("penalty", [Linear(0.1), Ball(2.0)], ids=repr)
 def test_large_faces_are_solved_through_products(monkeypatch, loss, penalty, gauge):

@@ -264,13 +264,13 @@ class Penalty:
 class Geometry:
     """The lifted coefficients: `x = matrix c`, each of the `size * K` entries of c with a block and an atom size.
 
-    An atom size of 0 excludes the entry, +inf leaves it free.
+    An atom size of 0 excludes the entry, +inf leaves it free. `signed` says which rows of c may be negative.
     """
 
     matrix: np.ndarray
     blocks: np.ndarray
     atom: np.ndarray
-    signed: bool = True
+    signed: np.ndarray
     cube: bool = False
 
 
@@ -285,15 +285,19 @@ def geometry(gauge, d, classes):
         inner = geometry(gauge.gauge, matrix.shape[1], classes)
         return Geometry(matrix @ inner.matrix, inner.blocks, inner.atom, inner.signed, inner.cube)
     if name in ("L2", "LInf"):
-        return Geometry(np.eye(d), np.zeros((d, classes), int), np.ones((d, classes)), cube=name == "LInf")
+        return Geometry(np.eye(d), np.zeros((d, classes), int), np.ones((d, classes)), np.full(d, True), name == "LInf")
     weights = np.ones(1) if gauge.weights is None else np.asarray(gauge.weights, dtype=float)
     if name == "Group":
         codes = np.arange(d) if gauge.groups is None else np.unique(gauge.groups, return_inverse=True)[1]
         atom = 1 / (weights[codes] if gauge.weights is not None else np.ones(d))
-        return Geometry(np.eye(d), np.repeat(codes[:, None], classes, 1), np.repeat(atom[:, None], classes, 1))
+        codes, atom = (np.repeat(values[:, None], classes, 1) for values in (codes, atom))
+        return Geometry(np.eye(d), codes, atom, np.full(d, True))
     weights = np.broadcast_to(weights if weights.ndim == 2 else weights[:, None], (d, classes))
     atom = np.array([[np.inf if w == 0 else 1 / w for w in row] for row in weights])
-    return Geometry(np.eye(d), np.arange(d * classes).reshape(d, classes), atom, signed=name == "L1")
+    signed = np.full(d, name == "L1")
+    if name == "L1" and gauge.positive is not None:
+        signed = np.array([not flag for flag in gauge.positive])
+    return Geometry(np.eye(d), np.arange(d * classes).reshape(d, classes), atom, signed)
 
 
 class Model:
@@ -316,6 +320,7 @@ class Model:
         columns, atom = X @ shape.matrix.astype(REAL), np.where(shape.blocks == without, 0, shape.atom).ravel()
         self.kept = np.flatnonzero((atom > 0) & np.isfinite(atom))
         self.D = np.kron(columns, np.eye(self.classes))[:, self.kept] * atom[self.kept].astype(REAL)
+        self.signed = np.repeat(shape.signed, self.classes)[self.kept]
         self.numbers = np.unique(shape.blocks.ravel()[self.kept])
         self.members = [np.flatnonzero(shape.blocks.ravel()[self.kept] == number) for number in self.numbers]
         unpenalised = [np.ones((self.n, int(intercept))), columns[:, np.isinf(shape.atom).all(axis=1)]]
@@ -358,11 +363,12 @@ class Model:
         """Return `max of p . z` over the atoms p of each block and 0."""
         if self.geometry.cube:
             return np.array([np.abs(z).sum()])
-        return np.array([norm(z[rows] if self.geometry.signed else np.maximum(z[rows], 0)) for rows in self.members])
+        z = np.where(self.signed, z, np.maximum(z, 0))
+        return np.array([norm(z[rows]) for rows in self.members])
 
     def kappa(self, c):
         """Return the gauge of c, +inf outside the cone of the atoms."""
-        return self.sizes(c).sum() if self.geometry.signed or (c >= 0).all() else REAL(np.inf)
+        return self.sizes(c).sum() if (self.signed | (c >= 0)).all() else REAL(np.inf)
 
     def sigma(self, z):
         """Return the support function at z."""
@@ -440,8 +446,8 @@ def conic(model):
         constraints.append(cp.norm_inf(c) <= s)
     else:
         constraints.append(sum(cp.norm2(c[rows]) for rows in model.members) <= s)
-    if not model.geometry.signed:
-        constraints.append(c >= 0)
+    if not model.signed.all():
+        constraints.append(c[~model.signed] >= 0)
     program = cp.Problem(cp.Minimize(model.weights.astype(float) @ model.loss.convex(u) + charge), constraints)
     tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12)
     with warnings.catch_warnings():
@@ -452,7 +458,7 @@ def conic(model):
             return np.zeros(c.shape), model.rest
     if c.value is None or not np.isfinite(c.value).all():
         return np.zeros(c.shape), model.rest
-    return c.value if model.geometry.signed else np.maximum(c.value, 0), b.value if b.size else np.zeros(0)
+    return np.where(model.signed, c.value, np.maximum(c.value, 0)), b.value if b.size else np.zeros(0)
 
 
 # Second phase: Newton's method on the face where the gauge is smooth, `c = basis v`.

@@ -99,6 +99,13 @@ def weighted_l1(rng, d):
     return L1(weights)
 
 
+def some_positive(rng, d):
+    """Weights over two orders of magnitude; some coordinates must not be negative, and some may be."""
+    positive = rng.random(d) < 0.5
+    positive[-2:] = [True, False][-d:]
+    return L1(np.exp(rng.uniform(-1, 2, d)), positive=positive)
+
+
 def groups(rng, d):
     """Labels in no order and with holes."""
     return 3 * rng.integers(0, max(2, d // 2), d)
@@ -129,6 +136,7 @@ GAUGES = {
     "Scaled": lambda rng, _: Scaled(L1(), log_uniform(rng, 0.2, 5)),
     "Image of L1": lambda rng, d: image(rng, L1(), d, d + 3),
     "Image of Group": lambda rng, d: image(rng, Group(np.arange(2 * d) // 2), d, 2 * d),
+    "L1 positive": some_positive,
 }
 
 
@@ -150,10 +158,10 @@ class Case:
         """The reference, or an error where it cannot be proved."""
         return naive.reference(**self.pieces)
 
-    @property
-    def signed(self):
-        """Whether coefficients of both signs have a finite gauge."""
-        return naive.geometry(self.pieces["gauge"], self.pieces["X"].shape[1], 1).signed
+    def inside(self, x):
+        """Return x with the signs of coefficients turned where their gauge would be infinite."""
+        signed = naive.geometry(self.pieces["gauge"], self.pieces["X"].shape[1], 1).signed
+        return np.where(signed if x.ndim == 1 else signed[:, None], x, np.abs(x))
 
     @cached_property
     def support(self):
@@ -338,7 +346,8 @@ ALL_CURVED = {name: make for name, make in (PENALTIES | EXTREME_PENALTIES).items
 def twisted(twist, loss, seed):
     """Return the problem of an attack."""
     rng = np.random.default_rng([seed, list(TWISTS).index(twist), list(LOSSES).index(loss)])
-    penalty, gauge = str(rng.choice(list(ALL_CURVED))), str(rng.choice(list(GAUGES)))
+    others = [name for name in GAUGES if name != "L1 positive"]
+    penalty, gauge = str(rng.choice(list(ALL_CURVED))), str(rng.choice(others))
     n, d = PAIRED + 3, int(rng.integers(2, 5))
     pieces = {"X": rng.standard_normal((n, d)), "loss": LOSSES[loss](rng)}
     pieces["y"] = targets(rng, pieces["loss"], pieces["X"] @ rng.standard_normal(d))
@@ -347,6 +356,8 @@ def twisted(twist, loss, seed):
     if gauge == "L1 weights" and loss in ("Logistic", "Multinomial"):
         weights = pieces["gauge"].weights  # a free column may separate the classes, and no solution exists
         pieces["gauge"] = L1(np.where(weights == 0, 1.0, weights))
+    elif gauge == "L1":  # with a mask, as it is attacked with weights anyway
+        pieces["gauge"] = some_positive(rng, pieces["X"].shape[1])
     return Case(pieces, slack=ILL_CONDITIONED.get(twist, SLACK), near_ties=twist in NEAR_TIES)
 
 
@@ -404,8 +415,8 @@ def points_near_and_far(case, rng):
     near = [x * (1 + size * rng.standard_normal(x.shape)) for size in (0, 1e-12, 1e-8, 1e-4, 0.1)]
     far = [size * rng.standard_normal(x.shape) for size in (1e-3, 0.3, 10)]
     for place in (*near, 3 * x, *far):
-        inside = problem.core.keep(place, problem.eligible)
-        yield problem.at(problem.state(inside if case.signed else np.abs(inside)), problem.eligible)
+        inside = problem.core.keep(case.inside(place), problem.eligible)
+        yield problem.at(problem.state(inside), problem.eligible)
 
 
 # The tests.
