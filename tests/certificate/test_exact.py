@@ -39,7 +39,7 @@ def draw_penalty(rng, A, y, counts, signed):
     """Return a penalty whose strength lies in the range where something happens; now and then exactly at its end."""
     with np.errstate(all="ignore"):
         pulls = A.T @ (counts * y) / counts.sum()
-        top, bend = float(np.abs(pulls).max() if signed else pulls.max()), float(np.abs(A).max()) ** 2
+        top, bend = float(np.where(signed, np.abs(pulls), pulls).max()), float(np.abs(A).max()) ** 2
     top = top if 0 < top < np.inf else 1.0
     bend = bend if 0 < bend < np.inf else 1.0
     if rng.random() < 0.2:
@@ -52,17 +52,23 @@ def draw_penalty(rng, A, y, counts, signed):
     return Ball(max(top / bend * float(rng.choice([0.1, 0.5, 1.0])), 1e-300))
 
 
-def draw_gauge(rng, A, signed):
-    """Return a gauge, the columns of its lifted problem and their prices, all exact."""
+def draw_signs(rng, d):
+    """Return which coefficients may be negative: all, none, or some of them."""
+    return [np.full(d, True), np.full(d, False), rng.random(d) < 0.5][rng.choice(3, p=[0.4, 0.3, 0.3])]
+
+
+def draw_gauge(rng, A):
+    """Return a gauge, the columns of its lifted problem with prices and signs, all exact."""
     d = A.shape[1]
+    signed = draw_signs(rng, d)
     prices = np.ones(d) if rng.random() < 0.7 else rng.integers(1, 4, d).astype(float)
     weights = None if (prices == 1).all() else prices
-    if signed:
-        return L1(weights), A, prices
+    if signed.any():
+        return L1(weights, positive=None if signed.all() else ~signed), A, prices, signed
     if rng.random() < 0.5 and np.array_equal(A, np.round(A)) and np.abs(A).max() < 100:
         matrix = rng.integers(-2, 3, (d, int(rng.integers(1, 5)))).astype(float)
-        return Atoms(matrix), A @ matrix, np.ones(matrix.shape[1])
-    return NonNegative(weights), A, prices
+        return Atoms(matrix), A @ matrix, np.ones(matrix.shape[1]), np.full(matrix.shape[1], False)
+    return [NonNegative(weights), L1(weights, positive=~signed)][rng.integers(2)], A, prices, signed
 
 
 def point(rng, problem):
@@ -72,7 +78,7 @@ def point(rng, problem):
         return np.zeros(problem.shape)
     if kind == 1:
         x = rng.standard_normal(problem.shape)
-        return x if problem.core.signed else np.abs(x)
+        return np.where(problem.core.signed, x, np.abs(x)) if rng.random() < 0.9 else x
     return solve(problem, tol=1e-3 if kind == 2 else 1e-14).lifted
 
 
@@ -101,8 +107,7 @@ def trial(seed):
     rng = np.random.default_rng(seed)
     A, y = draw(rng)
     counts = np.ones(len(y)) if rng.random() < 0.7 else rng.integers(1, 4, len(y)).astype(float)
-    signed = bool(rng.random() < 0.6)
-    gauge, columns, prices = draw_gauge(rng, A, signed)
+    gauge, columns, prices, signed = draw_gauge(rng, A)
     penalty = draw_penalty(rng, columns, y, counts, signed)
     truth = solve_exactly(columns, y, penalty, counts=counts, prices=prices, signed=signed)
     if truth is None:

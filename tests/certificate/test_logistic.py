@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from flint import arb
+from test_exact import draw_signs
 from truth import solve_logistic
 
 from atomsieve import L1, Ball, Linear, Logistic, NonNegative, Problem, Square, solve
@@ -16,7 +17,7 @@ def trial(seed):
     A = rng.integers(-3, 4, (n, d)).astype(float) if rng.random() < 0.5 else rng.standard_normal((n, d))
     A = A * np.exp2(rng.integers(-20, 20, d)) if rng.random() < 0.2 else A
     y = rng.choice([-1.0, 1.0], n)
-    signed, prices = bool(rng.random() < 0.6), rng.choice([1.0, 1.0, 2.0, 0.5], d)
+    signed, prices = draw_signs(rng, d), rng.choice([1.0, 1.0, 2.0, 0.5], d)
     pulls = A.T @ y / n / 2
     top, bend = float(np.abs(pulls).max()), float(np.abs(A).max()) ** 2
     if top == 0:
@@ -26,7 +27,8 @@ def trial(seed):
         Square(bend * float(rng.choice([1.0, 0.1, 0.01]))),
         Ball(top / bend * float(rng.choice([0.1, 1.0, 3.0]))),
     ][rng.integers(3)]
-    problem = Problem(A, y, loss=Logistic(), gauge=(L1 if signed else NonNegative)(prices), penalty=penalty)
+    gauge = L1(prices, positive=~signed) if signed.any() else NonNegative(prices)
+    problem = Problem(A, y, loss=Logistic(), gauge=gauge, penalty=penalty)
     solved = solve(problem, tol=1e-14).lifted
     truth = solve_logistic(A, y, penalty, prices=prices, signed=signed, guess=solved)
     if truth is None:

@@ -48,12 +48,15 @@ PENALTIES = [Linear(0.05), Square(0.1), Ball(0.8), LogBarrier(2.0, 1.0), Power(0
 GAUGES = [
     L1(),
     L1([0.0, *[1.0] * 8, np.inf]),
+    L1([1.0, 0.0, 2.0, np.inf, *[1.0] * 6], positive=[True, False, False, True] + [True, False] * 3),
     NonNegative(),
     Simplex(),
     Group(np.arange(10) // 3, [1.0, 2.0, 1.0, 1.5]),
     L2(),
     Scaled(L1(), 0.3),
+    Scaled(L1(positive=[True, False] * 5), 0.3),
     Atoms(np.random.default_rng(0).integers(-2, 3, (10, 12)).astype(float)),
+    Image(L1(positive=[False, True, True, False]), np.random.default_rng(2).standard_normal((10, 4))),
     Image(Group([0, 0, 1, 1]), np.random.default_rng(1).standard_normal((10, 4))),
 ]
 

@@ -2,9 +2,9 @@
 
     minimise  sum_i s_i (A x - y)_i^2 / 2  +  S phi(sum_j price_j abs(x_j)),     S = sum_i s_i
 
-The predictions at the optimum are unique, and so is the size of x. The solutions are a polytope; its corners have
-linearly independent columns (with their prices below them), so that all corners are found by trying every choice of
-signs.
+where x_j >= 0 for those j that are not `signed`. The predictions at the optimum are unique, and so is the size of x.
+The solutions are a polytope; its corners have linearly independent columns (with their prices below them), so that all
+corners are found by trying every choice of signs.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def solve_exactly(A, y, penalty, *, counts, prices, signed):
     pull = [sum((w * r[j] * t for w, r, t in zip(weights, rows, targets)), fmpq(0)) for j in range(d)]
     base = sum((w * t * t for w, t in zip(weights, targets)), fmpq(0)) / 2
     corners, value = [], None
-    for signs in product((-1, 0, 1) if signed else (0, 1), repeat=d):
+    for signs in product(*((-1, 0, 1) if both else (0, 1) for both in signed)):
         support = [j for j in range(d) if signs[j]]
         found = _corner(gram, pull, total, [signs[j] * cost[j] for j in support], support, penalty)
         if found is None:
@@ -48,7 +48,7 @@ def solve_exactly(A, y, penalty, *, counts, prices, signed):
         if any(x * signs[j] <= 0 for x, j in zip(on, support)):
             continue
         scores = [pull[j] - sum((gram[j][k] * x for k, x in zip(support, on)), fmpq(0)) for j in range(d)]
-        if any((abs(z) if signed else z) > alpha * c for z, c in zip(scores, cost)):
+        if any((abs(z) if both else z) > alpha * c for z, both, c in zip(scores, signed, cost)):
             continue
         x = [fmpq(0)] * d
         for k, v in zip(support, on):
@@ -135,6 +135,9 @@ def _logistic(A, y, penalty, prices, signed, guess):
     normals = [arb(float(prices[j]) * (1 if guess[j] > 0 else -1)) for j in support]
     k, ball = len(support), isinstance(penalty, Ball)
 
+    def sided(z):
+        return [abs(v) if both else v for v, both in zip(z, signed)]
+
     def equations(x):
         """Return what must vanish and its derivative; for a ball the last unknown is the slope."""
         u = [sum((row[j] * v for j, v in zip(support, x)), arb(0)) for row in rows]
@@ -158,7 +161,7 @@ def _logistic(A, y, penalty, prices, signed, guess):
 
     if not k:
         _, _, z, slope = equations([arb(0)] if ball else [])
-        inside = not ball and all((abs(v) if signed else v) < slope * arb(c) for v, c in zip(z, prices.tolist()))
+        inside = not ball and all(v < slope * arb(c) for v, c in zip(sided(z), prices.tolist()))
         return [arb(0)] * d if inside else None
     x = [arb(float(guess[j])) for j in support]
     if ball:
@@ -181,10 +184,11 @@ def _logistic(A, y, penalty, prices, signed, guess):
     image = [v - step[a, 0] for a, v in enumerate(x)]
     if not all(w.contains_interior(v) for w, v in zip(wide, image)):
         return None
-    if any(not v * s > 0 for v, s in zip(wide, normals)) or (ball and not wide[k] > 0):
+    allowed = all(signed[j] or guess[j] > 0 for j in support)
+    if not allowed or any(not v * s > 0 for v, s in zip(wide, normals)) or (ball and not wide[k] > 0):
         return None
     off = [j for j in range(d) if j not in support]
-    if any(not (abs(z[j]) if signed else z[j]) < slope * arb(float(prices[j])) for j in off):
+    if any(not sided(z)[j] < slope * arb(float(prices[j])) for j in off):
         return None
     answer = [arb(0)] * d
     for a, j in enumerate(support):
