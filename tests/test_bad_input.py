@@ -226,6 +226,19 @@ class TestShapes:
         with refused(gauge.__name__, "weights", r"\(5,\)"):
             Problem(X, Y, gauge=gauge(weights))
 
+    @pytest.mark.parametrize("wrap", [lambda gauge: gauge, lambda gauge: Scaled(gauge, 2.0)], ids=["L1", "Scaled"])
+    def test_positive_coordinates(self, wrap):
+        with refused("L1", "positive", "one truth value per coordinate", "5 in all", r"\(4,\)"):
+            Problem(X, Y, gauge=wrap(L1(positive=[True] * (D - 1))))
+
+    def test_positive_coordinates_of_an_image(self):
+        with refused("L1", "positive", "3 in all"):
+            Problem(X, Y, gauge=Image(L1(positive=[True] * D), np.ones((D, 3))))
+
+    def test_positive_coordinates_beside_weights(self):
+        with refused("L1", "weights and positive", r"\(5,\)", r"\(4,\)"):
+            L1(np.ones(D), positive=[True] * (D - 1))
+
     @pytest.mark.parametrize("groups", [[0, 0, 1], [[0, 0, 0, 1, 1]], 0, "aabbc"])
     def test_groups(self, groups):
         with refused("Group", "groups", "one label per feature"):
@@ -311,6 +324,18 @@ class TestNotNumbers:
     def test_gauge_weights(self, gauge, spoil):
         with refused("weights"):
             Problem(X, Y, gauge=gauge(spoil(np.ones(D))))
+
+    @pytest.mark.parametrize(
+        "positive",
+        [True, "yes", [0, 2], [1.0] * D, [None] * D, ["True"] * D, [[True]] * D, [[True], [True, False]]],
+    )
+    def test_positive_coordinates(self, positive):
+        with refused("L1", "positive", "truth values", "True or False"):
+            L1(positive=positive)
+
+    def test_positive_coordinates_that_are_missing(self):
+        with refused("L1", "positive", "missing"):
+            L1(positive=np.ma.masked_array([True] * D, mask=[True] + [False] * (D - 1)))
 
     @pytest.mark.parametrize("groups", [[None] * D, [0, 0, np.nan, np.nan, 1]])
     def test_group_labels(self, groups):
@@ -573,6 +598,21 @@ class TestNoSolution:
     def test_start_outside_the_cone(self, gauge):
         with refused(r"\bstart\b", "cone", "negative"):
             solve(Problem(X, Y, gauge=gauge), start=spoilt(np.ones(D), -1.0))
+
+    def test_start_where_some_must_not_be_negative(self):
+        problem = Problem(X, Y, gauge=L1(positive=[True, True, False, False, False]))
+        assert solve(problem, start=[0.0, 1.0, -1.0, 1.0, -1.0]).converged
+        with refused(r"\bstart\b", "cone", "negative"):
+            solve(problem, start=[0.0, -1.0, 1.0, 1.0, 1.0])
+
+    @pytest.mark.parametrize("positive", [[True, False, True, False, True], [True] * D])
+    def test_positive_coordinates_need_a_price(self, positive):
+        with refused("L1", "weights", "without a price", "small weight"):
+            L1([1.0, np.inf, 0.0, 1.0, 1.0], positive=positive)
+        assert L1([1.0, 0.0, np.inf, 0.0, 1.0], positive=[True, False, True, False, True]).free_rows().tolist() == [
+            1,
+            3,
+        ]
 
     def test_nonnegative_coordinates_stay_so_without_a_price(self):
         """A weight of 0 makes a coordinate free of charge; it must not make it free of its sign."""

@@ -59,6 +59,7 @@ TARGETS = {
 GAUGES = [
     L1(),
     L1([1.0, 2.0, 0.5, 1.0, 1.0, 3.0]),
+    L1(positive=[True, False, True, False, False, True]),
     NonNegative(),
     Simplex(),
     Group([0, 0, 1, 1, 2, 2]),
@@ -829,7 +830,8 @@ class TestRuns:
     def test_answer_does_not_depend_on_the_start(self, gauge, method):
         start = np.full(2 * D + 1 if isinstance(gauge, Atoms) else D, 2.0)
         if not isinstance(gauge, (NonNegative, Simplex, Atoms)):
-            start[::2] = -2.0
+            negative = np.arange(D) % 2 == 0
+            start[negative & ~gauge.positive if getattr(gauge, "positive", None) is not None else negative] = -2.0
         afar = quick_answer(X, gauge=gauge, method=method, start=start, intercept=True)
         assert_same_value(afar, quick_answer(X, gauge=gauge, method=method, intercept=True))
         charge = afar.problem.penalty.value(afar.problem.core.value(afar.lifted))
@@ -918,6 +920,9 @@ PIECES = [
     *GAUGES,
     L1(np.arange(3.0)),
     L1((0.0, np.inf, 1.0)),
+    L1(positive=[True, False, True]),
+    L1(positive=np.array([False, False, True])),
+    L1([1.0, 0.0, 1.0], positive=[True, False, True]),
     NonNegative([1, 2]),
     Group(),
     Group(np.array([0, 1, 1]), np.ones(2)),
@@ -979,6 +984,15 @@ class TestPieces:
         assert piece == twin
         assert hash(piece) == hash(twin)
         assert piece != gauge(pd.Series([1.0, 3.0]))
+
+    def test_masks_of_any_kind_make_equal_pieces(self):
+        flags = [True, False, True]
+        kinds = [flags, tuple(flags), np.array(flags), np.array(flags, dtype=object), pd.Series(flags)]
+        pieces = [L1(positive=kind) for kind in [*kinds, pd.Series(flags, dtype="boolean")]]
+        assert all(piece == pieces[0] and hash(piece) == hash(pieces[0]) for piece in pieces)
+        assert pieces[0] != L1(positive=[True, False, False])
+        with pytest.raises(ValueError, match="read-only"):
+            pieces[0].positive[0] = False
 
     def test_sparse_formats_of_one_matrix_make_equal_pieces(self):
         one, other = Image(L1(), sparse.csr_array(BITS)), Image(L1(), sparse.csc_array(BITS))
