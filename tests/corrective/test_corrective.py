@@ -267,6 +267,19 @@ def test_large_faces_are_solved_through_products(monkeypatch, loss, penalty, gau
     assert result.converged, result
 
 
+@pytest.mark.parametrize("gauge", ["NonNegative", "positive"])
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+@pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=repr)
+def test_small_faces_are_solved_without_pivots(monkeypatch, loss, penalty, gauge, wide):
+    """The same problems with a factor for every face, as where rounding has spoilt the pivots."""
+    monkeypatch.setattr("atomsieve.methods.quadratic.TABLEAU", 0)
+    problem = draw(loss, penalty, gauge, wide)
+    result = solve(problem, tol=1e-10)
+    assert result.converged, result
+    assert problem.core.value(result.lifted) < np.inf
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_no_weight_on_what_was_ruled_out(seed):
     """Entries of one row of a matrix x are ruled out one by one; the others stay in the working set."""
