@@ -33,7 +33,7 @@ class Piece:
 
         >>> from atomsieve import L1, Scaled
         >>> Scaled(L1(), 2.0).with_params(radius=3.0, gauge__weights=[1.0, 2.0])
-        Scaled(gauge=L1(weights=array([1., 2.])), radius=3.0)
+        Scaled(gauge=L1(weights=array([1., 2.]), positive=None), radius=3.0)
         """
         known = self.get_params(deep=False)
         own: dict[str, Any] = {}

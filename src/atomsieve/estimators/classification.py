@@ -100,7 +100,7 @@ class Classification(ClassifierMixin, SparseModel):
 class GaugeClassifier(ByClasses, Classification):
     """Sparse classification with any loss, gauge and penalty, and a certificate.
 
-    Minimises
+    Minimises ::
 
         sum_i w_i loss(x_i . coef + intercept, y_i) / sum_i w_i + penalty(gauge(coef))
 
@@ -198,7 +198,7 @@ class GaugeClassifier(ByClasses, Classification):
 class CertifiedLogisticRegression(ByFactors, Classification):
     """scikit-learn's LogisticRegression with an l1 penalty, and a certificate: same objective, parameters and answers.
 
-    Minimises, for two classes y_i = -1 and 1, with weights w_i (sample weight times class weight, 1 by default),
+    Minimises, for two classes y_i = -1 and 1, with weights w_i (sample weight times class weight, 1 by default) ::
 
         C sum_i w_i log(1 + exp(-y_i (x_i . coef + intercept))) + sum_j weights_j |coef_j|
 

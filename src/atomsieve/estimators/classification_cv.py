@@ -88,7 +88,7 @@ class GaugeClassifierCV(ChosenStrength, GaugeClassifier):
 class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression):
     """scikit-learn's LogisticRegressionCV with an l1 penalty, and a certificate; with the 1-SE rule.
 
-    The objective is that of `CertifiedLogisticRegression`:
+    The objective is that of `CertifiedLogisticRegression` ::
 
         C sum_i w_i log(1 + exp(-y_i (x_i . coef + intercept))) + sum_j weights_j |coef_j|
 

@@ -57,6 +57,8 @@ class CrossValidated(SparseModel):
     cv_error_: Array
     best_index_: int
 
+    _loss_name = "held-out loss"
+
     def _shape(self) -> Penalty:
         """Return the shape whose strength is chosen."""
         return Linear()

@@ -33,7 +33,7 @@ class Regression(RegressorMixin, SparseModel):
 class GaugeRegressor(ByPieces, Regression):
     """Sparse regression with any loss, gauge and penalty, and a certificate.
 
-    Minimises
+    Minimises ::
 
         sum_i w_i loss(x_i . coef + intercept, y_i) / sum_i w_i + penalty(gauge(coef))
 
@@ -141,7 +141,7 @@ class GaugeRegressor(ByPieces, Regression):
 class CertifiedLasso(ByFactors, Regression):
     """scikit-learn's Lasso with a certificate: the same objective, parameters and answers.
 
-    Minimises, with sample weights w_i (1 by default),
+    Minimises, with sample weights w_i (1 by default) ::
 
         sum_i w_i (y_i - x_i . coef - intercept)^2 / (2 sum_i w_i) + alpha sum_j weights_j |coef_j|
 

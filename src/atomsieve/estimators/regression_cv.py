@@ -113,7 +113,7 @@ class GaugeRegressorCV(ChosenStrength, Regression):
 class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
     """scikit-learn's LassoCV with a certificate: the same objective, parameters and answers, and the 1-SE rule.
 
-    The objective is that of `CertifiedLasso`:
+    The objective is that of `CertifiedLasso` ::
 
         sum_i w_i (y_i - x_i . coef - intercept)^2 / (2 sum_i w_i) + alpha sum_j weights_j |coef_j|
 
@@ -209,6 +209,8 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
 
     def _loss(self) -> Loss:
         return Squared()
+
+    _loss_name = "held-out loss (half the mean squared error)"
 
     def _selections(self) -> tuple[str, ...]:
         return (*RULES, "cyclic", "random")
