@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from atomsieve.design import ALL, DenseDesign, StackDesign
+from atomsieve.design import ALL, DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.limits import Limits
 from atomsieve.methods.base import apply
@@ -83,6 +83,9 @@ class WorkingSet(Protocol):
     patience: float
     """Number of passes without a better gap after which there is no hope."""
 
+    complete: bool
+    """Whether no block outside is expected to join the support at the optimum."""
+
     def enter(self, point: Point) -> Point:
         """Return a point of the large problem as one of the small problem."""
 
@@ -91,33 +94,62 @@ class WorkingSet(Protocol):
 
 
 class RowSet:
-    """The support and the blocks with the best scores, together twice as many: rows of the lifted coefficients."""
+    """The support and the blocks with the best scores, together twice as many: rows of the lifted coefficients.
+
+    The set is kept, with the copy of its columns, as long as no block outside comes near to joining.
+    """
 
     patience = 20.0
 
+    def __init__(self) -> None:
+        self.complete = False
+        self._design: Design | None = None
+
     def enter(self, point: Point) -> Point:
+        problem = point.problem
+        if problem.design is not self._design or not self._suffices(point):
+            self._choose(point)
+            self._suffices(point)
+        if len(self._rows) == self._shape[0]:
+            return point
+        return point.restrict(self._part.at_penalty(problem.penalty), self._rows, self._blocks)
+
+    def leave(self, state: State) -> State:
+        if len(self._rows) == self._shape[0]:
+            return state
+        x = np.zeros(self._shape)
+        x[self._rows] = state.x
+        return replace(state, x=x)
+
+    def _choose(self, point: Point) -> None:
+        """Make a set for this point."""
         problem, core = point.problem, point.problem.core
         sizes = core.sizes(point.state.x)
         count = max(FEW if len(point.u) <= 100 else START, 2 * int(np.count_nonzero(sizes)))
         chosen = best(np.where(sizes > 0, np.inf, point.scores), count)
-        self.shape, self.rows = problem.shape, np.flatnonzero(core.rows(chosen, problem.shape))
-        if len(self.rows) == problem.shape[0]:
-            return point
-        blocks = np.unique(core.labels(problem.shape)[self.rows])
-        return point.restrict(problem.restrict(self.rows), self.rows, blocks)
+        self._design, self._shape = problem.design, problem.shape
+        self._rows = np.flatnonzero(core.rows(chosen, problem.shape))
+        self._blocks = np.unique(core.labels(problem.shape)[self._rows])
+        self._part = problem if len(self._rows) == problem.shape[0] else problem.restrict(self._rows)
 
-    def leave(self, state: State) -> State:
-        if len(self.rows) == self.shape[0]:
-            return state
-        x = np.zeros(self.shape)
-        x[self.rows] = state.x
-        return replace(state, x=x)
+    def _suffices(self, point: Point) -> bool:
+        """Return whether the set holds the support and all blocks that may join it, by the strong rule.
+
+        Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty.
+        """
+        x, mass = point.state.x, point.state.mass
+        slope = marginal_slope(point.problem.penalty, mass, float(np.vdot(x, point.z))) * point.factor
+        outside = point.scores.copy()
+        outside[self._blocks] = -np.inf
+        self.complete = float(outside.max()) <= 2 * slope - point.sigma
+        return self.complete and np.count_nonzero(x) == np.count_nonzero(x[self._rows])
 
 
 class AtomSet:
     """Atoms found by the oracle, one more at each pass, for gauges whose blocks are not l2 balls."""
 
     patience = 200.0
+    complete = False
 
     def __init__(self) -> None:
         self.atoms: list[Atom] = []
@@ -196,21 +228,24 @@ class Corrections:
         self._left = 0.0
 
     def advance(self, point: Point, t: int) -> tuple[State, float]:  # noqa: ARG002
-        # where the last working set left nothing out, the rest is a matter of Newton steps alone
-        fraction = FINE if point.gap <= 2 * self._left else FRACTION
-        inner, enough = self.working_set.enter(point), fraction * min(point.gap, point.objective)
-        enough, length, frame = max(enough, self.limits.gap / 4), 1.0, Frame.of(inner, self.curvature.unit)
+        inner = self.working_set.enter(point)
+        # where the working set leaves nothing out, the rest is a matter of Newton steps alone
+        fraction = FINE if self.working_set.complete or point.gap <= 2 * self._left else FRACTION
+        enough = max(fraction * min(point.gap, point.objective), self.limits.gap / 4)
+        length, frame = 1.0, Frame.of(inner, self.curvature.unit)
         # a copy of the columns alive may take as much memory as the working set does
         self.room = inner.problem.shape[0] / point.problem.meter.columns
         quadratic, alive = point.problem.loss.quadratic, inner.scores > -np.inf
         idle, least = 0, inner
         for _ in range(ROUNDS):
+            if not quadratic and self.curvature.cost <= CHEAP:
+                self.curvature.forget()
             before = inner.gap
             state, length = self._newton(inner, frame, enough)
             inner = inner.problem.at(state, alive)
             if inner.gap <= max(enough, inner.rounding) or length == 0 or self.limits.late:
                 break
-            if not quadratic and (inner.gap > STALE * before or self.curvature.cost <= CHEAP):
+            if not quadratic and inner.gap > STALE * before:
                 self.curvature.forget()
             idle = 0 if inner.gap < least.gap / 2 else idle + 1
             least = inner if inner.gap < least.gap else least
