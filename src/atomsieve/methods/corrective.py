@@ -17,7 +17,7 @@ from atomsieve.problem import Point, Problem
 from atomsieve.roots import monotone_zero
 from atomsieve.state import Move, State
 from atomsieve.steps import slope_along
-from atomsieve.typing import Array, Mask
+from atomsieve.typing import Array, Mask, Samples
 
 START = 100
 """Blocks in the first working set, where samples are many."""
@@ -30,6 +30,12 @@ FRACTION = 0.1
 
 FINE = 0.001
 """The same once the working set has turned out to be complete."""
+
+SAFE = 0.25
+"""Part of the gap asked for that is always small enough on the working set."""
+
+CLOSE = 0.9
+"""The same where no other block is expected to add to it."""
 
 ROUNDS = 50
 """Newton steps on one working set."""
@@ -226,21 +232,24 @@ class Corrections:
         self.damping = 0.0
         self.room = 0.0
         self._left = 0.0
+        self._trail: list[tuple[float, Samples]] = []
 
-    def advance(self, point: Point, t: int) -> tuple[State, float]:  # noqa: ARG002
+    def advance(self, point: Point, t: int) -> tuple[State, float]:
         inner = self.working_set.enter(point)
         # where the working set leaves nothing out, the rest is a matter of Newton steps alone
         fraction = FINE if self.working_set.complete or point.gap <= 2 * self._left else FRACTION
-        enough = max(fraction * min(point.gap, point.objective), self.limits.gap / 4)
+        target = (CLOSE if self.working_set.complete else SAFE) * self.limits.gap
+        enough = max(fraction * min(point.gap, point.objective), target)
         length, frame = 1.0, Frame.of(inner, self.curvature.unit)
         # a copy of the columns alive may take as much memory as the working set does
         self.room = inner.problem.shape[0] / point.problem.meter.columns
         quadratic, alive = point.problem.loss.quadratic, inner.scores > -np.inf
         idle, least = 0, inner
+        ahead = self._halfway(point) if t == 1 else None
         for _ in range(ROUNDS):
             if not quadratic and self.curvature.cost <= CHEAP:
-                self.curvature.forget()
-            before = inner.gap
+                self.curvature.forget(ahead)
+            before, ahead = inner.gap, None
             state, length = self._newton(inner, frame, enough)
             inner = inner.problem.at(state, alive)
             if inner.gap <= max(enough, inner.rounding) or length == 0 or self.limits.late:
@@ -253,6 +262,20 @@ class Corrections:
                 break
         self._left = inner.gap
         return self.working_set.leave(inner.state), length
+
+    def _halfway(self, point: Point) -> Samples:
+        """Return predictions halfway to where this run should lead, judging by the last one; None where none is known.
+
+        Curvature from there makes a Newton step right to second order. Runs follow a path of slopes, and what they
+        change is about in proportion to the change of the logarithm.
+        """
+        self._trail = [*self._trail[-2:], (point.problem.penalty.slope(point.state.mass), point.u)]
+        if len(self._trail) < 3:
+            return None
+        (first, _), (second, before), (third, here) = self._trail
+        if not first > second > third > 0:
+            return None
+        return here + math.log(second / third) / math.log(first / second) / 2 * (here - before)
 
     def _newton(self, point: Point, frame: "Frame", enough: float) -> tuple[State, float]:
         """Return the state after one Newton step on the blocks that matter, and its length."""

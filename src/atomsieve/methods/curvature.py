@@ -80,11 +80,11 @@ class Curvature:
         """The coefficients are measured in `1 / unit`, so that squares of huge and tiny data stay in range."""
         self.forget()
 
-    def forget(self) -> None:
-        """Drop what is remembered: the next Hessian is that of the point it is asked for at."""
+    def forget(self, u: Samples = None) -> None:
+        """Drop what is remembered: the next Hessian is that at u, or else at the point that it is asked for."""
         self._ids = np.empty(0, dtype=np.intp)
         self._matrix = np.empty((0, 0))
-        self._u: Samples = None
+        self._u: Samples = u
 
     @property
     def cost(self) -> float:
