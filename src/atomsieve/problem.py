@@ -306,7 +306,7 @@ class Point:
         state, u, slopes, theta, z = view.state, view.u, view.slopes, view.theta, view.z
         scores = problem.core.scores(z)
         if alive is not None:
-            scores[~alive] = -np.inf
+            np.copyto(scores, -np.inf, where=~alive)
         xp, penalty = array_namespace(u), problem.penalty
         # free directions do not count against theta, and taking them out first leaves less to cancel
         centred = problem.measure.project(state.fit)
@@ -396,4 +396,7 @@ class Point:
         """Return the same point seen from the problem on the given rows, which holds all of its weight."""
         state = replace(self.state, x=self.state.x[rows])
         best = int(np.searchsorted(blocks, self.best))
-        return replace(self, problem=problem, state=state, z=self.z[rows], scores=self.scores[blocks], best=best)
+        part = replace(self, problem=problem, state=state, z=self.z[rows], scores=self.scores[blocks], best=best)
+        if "objective" in self.__dict__:
+            part.__dict__["objective"] = self.objective
+        return part

@@ -113,7 +113,8 @@ class Sieve:
         blocks = np.arange(len(problem.eligible))
         self.held = Held(problem, np.arange(problem.shape[0]), blocks, problem.eligible)
         # unpenalised coordinates have no atoms and are never ruled out
-        self._unpenalised: Mask = np.isin(blocks, problem.core.labels(problem.shape)[problem.core.free_rows()])
+        self._unpenalised: Mask = np.zeros(len(blocks), dtype=bool)
+        self._unpenalised[problem.core.labels(problem.shape)[problem.core.free_rows()]] = True
         self._dead = self.held.dead
         self._wasted = 0.0
 

@@ -183,12 +183,14 @@ class Best:
     def result(self, sieve: Sieve, status: Status, *, n_iter: int, time: float, trace: Trace) -> Result:
         """Return the result in terms of the full problem."""
         problem, alive, point = sieve.full, sieve.alive, self.point
-        lifted = np.zeros(problem.shape)
-        lifted[self.rows] = point.state.x
+        lifted = point.state.x
+        if len(self.rows) < problem.shape[0]:
+            lifted = np.zeros(problem.shape)
+            lifted[self.rows] = point.state.x
         kept = problem.core.keep(lifted, alive)
         if not np.array_equal(kept, lifted):  # atoms were ruled out after this point was seen
-            lifted, point = kept, problem.at(problem.state(kept, point.state.free), alive & problem.eligible)
-        return Result(problem, lifted, point, alive, status, n_iter, time, np.nan, trace)
+            point = problem.at(problem.state(kept, point.state.free), alive & problem.eligible)
+        return Result(problem, kept, point, alive, status, n_iter, time, np.nan, trace)
 
 
 def _says_stop(answer: Any) -> bool:

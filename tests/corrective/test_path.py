@@ -47,6 +47,35 @@ def test_every_slope_is_solved(loss, y, gauge, intercept):
     assert (np.diff(found.sizes) >= -1e-6).all()
 
 
+@pytest.mark.parametrize(("loss", "y"), [(Squared(), SCORES), (Logistic(), LABELS)], ids=["Squared", "Logistic"])
+def test_x_alone_shows_the_gap_of_every_slope(loss, y):
+    problem = Problem(X, y, loss=loss, intercept=True)
+    for result in path(problem, n=40).results:
+        here = result.problem
+        again = here.at(here.state(result.lifted, result.point.state.free), here.eligible)
+        assert again.gap <= 1.001e-6 * problem.baseline
+
+
+@pytest.mark.parametrize(("loss", "y"), [(Squared(), SCORES), (Logistic(), LABELS)], ids=["Squared", "Logistic"])
+def test_slopes_at_uneven_distances(loss, y):
+    problem = Problem(X, y, loss=loss)
+    critical = problem.origin.sigma
+    slopes = critical * np.array([2.0, 1.0, 0.99, 0.3, 0.2999, 0.2999, 0.1, 0.09999, 0.02])
+    found = path(problem, slopes, tol=1e-10)
+    for slope, result in zip(found.slopes, found.results, strict=True):
+        alone = solve(problem.at_penalty(Linear(float(slope))), tol=1e-11)
+        assert result.converged
+        assert abs(result.objective - alone.objective) <= 1e-10 * problem.baseline
+
+
+def test_the_working_set_is_kept_from_slope_to_slope():
+    wide = np.random.default_rng(5).standard_normal((60, 3000))
+    labels = np.where(wide[:, :4].sum(axis=1) > 0, 1.0, -1.0)
+    found = path(Problem(wide, labels, loss=Logistic()), n=50, ratio=0.1)
+    assert all(result.converged for result in found.results)
+    assert sum(result.passes for result in found.results) <= 1.25 * 50
+
+
 def test_the_first_slope_is_critical():
     found = path(Problem(X, SCORES), n=2, ratio=0.99)
     assert not found.coefs[0].any()

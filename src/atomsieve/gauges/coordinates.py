@@ -1,5 +1,6 @@
 """What L1, NonNegative and Simplex share: atoms on single coordinates, `e_j / weights_j`, with or without signs."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -62,7 +63,7 @@ class Coordinates(BlockGauge):
         return 1.0 if self.weights is None else self._over(self._inverse, ndim)
 
     def labels(self, shape: tuple[int, ...]) -> Index:
-        return np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
+        return np.arange(math.prod(shape), dtype=np.intp).reshape(shape)
 
     def eligible(self, shape: tuple[int, ...]) -> Mask:
         return np.broadcast_to(np.asarray(self._atom_sizes(len(shape))) > 0, shape).ravel()

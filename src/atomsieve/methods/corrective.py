@@ -210,17 +210,22 @@ class AtomSet:
 class Frame:
     """What all models on one working set share: its blocks, and the largest curvature that entries can have."""
 
+    design: Design
+    steepest: float
     blocks: Blocks
     stiffness: Array
 
     @classmethod
-    def of(cls, point: Point, unit: float) -> "Frame":
-        """Return the frame of a small problem."""
-        problem = point.problem
+    def of(cls, point: Point, unit: float, last: "Frame | None") -> "Frame":
+        """Return the frame of a small problem, the last one where that is the same."""
+        problem, steepest = point.problem, point.problem.loss.smoothness_near(point.u)
+        if last is not None and problem.design is last.design and steepest == last.steepest:
+            return last
         labels, prices = problem.core.labels(problem.shape).ravel(), problem.core.prices(problem.shape)
         assert prices is not None  # noqa: S101
-        stiffness = problem.loss.smoothness_near(point.u) * (problem.spread * (prices / unit)) ** 2
-        return cls(Blocks(labels, prices / unit, problem.core.signs(problem.shape)), stiffness[labels])
+        stiffness = steepest * (problem.spread * (prices / unit)) ** 2
+        blocks = Blocks(labels, prices / unit, problem.core.signs(problem.shape))
+        return cls(problem.design, steepest, blocks, stiffness[labels])
 
 
 class Corrections:
@@ -232,6 +237,7 @@ class Corrections:
         self.damping = 0.0
         self.room = 0.0
         self._left = 0.0
+        self._frame: Frame | None = None
         self._trail: list[tuple[float, Samples]] = []
 
     def advance(self, point: Point, t: int) -> tuple[State, float]:
@@ -240,7 +246,7 @@ class Corrections:
         fraction = FINE if self.working_set.complete or point.gap <= 2 * self._left else FRACTION
         target = (CLOSE if self.working_set.complete else SAFE) * self.limits.gap
         enough = max(fraction * min(point.gap, point.objective), target)
-        length, frame = 1.0, Frame.of(inner, self.curvature.unit)
+        length, self._frame = 1.0, Frame.of(inner, self.curvature.unit, self._frame)
         # a copy of the columns alive may take as much memory as the working set does
         self.room = inner.problem.shape[0] / point.problem.meter.columns
         quadratic, alive = point.problem.loss.quadratic, inner.scores > -np.inf
@@ -250,7 +256,7 @@ class Corrections:
             if not quadratic and self.curvature.cost <= CHEAP:
                 self.curvature.forget(ahead)
             before, ahead = inner.gap, None
-            state, length = self._newton(inner, frame, enough)
+            state, length = self._newton(inner, self._frame, enough)
             inner = inner.problem.at(state, alive)
             if inner.gap <= max(enough, inner.rounding) or length == 0 or self.limits.late:
                 break
@@ -301,8 +307,10 @@ class Corrections:
         """Add curvature where steps were too long, and a trace of it where there is none."""
         if isinstance(hessian, Products):
             return replace(hessian, ridge=max(self.damping, LEAST_DAMPING) * stiffness)
-        floor = np.where(np.diagonal(hessian) < LEAST_DAMPING * stiffness, LEAST_DAMPING * stiffness, 0.0)
-        return np.asarray(hessian + np.diag(np.maximum(floor, self.damping * stiffness)))
+        damped, least = hessian.copy(), LEAST_DAMPING * stiffness
+        diagonal = damped.ravel()[:: len(damped) + 1]
+        diagonal += np.maximum(np.where(diagonal < least, least, 0.0), self.damping * stiffness)
+        return damped
 
     @staticmethod
     def _near(point: Point, slope: float) -> Mask:
@@ -330,7 +338,8 @@ class Corrections:
         def slope(s: float) -> float:
             return slope_along(point, move, across, s) + toll
 
-        start, end = slope(0.0), slope(1.0)
+        start = float(np.vdot(-point.z, change)) / point.factor + growth * problem.penalty.slope(state.mass) + toll
+        end = slope(1.0)
         if not start < 0:
             return state, 0.0
         length = 1.0 if abs(end) <= -start / 2 else monotone_zero(slope, 1.0, 0.1)

@@ -1,5 +1,6 @@
 """The Hessian of the loss part on chosen entries, the free directions minimised out, remembered from step to step."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -99,7 +100,7 @@ class Curvature:
         problem = point.problem
         if len(entries) > large:
             return Products(problem, point.u, entries, self.unit)
-        outputs = int(np.prod(problem.outputs))
+        outputs = math.prod(problem.outputs)
         ids = problem.rows[entries // outputs] * outputs + entries % outputs
         if self._u is None:
             self._u = point.u

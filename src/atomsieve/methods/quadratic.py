@@ -101,7 +101,9 @@ class Blocks:
     def restrict(self, entries: Index) -> "Blocks":
         """Return the same gauge on some of the entries, whole blocks of them."""
         if self.single:
-            return Blocks(np.arange(len(entries)), self.prices[entries], some(self.signed, entries))
+            part = Blocks(np.arange(len(entries)), self.prices[entries], some(self.signed, entries))
+            part.__dict__["single"] = True  # not to be found out again
+            return part
         kept, labels = np.unique(self.labels[entries], return_inverse=True)
         return Blocks(labels, self.prices[kept], self.signed)
 
