@@ -246,7 +246,7 @@ class Problem:
         """Return the same problem on the chosen rows of the lifted coefficients."""
         part = self.recast(self.design.select(rows), self.core.restrict(rows), self.rows[rows])
         if "spread" in self.__dict__:
-            kept = np.unique(self.core.labels(self.shape)[rows])
+            kept = self.core.blocks(rows, self.shape)
             part.__dict__.update(spread=self.spread[kept], lengths=self.lengths[kept], widest=self.widest)
         return part
 

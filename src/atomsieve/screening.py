@@ -91,7 +91,7 @@ class Held:
     def compact(self) -> tuple["Held", Index, Index]:
         """Return the problem of the columns alive, with the rows and the blocks it keeps."""
         rows = np.flatnonzero(self._rows_alive())
-        kept = np.unique(self.problem.core.labels(self.problem.shape)[rows])
+        kept = self.problem.core.blocks(rows, self.problem.shape)
         held = Held(self.problem.restrict(rows), self.rows[rows], self.blocks[kept], self.alive[kept])
         return held, rows, kept
 

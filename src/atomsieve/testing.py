@@ -194,8 +194,8 @@ def check_penalty(penalty: Penalty, *, sizes: Any = None) -> None:
         _check_curvature(penalty, float(s))
     _check_conjugate(penalty, grid, slopes)
     _check_rise(penalty, top)
-    _check_through(penalty)
     _check_domain(penalty)
+    _check_through(penalty)
 
 
 def _check_curvature(penalty: Penalty, s: float) -> None:

@@ -36,6 +36,7 @@ from atomsieve import (
     SquaredHinge,
     solve,
 )
+from atomsieve.methods.curvature import Curvature
 from atomsieve.methods.factor import Factor
 from atomsieve.methods.quadratic import Blocks
 
@@ -247,6 +248,40 @@ def test_factor_follows_a_changing_set(seed, large):
         np.testing.assert_allclose(hessian[np.ix_(entries, entries)] @ found, sides, atol=1e-8)
         active = active ^ (rng.random(size) < 0.02)
         active[0] = True
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_factor_is_carried_over_to_another_matrix(seed, drop):
+    """Some entries leave the matrix and others join it, in between solves that leave some out."""
+    rng = np.random.default_rng(seed)
+    basis = rng.standard_normal((800, 400))
+    whole, held = basis.T @ basis, np.arange(250)
+    factor = Factor(whole[np.ix_(held, held)], np.ones(250))
+    for step in range(4):
+        entries = np.flatnonzero(rng.random(len(held)) < 0.95)
+        sides = rng.standard_normal((len(entries), 2))
+        found = factor.solve(entries, sides)
+        np.testing.assert_allclose(whole[np.ix_(held[entries], held[entries])] @ found, sides, atol=1e-8)
+        kept = rng.random(len(held)) > 0.01 if drop else np.ones(len(held), dtype=bool)
+        held = np.concatenate([held[kept], np.arange(250 + 30 * step, 280 + 30 * step)])
+        factor.carry(whole[np.ix_(held, held)], np.where(kept, np.cumsum(kept) - 1, -1))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_curvature_is_bordered_in_its_own_order(seed, intercept):
+    rng = np.random.default_rng(seed)
+    labels = np.where(np.arange(30) % 2, 1.0, -1.0)
+    problem = Problem(rng.standard_normal((30, 40)), labels, loss=Logistic(), intercept=intercept)
+    remembered = Curvature(1.0)
+    for _ in range(4):
+        chosen = np.flatnonzero(rng.random(40) < 0.4)
+        entries, hessian = remembered.hessian(problem.origin, chosen)
+        plain, expected = Curvature(1.0).hessian(problem.origin, chosen)
+        np.testing.assert_array_equal(np.sort(entries), plain)
+        places = np.searchsorted(plain, entries)
+        np.testing.assert_allclose(hessian, expected[np.ix_(places, places)], atol=1e-12)
 
 
 def test_dependent_columns_get_a_proximal_term():

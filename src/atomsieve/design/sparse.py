@@ -47,8 +47,13 @@ class SparseDesign:
     def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
         return self._block(rows) @ x
 
+    @cached_property
+    def _transposed(self) -> Any:
+        """The matrix seen the other way, not a copy: small products take no longer than making it."""
+        return self.matrix.T
+
     def rmatvec(self, r: Samples) -> Array:
-        product: Array = self.matrix.T @ r
+        product: Array = self._transposed @ r
         return product
 
     def columns(self, rows: Rows) -> Samples:

@@ -116,6 +116,10 @@ class BlockGauge(Gauge):
     def labels(self, shape: tuple[int, ...]) -> Index:
         """Return the block of every entry of x, as an array of the shape of x."""
 
+    def blocks(self, rows: Index, shape: tuple[int, ...]) -> Index:
+        """Return the blocks that some rows of an x of that shape belong to, each once."""
+        return np.unique(self.labels(shape)[rows])
+
     @abstractmethod
     def sizes(self, x: Array) -> Array:
         """Return the gauge of each block's part of x."""

@@ -65,6 +65,9 @@ class Coordinates(BlockGauge):
     def labels(self, shape: tuple[int, ...]) -> Index:
         return np.arange(math.prod(shape), dtype=np.intp).reshape(shape)
 
+    def blocks(self, rows: Index, shape: tuple[int, ...]) -> Index:
+        return rows if len(shape) == 1 else super().blocks(rows, shape)
+
     def eligible(self, shape: tuple[int, ...]) -> Mask:
         return np.broadcast_to(np.asarray(self._atom_sizes(len(shape))) > 0, shape).ravel()
 

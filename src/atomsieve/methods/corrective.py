@@ -11,13 +11,14 @@ from atomsieve.gauges import Atom, NonNegative
 from atomsieve.limits import Limits
 from atomsieve.methods.base import apply
 from atomsieve.methods.curvature import LARGE, Curvature, Products
+from atomsieve.methods.glide import Metric, Spot, glide
 from atomsieve.methods.quadratic import Blocks, Model, marginal_slope, on_edge
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
 from atomsieve.roots import monotone_zero
 from atomsieve.state import Move, State
 from atomsieve.steps import slope_along
-from atomsieve.typing import Array, Mask, Samples
+from atomsieve.typing import Array, Index, Mask, Samples
 
 START = 100
 """Blocks in the first working set, where samples are many."""
@@ -57,6 +58,15 @@ SPARSE = 500
 
 THIN = 0.02
 """Part of the entries of A below which it counts as that sparse."""
+
+FULL = 0.98
+"""Part of a working set that carries weight where columns are nearly orthogonal: proximal steps are good there."""
+
+MANY = 16
+"""Blocks that ask to join, for each in the working set, above which it would have to double too often."""
+
+GLIDE = 200
+"""Proximal steps on all columns: what they have not found by then is left to Newton's method."""
 
 STALE = 0.1
 """Part of the gap that a Newton step may leave before the curvature is taken afresh."""
@@ -98,6 +108,9 @@ class WorkingSet(Protocol):
     def leave(self, state: State) -> State:
         """Return a state of the small problem as one of the large problem."""
 
+    def filled(self, point: Point) -> bool:
+        """Return whether nearly all that was chosen last carries weight, and far more asks to be chosen."""
+
 
 class RowSet:
     """The support and the blocks with the best scores, together twice as many: rows of the lifted coefficients.
@@ -110,6 +123,7 @@ class RowSet:
     def __init__(self) -> None:
         self.complete = False
         self._design: Design | None = None
+        self._rows: Index = np.empty(0, dtype=np.intp)
 
     def enter(self, point: Point) -> Point:
         problem = point.problem
@@ -135,7 +149,7 @@ class RowSet:
         chosen = best(np.where(sizes > 0, np.inf, point.scores), count)
         self._design, self._shape = problem.design, problem.shape
         self._rows = np.flatnonzero(core.rows(chosen, problem.shape))
-        self._blocks = np.unique(core.labels(problem.shape)[self._rows])
+        self._blocks = core.blocks(self._rows, problem.shape)
         self._part = problem if len(self._rows) == problem.shape[0] else problem.restrict(self._rows)
 
     def _suffices(self, point: Point) -> bool:
@@ -149,6 +163,12 @@ class RowSet:
         outside[self._blocks] = -np.inf
         self.complete = float(outside.max()) <= 2 * slope - point.sigma
         return self.complete and np.count_nonzero(x) == np.count_nonzero(x[self._rows])
+
+    def filled(self, point: Point) -> bool:
+        held, support = len(self._rows), int(np.count_nonzero(point.state.x))
+        slope = marginal_slope(point.problem.penalty, point.state.mass, float(np.vdot(point.state.x, point.z)))
+        wanted = int(np.count_nonzero(point.scores / point.factor > slope)) - support
+        return 0 < FULL * held <= support and wanted > MANY * held
 
 
 class AtomSet:
@@ -190,6 +210,9 @@ class AtomSet:
         self.x = lifted.x
         return lifted
 
+    def filled(self, point: Point) -> bool:  # noqa: ARG002
+        return False  # one atom at a time is the rule here
+
     def _restart(self, point: Point) -> None:
         """Begin with the blocks of x, each as one atom."""
         core, x = point.problem.core, point.state.x
@@ -228,6 +251,25 @@ class Frame:
         return cls(problem.design, steepest, blocks, stiffness[labels])
 
 
+class Columns:
+    """The loss over all columns alive as proximal steps see it: the image of x is what it predicts."""
+
+    def __init__(self, point: Point, unit: float) -> None:
+        self.problem, self.unit, self.alive = point.problem, unit, point.scores > -np.inf
+        self.state, self.free = point.state, point.state.free
+
+    def pull(self, spot: Spot) -> Array:
+        view = self.problem.view(replace(self.state, fit=spot.image, free=self.free))
+        self.free = view.state.free
+        return np.where(self.alive, view.z / self.unit, 0.0)
+
+    def reach(self, x: Array, spot: Spot) -> Spot:  # noqa: ARG002
+        return Spot(x, self.problem.design.matvec(x / self.unit))
+
+    def curvature(self, spot: Spot, other: Spot) -> float:
+        return self.problem.loss.smoothness * self.problem.measure.norm(spot.image - other.image) ** 2
+
+
 class Corrections:
     """The method at work: a working set at a time, with the curvature and the damping that were good before."""
 
@@ -241,6 +283,9 @@ class Corrections:
         self._trail: list[tuple[float, Samples]] = []
 
     def advance(self, point: Point, t: int) -> tuple[State, float]:
+        if glides(point.problem) and self.working_set.filled(point):
+            self._left = 0.0  # of the next working set nothing is known
+            return self._glide(point), 1.0
         inner = self.working_set.enter(point)
         # where the working set leaves nothing out, the rest is a matter of Newton steps alone
         fraction = FINE if self.working_set.complete or point.gap <= 2 * self._left else FRACTION
@@ -283,20 +328,38 @@ class Corrections:
             return None
         return here + math.log(second / third) / math.log(first / second) / 2 * (here - before)
 
+    def _glide(self, point: Point) -> State:
+        """Return the state after proximal steps on all columns."""
+        problem, state, unit = point.problem, point.state, self.curvature.unit
+        slope = marginal_slope(problem.penalty, state.mass, float(state.x @ point.z))
+        ground, prices = Columns(point, unit), problem.core.prices(problem.shape)
+        assert prices is not None  # noqa: S101
+        prices = np.where(ground.alive, prices, 1.0) / unit
+        stiffness = problem.loss.smoothness * (problem.spread * prices) ** 2
+        diagonal = np.where(ground.alive & (stiffness > 0), stiffness, 1.0)
+        metric = Metric(diagonal, prices, problem.core.signs(problem.shape), problem.penalty, slope)
+        end = glide(ground, metric, Spot(state.x * unit, state.fit), GLIDE, lambda: self.limits.late)
+        return problem.inside(end.x / unit, end.image, ground.free)
+
     def _newton(self, point: Point, frame: "Frame", enough: float) -> tuple[State, float]:
         """Return the state after one Newton step on the blocks that matter, and its length."""
         problem, x, unit = point.problem, point.state.x, self.curvature.unit
         slope = marginal_slope(problem.penalty, point.state.mass, float(np.vdot(x, point.z)))
         near = self._near(point, slope)
+        if problem.loss.quadratic and frame.blocks.single:
+            near |= self.curvature.factored(problem) & (point.scores > -np.inf)
         entries = np.flatnonzero(frame.blocks.over(near))
         if not len(entries):
             return point.state, 0.0
+        entries, hessian = self.curvature.hessian(point, entries, largest_matrix(problem, frame.blocks.single))
         blocks, stiffness = frame.blocks.restrict(entries), frame.stiffness[entries]
         gradient = -point.z.ravel()[entries] / (point.factor * unit)
-        hessian = self.curvature.hessian(point, entries, largest_matrix(problem, blocks))
+        factor = None
         if not problem.loss.quadratic:
             hessian = self._damp(hessian, stiffness)
-        model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope))
+        elif isinstance(hessian, np.ndarray):
+            factor = self.curvature.factor(stiffness)
+        model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope), factor)
         here = x.ravel()[entries] * unit
         target, _ = model.minimise(here, slope, enough / 4)
         change = np.zeros(x.shape)
@@ -359,10 +422,16 @@ def best(scores: Array, count: int) -> Mask:
     return chosen
 
 
-def largest_matrix(problem: Problem, blocks: Blocks) -> int:
+def glides(problem: Problem) -> bool:
+    """Return whether proximal steps on all columns are cheap, and the gauge is one that they know."""
+    straight = problem.core.entrywise and not problem.outputs and problem.loss.smoothness < np.inf
+    return straight and problem.design.density < THIN
+
+
+def largest_matrix(problem: Problem, single: bool) -> int:
     """Return up to how many entries the Hessian is formed; beyond, products with A take its place."""
     straight = SPARSE if problem.design.density < THIN else LARGE
-    return straight if blocks.single else min(straight, CURVED)
+    return straight if single else min(straight, CURVED)
 
 
 def power_of_two(x: float) -> float:

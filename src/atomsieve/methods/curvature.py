@@ -6,8 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from atomsieve.measure import weigh
+from atomsieve.methods.factor import Factor, square
 from atomsieve.problem import Point, Problem
-from atomsieve.typing import Array, Index, Samples
+from atomsieve.typing import Array, Index, Mask, Samples
 
 LARGE = 8000
 """Entries up to which the Hessian is held as a matrix (half a gigabyte)."""
@@ -38,12 +40,18 @@ class Products:
         return free_inverse(self.problem, self.u)
 
     @cached_property
-    def diagonal(self) -> Array | None:
-        """The curvature of each entry on its own, the free directions left as they are; None where outputs mix."""
+    def _weights(self) -> Samples:
+        """The curvature of each sample times its weight; None where outputs mix."""
         if self.u.ndim > 1:
             return None
-        weights = self.problem.measure.weighted(self.problem.loss.curvature(self.u, self.problem.y))
-        return self.problem.design.squared_norms(weights, self.unit)[self.entries] + self.ridge
+        return self.problem.measure.weighted(self.problem.loss.curvature(self.u, self.problem.y))
+
+    @cached_property
+    def diagonal(self) -> Array | None:
+        """The curvature of each entry on its own, the free directions left as they are; None where outputs mix."""
+        if self._weights is None:
+            return None
+        return self.problem.design.squared_norms(self._weights, self.unit)[self.entries] + self.ridge
 
     def restrict(self, places: Index) -> "Products":
         """Return the Hessian on some of the entries, with a copy of their columns if that is much less."""
@@ -67,6 +75,8 @@ class Products:
         return np.asarray(problem.design.rmatvec(bent)).ravel()[self.entries] / self.unit + self.ridge * v
 
     def _bend(self, image: Samples) -> Samples:
+        if self._weights is not None:
+            return weigh(self._weights, image)
         return self.problem.measure.weighted(self.problem.loss.bend(self.u, self.problem.y, image))
 
 
@@ -86,41 +96,69 @@ class Curvature:
         self._ids = np.empty(0, dtype=np.intp)
         self._matrix = np.empty((0, 0))
         self._u: Samples = u
+        self._factor: Factor | None = None
 
     @property
     def cost(self) -> float:
         """Multiplications that the matrix took, more or less."""
         return 0.0 if self._u is None else float(self._u.size) * len(self._ids) ** 2
 
-    def hessian(self, point: Point, entries: Index, large: int = LARGE) -> "Array | Products":
+    def hessian(self, point: Point, entries: Index, large: int = LARGE) -> "tuple[Index, Array | Products]":
         """Return the Hessian on entries of the flattened x, with the curvature of an earlier point if one is known.
 
-        Of more entries than are `large` it is not formed.
+        It comes with the entries in its own order: those remembered first, so that little needs to be copied. Of more
+        entries than are `large` it is not formed.
         """
         problem = point.problem
         if len(entries) > large:
-            return Products(problem, point.u, entries, self.unit)
+            return entries, Products(problem, point.u, entries, self.unit)
         outputs = math.prod(problem.outputs)
         ids = problem.rows[entries // outputs] * outputs + entries % outputs
         if self._u is None:
             self._u = point.u
-        found = np.searchsorted(self._ids, ids)  # both are sorted
-        known = self._ids[np.minimum(found, len(self._ids) - 1)] == ids if len(self._ids) else np.zeros(len(ids), bool)
-        if known.all():
-            return self._matrix[found[:, None], found]
-        if not known.any():
-            matrix = self._block(problem, entries, entries)
+        places = np.minimum(np.searchsorted(ids, self._ids), len(ids) - 1)
+        kept = ids[places] == self._ids
+        old, new = places[kept], np.ones(len(ids), dtype=bool)
+        new[old] = False
+        order = np.concatenate([old, np.flatnonzero(new)])
+        entries, matrix = entries[order], self._matrix if kept.all() else square(self._matrix, np.flatnonzero(kept))
+        if len(entries) > len(old):
+            matrix = self._border(problem, matrix, entries[: len(old)], entries[len(old) :])
+        if self._factor is not None:
+            self._factor.carry(matrix, np.where(kept, np.cumsum(kept) - 1, -1))
+        self._ids, self._matrix = ids[order], matrix
+        return entries, matrix
+
+    def factored(self, problem: Problem) -> Mask:
+        """Return which rows of a problem the factor covers: while they stay it need not be made again."""
+        found = np.zeros(problem.shape[0], dtype=bool)
+        if self._factor is not None:
+            covered = self._ids[self._factor.order]
+            places = np.minimum(np.searchsorted(problem.rows, covered), len(found) - 1)
+            found[places[problem.rows[places] == covered]] = True
+        return found
+
+    def factor(self, stiffness: Array) -> Factor:
+        """Return a factor of the matrix that was returned last, remembered like it."""
+        if self._factor is None:
+            self._factor = Factor(self._matrix, stiffness)
+        self._factor.stiffness = stiffness
+        return self._factor
+
+    def _border(self, problem: Problem, matrix: Array, old: Index, entering: Index) -> Array:
+        """Return the matrix with further rows and columns."""
+        if not len(old):
+            return self._block(problem, entering, entering)
+        size = len(old)
+        bordered = np.empty((size + len(entering),) * 2)
+        bordered[:size, :size] = matrix
+        if problem.design.density < 1:  # sparse products are so cheap that asking twice would cost more
+            bordered[:, size:] = self._block(problem, np.concatenate([old, entering]), entering)
         else:
-            old, new, found = np.flatnonzero(known), np.flatnonzero(~known), found[known]
-            entering = entries[new]
-            border = self._block(problem, entries[old], entering)
-            matrix = np.empty((len(ids), len(ids)))
-            matrix[old[:, None], old] = self._matrix[found[:, None], found]
-            matrix[old[:, None], new] = border
-            matrix[new[:, None], old] = border.T
-            matrix[new[:, None], new] = self._block(problem, entering, entering)  # by symmetry half the work
-        self._ids, self._matrix = ids, matrix
-        return matrix
+            bordered[:size, size:] = self._block(problem, old, entering)
+            bordered[size:, size:] = self._block(problem, entering, entering)  # by symmetry half the work
+        bordered[size:, :size] = bordered[:size, size:].T
+        return bordered
 
     def _block(self, problem: Problem, entries: Index, others: Index) -> Array:
         """Return some rows and columns of the Hessian."""

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from atomsieve.methods.curvature import Products
 from atomsieve.methods.factor import PROXIMAL
@@ -28,9 +27,27 @@ class LargeFace:
     bend: Array | float
     """D, one number for each entry, the same within a block; 0 where blocks are straight."""
 
-    def solve(self, side: Array, rtol: float) -> Array:
-        """Return the solution up to a relative error of the residual."""
-        return np.asarray(cg(self._operator(self._product), side, rtol=rtol, maxiter=CG_STEPS, M=self._inverse)[0])
+    def solve(self, side: Array, rtol: float, small: Callable[[Array, Array], bool] | None = None) -> Array:
+        """Return the solution up to a relative error of the residual, or one whose residual is `small` already."""
+        solution, residual = np.zeros_like(side), side.copy()
+        invert = self._inverse()
+        ahead = invert(residual)
+        direction, along = ahead, float(residual @ ahead)
+        enough = rtol * float(np.linalg.norm(side))
+        for _ in range(CG_STEPS):
+            if np.linalg.norm(residual) <= enough or (small is not None and small(solution, residual)):
+                break
+            bent = self._product(direction)
+            curvature = float(direction @ bent)
+            if not curvature > 0:  # nothing but rounding is left
+                break
+            step = along / curvature
+            solution += step * direction
+            residual -= step * bent
+            ahead = invert(residual)
+            before, along = along, float(residual @ ahead)
+            direction = ahead + along / before * direction
+        return solution
 
     def _product(self, v: Array) -> Array:
         bent = self.hessian @ v + PROXIMAL * self.stiffness * v
@@ -40,18 +57,15 @@ class LargeFace:
         """Return the part of v along the directions of the blocks."""
         return np.asarray(self.directions * np.bincount(self.labels, self.directions * v)[self.labels])
 
-    @property
-    def _inverse(self) -> LinearOperator:
-        """The inverse of the system with nothing but the diagonal of H, block by block."""
+    def _inverse(self) -> Callable[[Array], Array]:
+        """Return how to solve the system with nothing but the diagonal of H, block by block."""
         curvature = self.hessian.diagonal
         curvature = np.maximum(self.stiffness if curvature is None else curvature, PROXIMAL * self.stiffness)
         curvature = np.where(curvature > 0, curvature, 1.0)
+        shrink = 1 / (curvature + self.bend)
 
         def product(v: Array) -> Array:
-            across = v / (curvature + self.bend)
+            across = shrink * v
             return across + self._along(self.bend / curvature * across) if np.ndim(self.bend) else across
 
-        return self._operator(product)
-
-    def _operator(self, product: Callable[[Array], Array]) -> LinearOperator:
-        return LinearOperator((len(self.labels), len(self.labels)), matvec=product, dtype=np.float64)
+        return product

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.methods.curvature import Products
-from atomsieve.methods.factor import Factor
+from atomsieve.methods.factor import Factor, square
+from atomsieve.methods.glide import Metric, Spot, glide
 from atomsieve.methods.large import LargeFace
 from atomsieve.methods.pivot import TABLEAU, best_face
 from atomsieve.penalties import Penalty
@@ -35,6 +36,12 @@ EDGE = 1e-12
 
 TRIALS = 8
 """Points on the way to a target that are compared."""
+
+GLIDE = 40
+"""Proximal steps that guess the face: together they cost less than one factor."""
+
+CROWD = 0.1
+"""Blocks that ask to enter, for each in the face, from which on a guess of the face pays."""
 
 HALVINGS = 40
 """How often a step is halved before its direction is given up."""
@@ -120,6 +127,8 @@ class Model:
     """The largest curvature that each entry can have anywhere."""
     reach: float
     """How fast the gap grows with a score beyond the slope of the penalty."""
+    factor: Factor | None = None
+    """A factor of the Hessian on some entries, where one is known from before."""
 
     def minimise(self, x0: Array, slope: float, precision: float) -> tuple[Array, float]:
         """Return a better point than x0, the best one up to a gap of `precision` where that is reached, and its slope.
@@ -127,10 +136,14 @@ class Model:
         `slope` is the alpha to begin with: what the penalty charges at the margin. Blocks enter the face several at a
         time; fewer, in the end one at a time, where that was no improvement.
         """
-        factor = Factor(self.hessian, self.stiffness) if isinstance(self.hessian, np.ndarray) else None
-        here = _Here(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0, factor)
+        factor = self.factor
+        if factor is None and isinstance(self.hessian, np.ndarray):
+            factor = Factor(self.hessian, self.stiffness)
+        here = _Here(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0, factor, precision)
         if self.blocks.single and factor is not None and len(x0) <= TABLEAU and self._leap(here, precision):
             return here.x, here.slope
+        if self.blocks.single and factor is not None:
+            self._glide(here, precision)
         quota = max(ENTER, int(np.count_nonzero(here.active)) // 2)
         for face in range(FACES):
             if here.settled or face == 0:
@@ -160,16 +173,37 @@ class Model:
         if found is None:
             return False
         x, slope = self._inside(found[0]), found[1]
-        move = x - here.x
-        bent = self.hessian @ move
-        before, growth = blocks.mass(here.x), blocks.growth(here.x, x)
-        fall = float(move @ (here.gradient + bent / 2)) + self._charge(before, before + growth, growth, here.slope)
-        if not fall < 0:
+        if not self._jump(here, x, slope):
             return False
-        here.go(x, bent, slope, x != 0, settled=False)
         excess = blocks.scores(-here.gradient) - slope
         slack = np.abs(x * here.gradient + slope * blocks.prices * np.abs(x)).sum()
         return bool(slack + self.reach * max(float(excess.max()), 0.0) <= precision)
+
+    def _glide(self, here: "_Here", precision: float) -> None:
+        """Go to where proximal steps lead, if that is better: most of the blocks that matter are then known.
+
+        Where few ask to enter, their face is known as it is.
+        """
+        blocks, hessian = self.blocks, self.hessian
+        assert isinstance(hessian, np.ndarray)  # noqa: S101
+        if len(self._entering(here, len(here.x), precision)) <= np.count_nonzero(here.active) * CROWD:
+            return
+        curvature = hessian.diagonal()
+        diagonal = np.where(curvature > 0, curvature, np.where(self.stiffness > 0, self.stiffness, 1.0))
+        metric = Metric(diagonal, blocks.prices, blocks.signed, self.penalty, here.slope)
+        x = self._inside(glide(_Paraboloid(hessian), metric, Spot(here.x, here.gradient), GLIDE).x)
+        if self._jump(here, x, here.slope):
+            here.slope = marginal_slope(self.penalty, blocks.mass(x), -float(x @ here.gradient))
+
+    def _jump(self, here: "_Here", x: Array, slope: float) -> bool:
+        """Go to x, whatever lies between, if the model is lower there; return whether it is."""
+        move = x - here.x
+        bent = self.hessian @ move
+        before, growth = self.blocks.mass(here.x), self.blocks.growth(here.x, x)
+        fall = float(move @ (here.gradient + bent / 2)) + self._charge(before, before + growth, growth, here.slope)
+        if fall < 0:
+            here.go(x, bent, slope, x != 0, settled=False)
+        return fall < 0
 
     def _entering(self, here: "_Here", quota: int, precision: float) -> Index:
         """Return the blocks at zero that would lower the objective most, a limited number of them."""
@@ -220,7 +254,9 @@ class Model:
         arrival[crossing] = sizes[crossing] ** 2 / inward[crossing]
         steps = self._stops(arrival[crossing])
         here.settled = False
-        for group in (steps, 2.0 ** -np.arange(4, HALVINGS) * steps[0]):
+        # where each trial costs a product with A, the whole way first: it mostly does
+        groups = [steps] if isinstance(self.hessian, np.ndarray) or not blocks.single else np.split(steps, [-1])[::-1]
+        for group in (*groups, 2.0 ** -np.arange(4, HALVINGS) * steps[0]):
             trials = here.x[:, None] + group * move[:, None]
             trials[blocks.over(arrival)[:, None] <= group] = 0.0
             falls, bent = self._changes(here, trials)
@@ -289,7 +325,7 @@ class Model:
             return self._iterate(here, entries, sizes, sides)
         if here.factor is not None and self.blocks.single:
             return here.factor.solve(entries, sides)
-        system = self._bend_gauge(self.hessian[entries[:, None], entries], entries, here.x[entries], sizes, here.slope)
+        system = self._bend_gauge(square(self.hessian, entries), entries, here.x[entries], sizes, here.slope)
         return Factor(system, self.stiffness[entries]).solve(np.arange(len(entries)), sides)
 
     def _iterate(self, here: "_Here", entries: Index, sizes: Array, sides: Array) -> Array:
@@ -304,8 +340,15 @@ class Model:
             bend, rtol = here.slope * blocks.over(blocks.prices)[entries] / norms, 0.1
         directions = here.x[entries] / np.where(norms > 0, norms, 1.0)
         face = LargeFace(hessian.restrict(entries), stiffness, labels, directions, bend)
+        prices, x = blocks.over(blocks.prices)[entries], here.x[entries]
+
+        def small(step: Array, residual: Array) -> bool:
+            """Return whether what is left costs no more than the gap that is asked for."""
+            off = np.abs(residual)
+            return float(np.abs(x + step) @ off) + self.reach * float((off / prices).max()) <= here.precision / 2
+
         solved = np.zeros_like(sides)
-        solved[:, 0] = face.solve(sides[:, 0], rtol)
+        solved[:, 0] = face.solve(sides[:, 0], rtol, small if blocks.single else None)
         if self.penalty.superlinear:  # else the slope is what it is
             solved[:, 1] = face.solve(sides[:, 1], min(rtol, 1e-3))
         return solved
@@ -370,11 +413,30 @@ class Model:
         return growth * (penalty.slope(before) + penalty.slope(after)) / 2
 
 
+@dataclass(frozen=True, eq=False)
+class _Paraboloid:
+    """The smooth part of a model as proximal steps see it: the image of x is the gradient there."""
+
+    hessian: Array
+
+    def pull(self, spot: Spot) -> Array:
+        return -np.asarray(spot.image)
+
+    def reach(self, x: Array, spot: Spot) -> Spot:
+        return Spot(x, np.asarray(spot.image + self.hessian @ (x - spot.x)))
+
+    def curvature(self, spot: Spot, other: Spot) -> float:
+        return float((spot.x - other.x) @ (spot.image - other.image))
+
+
 class _Here:
     """Where the search stands: the point, the gradient there, the slope of the penalty, the blocks of the face."""
 
-    def __init__(self, x: Array, gradient: Array, slope: float, active: Mask, factor: Factor | None) -> None:
-        self.x, self.gradient, self.slope, self.active, self.factor = x, gradient, slope, active, factor
+    def __init__(
+        self, x: Array, gradient: Array, slope: float, active: Mask, factor: Factor | None, precision: float
+    ) -> None:
+        self.x, self.gradient, self.slope, self.active = x, gradient, slope, active
+        self.factor, self.precision = factor, precision
         self.settled = False
         self.normals = np.zeros_like(x)  # of the face looked at last
 
