@@ -2,6 +2,7 @@
 
     python benchmarks/studies.py first_fit    a fit in a new process, imports included
     python benchmarks/studies.py mnist        the default method to 1e-9 against the paper's to 1e-3
+    python benchmarks/studies.py nested       nested cross-validation of sparse logistic regression
 
 Without a name, all that have no result yet; `--force` asks again.
 """
@@ -14,6 +15,7 @@ from typing import Any
 
 from atomsieve import GCG, L1, Logistic, Problem, Square, solve
 from benchmark_utils.components import Component
+from benchmark_utils.nested import nested_times
 from benchmark_utils.store import load_study, save_study
 
 DATA = """
@@ -76,7 +78,12 @@ def mnist(limit: float = 60.0) -> list[dict[str, Any]]:
     return rows
 
 
-STUDIES = {"first_fit": first_fit, "mnist": mnist}
+def nested() -> list[dict[str, Any]]:
+    """Choose the strength by cross-validation within cross-validation."""
+    return [row for name in ("golub", "newsgroups") for row in nested_times(name)]
+
+
+STUDIES = {"first_fit": first_fit, "mnist": mnist, "nested": nested}
 
 
 def main() -> None:

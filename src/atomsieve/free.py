@@ -14,7 +14,7 @@ from scipy import linalg
 
 from atomsieve.arrays import array_namespace
 from atomsieve.losses import Loss
-from atomsieve.measure import weigh
+from atomsieve.measure import span, weigh
 from atomsieve.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
@@ -184,7 +184,7 @@ class _Here:
     @classmethod
     def at(cls, free: FreeDirections, fit: Samples, coordinates: Array) -> "_Here":
         xp: Any = array_namespace(fit)
-        u = fit + free.basis @ xp.asarray(coordinates)
+        u = fit + span(free.basis, xp.asarray(coordinates))
         slopes = free.loss.gradient(u, free.y)
         theta = weigh(free.weights, slopes)
         gradient = np.asarray(free.basis.T @ theta)
