@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         GaugeRegressor,
         GaugeRegressorCV,
         StabilitySelector,
+        StrengthRule,
         save_model,
     )
 
@@ -88,6 +89,7 @@ __all__ = [
     "SquaredHinge",
     "StabilitySelector",
     "Status",
+    "StrengthRule",
     "Trace",
     "load_model",
     "path",

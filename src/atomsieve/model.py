@@ -28,15 +28,15 @@ def _softmax(u: Any) -> Any:
 
 
 MEANS: dict[str, Any] = {"identity": lambda u: u, "exp": np.exp, "logistic": _logistic, "softmax": _softmax}
-"""The expected target for each link; for "sign" there is none."""
+"""The expected target for each inverse link; for "sign" there is none."""
 
 
 @dataclass(frozen=True, eq=False)
 class SavedModel:
     """A sparse linear model: the features it uses, their coefficients, and what becomes of the predictions."""
 
-    link: str
-    """One of "identity", "exp", "logistic", "softmax", "sign"."""
+    inverse_link: str
+    """What makes targets of linear predictions: "identity", "exp", "logistic", "softmax" or, for classes, "sign"."""
 
     index: Any
     """Positions of the features that are used, among all of them."""
@@ -67,16 +67,16 @@ class SavedModel:
         """Return the expected target or the most likely class of each sample."""
         u = self.decision_function(X)
         if self.classes is None:
-            return MEANS[self.link](u)
+            return MEANS[self.inverse_link](u)
         return self.classes[(u > 0).astype(int) if u.ndim == 1 else u.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class."""
-        if self.classes is None or self.link == "sign":
+        if self.classes is None or self.inverse_link == "sign":
             raise AttributeError("This model gives no probabilities.")
         u = self._used(X) @ self.coef.T + self.intercept
-        likely = MEANS[self.link](u)
-        if self.link == "softmax":
+        likely = MEANS[self.inverse_link](u)
+        if self.inverse_link == "softmax":
             return likely
         if likely.shape[1] == 1:
             return np.hstack([_logistic(-u), likely])
@@ -89,12 +89,19 @@ class SavedModel:
             missing = [name for name in self.names if name not in X.columns]
             if missing:
                 raise ValueError(f"X lacks the columns {missing}, which the model uses.")
-            return np.asarray(X[self.names], dtype=np.float64)
-        X = X if hasattr(X, "toarray") else np.asarray(X)
+            columns = [np.asarray(X[name], dtype=np.float64) for name in self.names]
+            return _finite(np.stack(columns, axis=1) if columns else np.zeros((len(X), 0)))
+        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.count:
             raise ValueError(f"X must have shape (n, {self.count}), got {tuple(X.shape)}.")
         used = X[:, self.index]
-        return np.asarray(used.toarray() if hasattr(used, "toarray") else used, dtype=np.float64)
+        return _finite(np.asarray(used.toarray() if hasattr(used, "toarray") else used, dtype=np.float64))
+
+
+def _finite(X: Any) -> Any:
+    if not np.isfinite(X).all():
+        raise ValueError("X has NaN or infinite values in columns that the model uses.")
+    return X
 
 
 def load_model(path: Any) -> SavedModel:
@@ -128,9 +135,9 @@ def _model(content: dict[str, Any]) -> SavedModel:
     index = np.array(features["index"], dtype=np.intp)
     intercept = np.array(content["intercept"], dtype=np.float64)
     coef = np.array(content["coefficients"], dtype=np.float64).reshape(len(intercept), len(index))
-    if content["link"] not in (*MEANS, "sign"):
-        raise ValueError(f"unknown link {content['link']!r}")
+    if content["inverse_link"] not in (*MEANS, "sign"):
+        raise ValueError(f"unknown inverse link {content['inverse_link']!r}")
     if len(index) and not (index.min() >= 0 and index.max() < int(content["count"])):
         raise ValueError("features out of range")
     labels = None if classes is None else np.array(classes["labels"], dtype=classes["dtype"])
-    return SavedModel(content["link"], index, features["names"], int(content["count"]), coef, intercept, labels)
+    return SavedModel(content["inverse_link"], index, features["names"], int(content["count"]), coef, intercept, labels)

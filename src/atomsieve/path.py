@@ -5,7 +5,7 @@ x. So the solutions for `Linear` at all slopes hold those of every phi; phi only
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -139,19 +139,30 @@ def path(
     if not (isinstance(screening, str) and screening in RULES):
         raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
     callbacks, method = check_callbacks(callbacks), Corrective()
-    origin = problem.origin
-    falling = _slopes(problem, origin.sigma, slopes, n, ratio)
+    falling = _slopes(problem, problem.origin.sigma, slopes, n, ratio)
     limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
-    stepper, results = method.begin(problem, limits), []
-    point = origin
-    for slope in falling:
-        here = problem.at_penalty(Linear(float(slope)))
-        point = point.under(here)
-        results.append(run(here, stepper, limits, RULES[screening](), point, callbacks=callbacks, relay=True))
-        point = results[-1].point
-        if results[-1].status in (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED):
-            break
+    results = list(walk(problem, falling, limits, method=method, screening=screening, callbacks=callbacks))
     return Path(problem, falling[: len(results)], results, tol)
+
+
+def walk(
+    problem: Problem,
+    slopes: Iterable[float],
+    limits: Limits,
+    *,
+    method: Corrective,
+    screening: str = "auto",
+    callbacks: Sequence[Callback] = (),
+) -> Iterator[Result]:
+    """Yield the results along a path one by one, so that nobody need keep them all; end early where a run does."""
+    stepper, point = method.begin(problem, limits), problem.origin
+    for slope in slopes:
+        here = problem.at_penalty(Linear(float(slope)))
+        result = run(here, stepper, limits, RULES[screening](), point.under(here), callbacks=callbacks, relay=True)
+        point = result.point
+        yield result
+        if result.status in (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED):
+            break
 
 
 def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float | None) -> Array:
@@ -166,12 +177,17 @@ def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float
     return geometric_slopes(problem, critical, n, ratio)
 
 
-def geometric_slopes(problem: Problem, critical: float, n: Any, ratio: float | None = None) -> Array:
-    """Return n slopes in geometric progression from the critical one down to `ratio` times that."""
+def geometric_slopes(
+    problem: Problem, critical: float, n: Any, ratio: float | None = None, names: tuple[str, str] = ("n", "ratio")
+) -> Array:
+    """Return n slopes in geometric progression from the critical one down to `ratio` times that.
+
+    Errors speak of the two numbers by the names that the caller knows them by.
+    """
     if not (is_number(n) and n == int(n) and n >= 1):
-        raise ValueError(f"n must be a positive whole number of slopes, got {n!r}.")
+        raise ValueError(f"{names[0]} must be a positive whole number of slopes, got {n!r}.")
     samples, size = problem.design.shape[0], math.prod(problem.shape)
     ratio = (1e-3 if samples > size else 1e-2) if ratio is None else ratio
     if not (is_number(ratio) and 0 < ratio < 1):
-        raise ValueError(f"ratio must lie between 0 and 1, got {ratio!r}.")
+        raise ValueError(f"{names[1]} must lie between 0 and 1, got {ratio!r}.")
     return np.asarray(critical * ratio ** (np.arange(int(n)) / max(int(n) - 1, 1)))

@@ -100,7 +100,7 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
     result, asked = go(first, limits), limits.gap
     while result.status is Status.CONVERGED and result.certificate().undecided.any():
         limits = replace(limits, gap=limits.gap / 1000)
-        if limits.gap < SMALLEST * limits.baseline:
+        if limits.gap <= SMALLEST * limits.baseline:  # 0 where free directions fit everything
             break
         problem, before = result.problem, result
         again = problem.at(problem.state(before.lifted, before.point.state.free), problem.eligible)

@@ -26,14 +26,18 @@ from atomsieve import (
     L1,
     Ball,
     CertifiedLasso,
+    CertifiedLassoCV,
     CertifiedLogisticRegression,
     CriticalFraction,
     FeatureCount,
     GaugeClassifier,
     GaugeRegressor,
+    GaugeRegressorCV,
     Group,
     Huber,
+    Image,
     Linear,
+    LineSearch,
     LogBarrier,
     Logistic,
     Multinomial,
@@ -42,9 +46,11 @@ from atomsieve import (
     Scaled,
     Square,
     SquaredHinge,
+    StabilitySelector,
     Status,
     solve,
 )
+from atomsieve.methods.corrective import Corrections
 
 
 def diabetes():
@@ -94,17 +100,19 @@ class TestParameters:
             (GaugeRegressor(penalty=0.1), "penalty must be an atomsieve Penalty"),
             (GaugeRegressor(gauge="l1"), "gauge must be an atomsieve Gauge"),
             (GaugeRegressor(loss="squared"), "loss must be an atomsieve Loss"),
-            (GaugeRegressor(gauge=Group(), unpenalised=[0]), "unpenalised features need gauge=L1"),
+            (GaugeRegressor(gauge=Group(), unpenalized=[0]), "unpenalized features need gauge=L1"),
             (GaugeRegressor(method=GCG(), penalty=Linear(1.0)), "Linear"),
+            (GaugeRegressor(loss=Multinomial()), "loss for classes"),
+            (GaugeClassifier(loss=Huber(1.0)), "Unknown label type|loss for numbers"),
             (CertifiedLasso(alpha=-1.0), "alpha must be a positive number"),
             (CertifiedLasso(alpha="large"), "alpha must be a positive number"),
             (CertifiedLasso(tol=-1.0), "tol must be"),
             (CertifiedLasso(max_iter=-1), "max_iter must be"),
-            (CertifiedLasso(unpenalised=["age"]), "no feature names"),
-            (CertifiedLasso(unpenalised="age"), "must be a list of features"),
-            (CertifiedLasso(unpenalised=[99]), "positions below 10"),
-            (CertifiedLasso(weights=[1.0]), "one number per feature"),
-            (CertifiedLasso(weights={0: -1.0}), "not negative"),
+            (CertifiedLasso(unpenalized=["age"]), "no feature names"),
+            (CertifiedLasso(unpenalized="age"), "must be a list of features"),
+            (CertifiedLasso(unpenalized=[99]), "positions below 10"),
+            (CertifiedLasso(penalty_factors=[1.0]), "one number per feature"),
+            (CertifiedLasso(penalty_factors={0: -1.0}), "not negative"),
         ],
     )
     def test_bad_parameters_are_refused_in_a_sentence(self, model, message):
@@ -160,7 +168,7 @@ class TestCompany:
     def test_names_of_features(self, frame):
         X, y = load_diabetes(return_X_y=True, as_frame=True)
         data = frame({name: X[name].to_numpy() for name in X.columns})
-        model = CertifiedLasso(alpha=0.5, unpenalised=["sex"], weights={"bmi": 2.0}).fit(data, y)
+        model = CertifiedLasso(alpha=0.5, unpenalized=["sex"], penalty_factors={"bmi": 2.0}).fit(data, y)
         assert model.feature_names_in_.tolist() == list(X.columns)
         report = model.support_report()
         assert report.loc[report.feature == "sex", "verdict"].item() == "unpenalised"
@@ -168,7 +176,7 @@ class TestCompany:
         with pytest.raises(ValueError, match="feature names should match"):
             model.predict(X[X.columns[::-1]])
         with pytest.raises(ValueError, match="no feature of that name"):
-            CertifiedLasso(unpenalised=["height"]).fit(data, y)
+            CertifiedLasso(unpenalized=["height"]).fit(data, y)
 
     def test_set_output_after_a_selector(self):
         from atomsieve import CertifiedSelector  # noqa: PLC0415
@@ -230,11 +238,6 @@ class TestData:
         counts = np.random.default_rng(0).integers(0, 4, len(y))
         rows = np.repeat(np.arange(len(y)), counts)
         weighted = clone(model).fit(X, target, sample_weight=counts)
-        if (
-            getattr(model, "class_weight", None) == "balanced"
-        ):  # balanced over samples, not over weights, as scikit-learn
-            factors = {c: len(y) / (2 * np.sum(target == c)) for c in np.unique(target)}
-            model = clone(model).set_params(class_weight=factors)
         repeated = clone(model).fit(X[rows], target[rows])
         if not isinstance(model.get_params().get("loss"), Multinomial):  # which has many solutions for two classes
             assert np.allclose(weighted.coef_, repeated.coef_, atol=1e-6)
@@ -460,6 +463,146 @@ class TestCertificates:
         assert ((truth == 0) == (report.verdict == "zero")).all()
 
 
+class TestOfDataThatChange:
+    """A certificate never speaks of another problem than the one that was fitted."""
+
+    def test_other_data_are_refused(self):
+        X, y = diabetes()
+        weights = np.random.default_rng(0).uniform(0.1, 3.0, len(y))
+        model = CertifiedLasso(alpha=0.5).fit(X, y, sample_weight=weights)
+        for data in (X, y), (X[:100], y[:100], weights[:100]), (2 * X, y, weights), (X, -y, weights):
+            with pytest.raises(ValueError, match="These are not the data of the fit"):
+                model.certify(*data)
+        X *= 3
+        with pytest.raises(ValueError, match="These are not the data of the fit"):
+            model.certificate_  # noqa: B018
+
+    def test_parameters_that_are_set_later_count_at_the_next_fit(self):
+        X, y = diabetes()
+        model = CertifiedLasso(alpha=0.5).fit(X, y)
+        expected, proven = model.predict(X), clone(model).fit(X, y).certificate_
+        model.set_params(fit_intercept=False, standardize=True, penalty_factors={0: 50.0}, positive=True)
+        assert np.array_equal(model.predict(X), expected)
+        assert np.array_equal(model.certificate_.zero, proven.zero)
+        assert model.certificate_.primal == proven.primal
+        other = GaugeRegressor(penalty=Linear(0.5)).fit(X, y).set_params(loss=Poisson())
+        assert np.allclose(other.predict(X), expected, atol=1e-2)
+
+    def test_a_failed_fit_leaves_the_last_model_whole(self):
+        X, y = DATA["wine"]()
+        model = CertifiedLogisticRegression(C=0.1).fit(X, y > 0)
+        before = model.predict_proba(X)
+        with pytest.raises(ValueError, match="C must be a positive number"):
+            model.set_params(C=-1.0).fit(X, y)
+        assert np.array_equal(model.predict_proba(X), before)
+
+    def test_a_warning_that_is_an_error_leaves_nothing_half_done(self):
+        X, y = DATA["wide"]()
+        model = CertifiedLasso(alpha=0.1).fit(X, y)
+        with pytest.raises(ConvergenceWarning):
+            model.set_params(max_iter=0).fit(2 * X, y)
+        assert model.set_params(max_iter=None).certify(2 * X, y).valid
+
+    def test_warm_starts_never_stand_in_the_way(self):
+        X, y = diabetes()
+        model = CertifiedLasso(alpha=0.1, warm_start=True).fit(X, y)
+        assert (model.coef_ < 0).any()
+        assert (model.set_params(positive=True).fit(X, y).coef_ >= 0).all()
+
+    def test_display_runs_no_proof(self):
+        X, y = load_diabetes(return_X_y=True, as_frame=True)
+        model = CertifiedLasso(alpha=0.5).fit(X, y)
+        X["predicted"] = model.predict(X)
+        assert "coef_" in model._repr_html_()
+        assert model._certificates is None
+
+    def test_kept_data_survive_a_pickle(self):
+        X, y = diabetes()
+        model = pickle.loads(pickle.dumps(CertifiedLasso(alpha=0.5, keep_data=True).fit(X, y)))  # noqa: S301
+        assert model.certificate_.zero.sum() == 6
+        late = CertifiedLasso(alpha=0.5).fit(X, y).set_params(keep_data=True)
+        assert not hasattr(pickle.loads(pickle.dumps(late)), "certificate_")  # noqa: S301
+        assert pickle.loads(pickle.dumps(late)).verify(X, y).valid  # noqa: S301
+
+    def test_targets_that_live_nowhere_else(self):
+        X, y = load_diabetes(return_X_y=True, as_frame=True)
+        model = CertifiedLasso(alpha=0.5).fit(X, y.to_frame()["target"] * 1.0)
+        gc.collect()
+        assert model.certificate_.valid
+
+    def test_nothing_to_explain(self):
+        X, _ = diabetes()
+        y = np.ones(len(X))
+        for penalty in Square(0.1), Ball(1.0), Linear(0.1):
+            assert GaugeRegressor(penalty=penalty).fit(X, y).certify(X, y) is not None
+
+    def test_class_weights_and_verification(self):
+        X, y = DATA["wine"]()
+        weights = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
+        model = CertifiedLogisticRegression(C=0.1, class_weight="balanced").fit(X, y > 0, sample_weight=weights)
+        assert model.verify(X, y > 0, sample_weight=weights).valid
+
+    def test_features_of_an_image(self):
+        """Verdicts about coefficients where blocks are not coefficients: a dictionary of sums of neighbours."""
+        X, y = DATA["tall"]()
+        gauge = Image(L1(), np.eye(15) + np.eye(15, k=-1))
+        model = GaugeRegressor(gauge=gauge, penalty=CriticalFraction(0.3)).fit(X, y)
+        exact = GaugeRegressor(gauge=gauge, penalty=CriticalFraction(0.3), tol=1e-12).fit(X, y).coef_
+        report = model.support_report()
+        assert (report.lower <= exact + 1e-9).all()
+        assert (exact - 1e-9 <= report.upper).all()
+        assert ((report.verdict == "zero") == (exact == 0)).all()
+        assert (report.verdict == "zero").any()
+
+    def test_large_groups_on_a_common_scale_stay_small(self):
+        rng = np.random.default_rng(0)
+        X = csr_array(np.where(rng.uniform(size=(50, 600)) < 0.05, 1.0, 0.0) * rng.standard_normal((50, 600)))
+        model = GaugeRegressor(gauge=Group(np.arange(600) // 5), standardize=True).fit(X, X[:, :3].sum(axis=1))
+        assert model.certify(X, X[:, :3].sum(axis=1)).valid
+        assert len(pickle.dumps(model)) < 200_000
+        assert model.verify(X, X[:, :3].sum(axis=1)).valid
+
+
+class TestInterruption:
+    def test_one_fit_keeps_its_best_and_passes_it_on(self, monkeypatch):
+        X, y = DATA["wide"]()
+        interrupt_at(monkeypatch, 1)
+        model = CertifiedLasso(alpha=0.01, tol=1e-12)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert model.status_ is Status.INTERRUPTED
+        assert np.isfinite(model.predict(X)).all()
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            CertifiedLassoCV(alphas=10),
+            GaugeRegressorCV(penalty=Square(), strengths=10),
+            CertifiedLasso(FeatureCount(30)),
+            StabilitySelector(CertifiedLasso(10.0), n_subsamples=4, n_slopes=5),
+            GridSearchCV(CertifiedLasso(), {"alpha": [0.1, 0.2]}),
+        ],
+    )
+    def test_many_fits_end(self, model, monkeypatch):
+        X, y = DATA["wide"]()
+        interrupt_at(monkeypatch, 3)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+
+
+def interrupt_at(monkeypatch, count):
+    """Press Ctrl-C in the middle of a certain step."""
+    steps, advance = [], Corrections.advance
+
+    def interrupted(self, point, t):
+        steps.append(t)
+        if len(steps) == count:
+            raise KeyboardInterrupt
+        return advance(self, point, t)
+
+    monkeypatch.setattr(Corrections, "advance", interrupted)
+
+
 class TestStandardize:
     @pytest.mark.parametrize("name", ["scales", "offset", "sparse rows"])
     @pytest.mark.parametrize("weighted", [False, True])
@@ -510,11 +653,24 @@ class TestStrengths:
         X, y = DATA[name]()
         assert np.count_nonzero(CertifiedLasso(FeatureCount(count)).fit(X, y).coef_) == count
 
+    def test_counts_are_never_exceeded(self):
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            X = rng.standard_normal((30, 20))
+            y = X[:, 0] + rng.standard_normal(30)
+            for count in 3, 7, 12:
+                assert np.count_nonzero(CertifiedLasso(FeatureCount(count)).fit(X, y).coef_) <= count
+
+    def test_a_method_that_cannot_solve_linear_gets_help(self):
+        X, y = diabetes()
+        model = GaugeRegressor(method=GCG(LineSearch()), penalty=CriticalFraction(0.3, Square()), tol=1e-2).fit(X, y)
+        assert type(model.penalty_) is Square
+
     def test_a_count_in_classes_and_beside_unpenalised_features(self):
         X, y = DATA["wine"]()
         model = GaugeClassifier(penalty=FeatureCount(3)).fit(X, y)
         assert np.count_nonzero(model.coef_.any(axis=0)) == 3
-        model = CertifiedLogisticRegression(C=FeatureCount(3), unpenalised=[0]).fit(X, y > 0)
+        model = CertifiedLogisticRegression(C=FeatureCount(3), unpenalized=[0]).fit(X, y > 0)
         assert np.count_nonzero(model.coef_) == 4
 
     def test_more_features_than_there_are(self):
@@ -533,7 +689,7 @@ class TestPriorKnowledge:
     def test_factors(self):
         X, y = diabetes()
         factors = np.array([0.0, np.inf, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 1.0])
-        model = CertifiedLasso(alpha=0.5, weights=factors, tol=1e-10).fit(X, y)
+        model = CertifiedLasso(alpha=0.5, penalty_factors=factors, tol=1e-10).fit(X, y)
         assert model.coef_[0] != 0
         assert model.coef_[1] == 0
         direct = solve(Problem(X, y, gauge=L1(factors), penalty=Linear(0.5), intercept=True), tol=1e-10)
@@ -548,6 +704,29 @@ class TestPriorKnowledge:
         assert (model.coef_[[2, 3]] >= 0).all()
         assert (model.coef_ < 0).any()
         assert model.verify(X, y).valid
+
+    def test_names_in_a_series(self):
+        X, y = load_diabetes(return_X_y=True, as_frame=True)
+        factors = {name: 50.0 if name == "bmi" else 1.0 for name in X.columns}
+        backwards = pd.Series(factors)[::-1]
+        by_dict = CertifiedLasso(alpha=0.1, penalty_factors=factors).fit(X, y)
+        by_series = CertifiedLasso(alpha=0.1, penalty_factors=backwards).fit(X, y)
+        assert np.array_equal(by_dict.coef_, by_series.coef_)
+        chosen = pd.Series({name: name in ("s1", "s3") for name in X.columns[::-1]})
+        assert (CertifiedLasso(alpha=0.01, positive=chosen).fit(X, y).coef_[[4, 6]] >= 0).all()
+        assert (CertifiedLasso(alpha=0.01, positive=["s1", 6]).fit(X, y).coef_[[4, 6]] >= 0).all()
+        with pytest.raises(TypeError, match="list of features"):
+            CertifiedLasso(positive=1).fit(X, y)
+
+    def test_matrices_of_weights(self):
+        X, y = DATA["wine"]()
+        weights = np.random.default_rng(0).uniform(0.5, 2.0, (X.shape[1], 3))
+        scales = np.geomspace(0.1, 10.0, X.shape[1])
+        settings = {"gauge": L1(weights), "penalty": Linear(0.02), "unpenalized": [0], "tol": 1e-9}
+        plain = GaugeClassifier(**settings).fit(X, y)
+        scaled = GaugeClassifier(standardize=True, **settings).fit(X * scales, y)
+        assert np.allclose(plain.predict_proba(X), scaled.predict_proba(X * scales), atol=1e-4)
+        assert (plain.coef_[:, 0] != 0).sum() >= 2
 
     def test_a_score_of_its_own(self):
         X, y = diabetes()

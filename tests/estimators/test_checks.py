@@ -22,6 +22,7 @@ from atomsieve import (
     Logistic,
     Multinomial,
     NonNegative,
+    Poisson,
     Square,
     SquaredHinge,
     StabilitySelector,
@@ -37,13 +38,14 @@ QUICK = [
     CertifiedLassoCV(alphas=6, cv=3),
     CertifiedLogisticRegressionCV(Cs=3, cv=2),
     CertifiedSelector(CertifiedLasso(alpha=0.01)),
-    StabilitySelector(CertifiedLasso(alpha=0.01), n_subsamples=4, strengths=4, threshold=0.5),
+    StabilitySelector(CertifiedLasso(alpha=0.01), n_subsamples=4, n_slopes=4, threshold=0.5),
 ]
 
 DEEP = [
     GaugeRegressor(loss=Huber(1.0), penalty=Square(0.01)),
     GaugeRegressor(gauge=Group(), standardize=True),
     GaugeRegressor(penalty=FeatureCount(3)),
+    GaugeRegressor(loss=Poisson(), penalty=CriticalFraction(0.01)),
     GaugeClassifier(loss=Multinomial(), gauge=Group()),
     GaugeClassifier(loss=Logistic(), penalty=Square(0.01)),
     GaugeClassifier(loss=SquaredHinge(), standardize=True),
@@ -56,7 +58,7 @@ DEEP = [
     CertifiedLassoCV(),
     CertifiedLogisticRegressionCV(),
     CertifiedSelector(CertifiedLogisticRegression()),
-    StabilitySelector(CertifiedLogisticRegression(), n_subsamples=4, strengths=4, threshold=0.5),
+    StabilitySelector(CertifiedLogisticRegression(), n_subsamples=4, n_slopes=4, threshold=0.5),
 ]
 
 

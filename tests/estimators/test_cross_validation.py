@@ -2,12 +2,13 @@
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from samples import DATA, labels_of
 from sklearn import config_context
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegressionCV
+from sklearn.linear_model import LassoCV, LogisticRegressionCV
 from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 
@@ -17,16 +18,18 @@ from atomsieve import (
     CertifiedLassoCV,
     CertifiedLogisticRegression,
     CertifiedLogisticRegressionCV,
+    GaugeClassifier,
     GaugeClassifierCV,
     GaugeRegressorCV,
     Linear,
+    LinearSquare,
     LogBarrier,
     Logistic,
     Problem,
     Square,
     SquaredHinge,
 )
-from atomsieve.estimators.cross_validation import chosen, mean_and_error
+from atomsieve.estimators.cross_validation import mean_and_error, pick
 
 mpl.use("Agg")
 
@@ -35,16 +38,27 @@ class TestChoice:
     def test_one_standard_error_is_the_sparser_side(self):
         mean = np.array([-5.0, -2.1, -1.5, -1.0, -1.2])  # sparsest first
         error = np.array([0.1, 0.1, 0.1, 0.6, 0.1])
-        assert chosen(mean, error, "min") == 3
-        assert chosen(mean, error, "1se") == 2
+        assert pick(mean, error, "min") == 3
+        assert pick(mean, error, "1se") == 2
 
     def test_ties_go_to_the_sparser(self):
-        assert chosen(np.array([-1.0, -1.0, -2.0]), np.zeros(3), "min") == 0
+        assert pick(np.array([-1.0, -1.0, -2.0]), np.zeros(3), "min") == 0
 
-    def test_mean_and_error_by_weight(self):
-        mean, error = mean_and_error(np.array([[1.0, 4.0]]), np.array([2.0, 1.0]))
-        assert mean == pytest.approx([2.0])
-        assert error == pytest.approx([np.sqrt(2.0)])
+    def test_mean_and_error(self):
+        mean, error = mean_and_error(np.array([[1.0, 4.0, 7.0]]))
+        assert mean == pytest.approx([4.0])
+        assert error == pytest.approx([np.sqrt(3.0)])
+        assert mean_and_error(np.array([[1.0]]))[1] == 0
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_as_scikit_learn_chooses_with_unequal_folds(self, weighted):
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            X = rng.standard_normal((63, 8))
+            y = X[:, 0] + 2 * rng.standard_normal(63)
+            weights = rng.uniform(0.1, 3.0, 63) if weighted else None
+            peer = LassoCV(tol=1e-10, max_iter=100_000).fit(X, y, sample_weight=weights)
+            assert CertifiedLassoCV(tol=1e-9).fit(X, y, sample_weight=weights).alpha_ == pytest.approx(peer.alpha_)
 
     @pytest.mark.parametrize("name", ["diabetes", "wide", "tall", "sparse rows"])
     def test_direction_on_data(self, name):
@@ -55,7 +69,7 @@ class TestChoice:
         assert sparse.alpha_ > least.alpha_
         assert np.count_nonzero(sparse.coef_) <= np.count_nonzero(least.coef_)
         k = least.best_index_
-        bound = least.cv_mean_[k] - least.cv_error_[k]
+        bound = least.cv_mean_[k] - least.cv_standard_error_[k]
         assert (sparse.cv_mean_[: sparse.best_index_] < bound).all()
         assert sparse.cv_mean_[sparse.best_index_] >= bound
 
@@ -88,9 +102,29 @@ class TestGrid:
         assert GaugeRegressorCV(penalty=Ball(), strengths=[2.0, 1.0]).fit(X, y).strengths_.tolist() == [1.0, 2.0]
         assert CertifiedLogisticRegressionCV(Cs=[1.0, 0.1]).fit(X, labels_of(y)).Cs_.tolist() == [0.1, 1.0]
         assert len(CertifiedLassoCV(n_alphas=7).fit(X, y).alphas_) == 7
-        for bad in [], [0.0], [-1.0], [np.nan]:
-            with pytest.raises(ValueError, match="positive finite"):
+        assert CertifiedLassoCV(alphas=[0.1, 0.2], n_alphas=7).fit(X, y).alphas_.tolist() == [0.2, 0.1]
+        for bad in [], [0.0], [-1.0], [np.nan], True:
+            with pytest.raises(ValueError, match="alphas must be"):
                 CertifiedLassoCV(alphas=bad).fit(X, y)
+
+    @pytest.mark.parametrize(
+        ("model", "message"),
+        [
+            (CertifiedLassoCV(alphas=0), "alphas must be a positive whole number"),
+            (CertifiedLassoCV(eps=2.0), "eps must lie between 0 and 1"),
+            (GaugeRegressorCV(strengths=2.5), "strengths must be a positive whole number"),
+            (GaugeRegressorCV(ratio=0.0), "ratio must lie between 0 and 1"),
+            (CertifiedLassoCV(cv=[]), "cv gives no fold"),
+        ],
+    )
+    def test_errors_speak_of_the_parameters(self, model, message):
+        with pytest.raises(ValueError, match=message):
+            model.fit(*DATA["tall"]())
+
+    def test_shapes_without_a_strength_everywhere(self):
+        X, y = DATA["diabetes"]()
+        assert len(GaugeRegressorCV(penalty=LinearSquare(1.0, 1e-3), strengths=10).fit(X, y).strengths_) < 10
+        assert not GaugeRegressorCV(penalty=Square(), strengths=5).fit(X, np.ones(len(y))).coef_.any()
 
     def test_all_shapes_share_the_path(self):
         X, y = DATA["wide"]()
@@ -126,8 +160,7 @@ class TestFolds:
             CertifiedLasso(model.strengths_[3], tol=1e-9), X, y, cv=3, scoring="neg_mean_absolute_error"
         )
         assert np.allclose(model.cv_scores_[3], single, rtol=1e-4)
-        with pytest.raises(AttributeError, match="scoring=None only"):
-            CertifiedLassoCV(alphas=3, scoring="r2").fit(X, y).mse_path_  # noqa: B018
+        assert np.isnan(CertifiedLassoCV(alphas=3, scoring="r2").fit(X, y).mse_path_).all()
 
     def test_a_callable_scorer_and_weights(self):
         X, y = DATA["tall"]()
@@ -157,7 +190,43 @@ class TestFolds:
             scorer = make_scorer(mean_absolute_error).set_score_request(sample_weight=False)
             model = CertifiedLassoCV(alphas=3, scoring=scorer).set_fit_request(sample_weight=True)
             plain = model.fit(X, y, sample_weight=weights).cv_scores_
+            shuffled = pd.Series(weights, index=np.random.default_rng(1).permutation(len(y)))
+            scorer = make_scorer(mean_absolute_error).set_score_request(sample_weight=True)
+            model = CertifiedLassoCV(alphas=3, scoring=scorer).set_fit_request(sample_weight=True)
+            assert np.array_equal(model.fit(X, y, sample_weight=shuffled).cv_scores_, routed)
         assert not np.allclose(routed, plain)
+        unrouted = CertifiedLassoCV(alphas=3, scoring=make_scorer(mean_absolute_error)).fit(X, y, sample_weight=weights)
+        assert np.array_equal(unrouted.cv_scores_, routed)
+        for number, (train, test) in enumerate(KFold(5).split(X)):
+            single = CertifiedLasso(model.alphas_[1]).fit(X[train], y[train], sample_weight=weights[train])
+            error = mean_absolute_error(y[test], single.predict(X[test]), sample_weight=weights[test])
+            assert error == pytest.approx(routed[1, number], rel=1e-3)
+
+    def test_masks_as_folds_and_one_weight_for_all(self):
+        X, y = DATA["tall"]()
+        first = np.arange(len(y)) < 70
+        masks = CertifiedLassoCV(alphas=4, cv=[(~first, first), (first, ~first)]).fit(X, y)
+        places = [(np.flatnonzero(~first), np.flatnonzero(first)), (np.flatnonzero(first), np.flatnonzero(~first))]
+        assert np.array_equal(masks.cv_scores_, CertifiedLassoCV(alphas=4, cv=places).fit(X, y).cv_scores_)
+        assert CertifiedLassoCV(alphas=4, scoring="r2").fit(X, y, sample_weight=2.0).alpha_ > 0
+
+    def test_each_class_against_the_rest_is_the_sum_of_its_parts(self):
+        X, y = load_iris(return_X_y=True)
+        settings = {"strengths": [0.1, 0.01], "cv": list(StratifiedKFold(3).split(X, y)), "tol": 1e-9}
+        whole = GaugeClassifierCV(loss=Logistic(), **settings).fit(X, y)
+        parts = [GaugeClassifierCV(**settings).fit(X, y == k).cv_scores_ for k in range(3)]
+        assert np.allclose(whole.cv_scores_, np.sum(parts, axis=0), rtol=1e-4)
+        grid = GaugeClassifierCV(loss=Logistic(), strengths=3).fit(X, y)
+        tops = [GaugeClassifierCV(strengths=3).fit(X, y == k).strengths_[0] for k in range(3)]
+        assert grid.strengths_[0] == pytest.approx(max(tops))
+        square = GaugeClassifierCV(loss=Logistic(), penalty=Square(), strengths=4).fit(X, y)
+        again = GaugeClassifier(loss=Logistic(), penalty=Square(square.strength_)).fit(X, y)
+        assert np.allclose(square.coef_, again.coef_)
+
+    def test_a_fold_without_one_of_the_classes_is_named(self):
+        X, y = DATA["tall"]()
+        with pytest.raises(ValueError, match="Fold 1 of 2"):
+            CertifiedLogisticRegressionCV(cv=KFold(2)).fit(X, np.arange(len(y)) >= 100)
 
     def test_jobs_change_nothing(self):
         X, y = DATA["wide"]()
@@ -238,7 +307,7 @@ class TestClassifiers:
         critical = Problem(X, np.where(y > 0, 1.0, -1.0), loss=Logistic(), intercept=True).origin.sigma
         assert model.Cs_[0] == pytest.approx(1 / (critical * len(y)))
         assert (np.diff(model.Cs_) > 0).all()
-        with pytest.raises(ValueError, match="Cs must be positive"):
+        with pytest.raises(ValueError, match="Cs must be a number of values"):
             CertifiedLogisticRegressionCV(Cs=[-1.0]).fit(X, y > 0)
         with pytest.raises(ValueError, match="Only the l1 penalty"):
             CertifiedLogisticRegressionCV(l1_ratios=[0.5]).fit(X, y > 0)

@@ -1,14 +1,17 @@
 """A fitted model as a small file that NumPy alone can use."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from samples import DATA, labels_of
+from scipy.sparse import bsr_array, coo_array
 
 import atomsieve.model
 from atomsieve import (
@@ -78,8 +81,16 @@ def test_data_frames_by_name(tmp_path):
 
 def test_a_model_without_features(tmp_path):
     X, y = DATA["tall"]()
-    model = CertifiedLasso(alpha=100.0).fit(X, y)
+    frame = pl.DataFrame({f"f{j}": X[:, j] for j in range(15)})
+    model = CertifiedLasso(alpha=100.0).fit(frame, y)
     assert np.allclose(saved(model, tmp_path).predict(X), y.mean())
+    assert np.allclose(saved(model, tmp_path).predict(frame), y.mean())
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def test_small_and_with_numpy_alone(tmp_path):
@@ -104,13 +115,18 @@ def test_bad_files_and_data(tmp_path):
     copy = saved(model, tmp_path)
     with pytest.raises(ValueError, match="must have shape"):
         copy.predict(X[:, :3])
+    with pytest.raises(ValueError, match="NaN"):
+        copy.predict(np.full_like(X, np.nan))
+    for kind in coo_array, bsr_array:
+        assert np.allclose(copy.predict(kind(X)), model.predict(X))
+    assert (tmp_path / "model.json").stat().st_mode & 0o777 == 0o666 & ~_umask()
     with pytest.raises(TypeError, match="fitted estimator of atomsieve"):
         save_model("model", tmp_path / "model.json")
     content = json.loads((tmp_path / "model.json").read_text())
     for change, message in (
         ({"format": "other"}, "does not say format"),
         ({"version": 2}, "has version 2"),
-        ({"link": "cube"}, "unknown link"),
+        ({"inverse_link": "cube"}, "unknown inverse link"),
         ({"count": 1}, "out of range"),
         ({"coefficients": [[1.0]]}, "damaged"),
     ):

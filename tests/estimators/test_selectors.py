@@ -19,6 +19,7 @@ from atomsieve import (
     Logistic,
     StabilitySelector,
 )
+from atomsieve.estimators.selectors import selected
 
 mpl.use("Agg")
 
@@ -76,7 +77,11 @@ class TestStabilitySelector:
         assert selector.get_support().tolist() == [True] * 4 + [False] * 11
         assert ((selector.probability_path_ >= 0) & (selector.probability_path_ <= 1)).all()
         assert np.array_equal(selector.probabilities_, selector.probability_path_.max(axis=0))
-        assert 0 < selector.expected_false_ < 15
+        study = selector.estimator_._study(X, y, None, fitted=True)
+        found = [selected(selector.estimator, study.part(half), selector.slopes_) for half in selector._halves(study)]
+        typical = np.mean([masks.any(axis=0).sum() for masks in found])
+        assert selector.expected_false_ == pytest.approx(typical**2 / (0.8 * 15))
+        assert np.allclose(selector.probability_path_, np.mean(found, axis=0))
         report = selector.support_report()
         assert report.kept.sum() == 4
         assert (report.verdict[:4] == "non-zero").all()
@@ -85,21 +90,24 @@ class TestStabilitySelector:
     def test_classes_and_sparse_data(self):
         X, y = DATA["sparse rows"]()
         selector = StabilitySelector(
-            CertifiedLogisticRegression(C=CriticalFraction(0.1)), n_subsamples=10, strengths=8, random_state=0
+            CertifiedLogisticRegression(C=CriticalFraction(0.1)), n_subsamples=10, n_slopes=8, random_state=0
         ).fit(X, labels_of(y))
+        study = selector.estimator_._study(X, labels_of(y), None, fitted=True)
+        sizes = [np.sum(study.targets.vectors[0][half] > 0) for half in selector._halves(study)]
+        assert max(sizes) - min(sizes) <= 1
         assert selector.probabilities_[:5].mean() > selector.probabilities_[5:].mean() + 0.3
 
     def test_halves_in_pairs(self):
         X, y = DATA["tall"]()
-        selector = StabilitySelector(CertifiedLasso(alpha=0.1), n_subsamples=4, strengths=2, random_state=0).fit(X, y)
-        study = selector.estimator_._study(X, y, None, reset=False)
+        selector = StabilitySelector(CertifiedLasso(alpha=0.1), n_subsamples=4, n_slopes=2, random_state=0).fit(X, y)
+        study = selector.estimator_._study(X, y, None, fitted=True)
         halves = selector._halves(study)
         assert len(halves) == 4
         assert np.array_equal(np.sort(np.concatenate(halves[:2])), np.arange(200))
 
     def test_the_same_seed_and_jobs_give_the_same(self):
         X, y = DATA["wide"]()
-        selector = StabilitySelector(CertifiedLasso(alpha=0.1), n_subsamples=6, strengths=4, random_state=3)
+        selector = StabilitySelector(CertifiedLasso(alpha=0.1), n_subsamples=6, n_slopes=4, random_state=3)
         first = selector.fit(X, y).probabilities_
         assert np.array_equal(first, selector.fit(X, y).probabilities_)
         assert np.array_equal(first, selector.set_params(n_jobs=2).fit(X, y).probabilities_)
@@ -114,6 +122,6 @@ class TestStabilitySelector:
         import matplotlib.pyplot as plt  # noqa: PLC0415
 
         X, y = DATA["tall"]()
-        selector = StabilitySelector(CertifiedLasso(alpha=0.1), n_subsamples=4, strengths=4, random_state=0).fit(X, y)
+        selector = StabilitySelector(CertifiedLasso(alpha=0.1), n_subsamples=4, n_slopes=4, random_state=0).fit(X, y)
         assert len(selector.plot().lines) == 16
         plt.close("all")

@@ -79,6 +79,11 @@ class Stubborn(Square):
         return self
 
 
+class WrongThrough(Square):
+    def through(self, size, slope):
+        return self.at(slope * size)
+
+
 @pytest.mark.parametrize(
     ("penalty", "law"),
     [
@@ -87,6 +92,7 @@ class Stubborn(Square):
         (Concave(), "derivative of phi"),
         (NotZeroAtZero(), "must be 0"),
         (Stubborn(), "main parameter"),
+        (WrongThrough(), "does not charge that slope"),
     ],
     ids=repr,
 )

@@ -333,7 +333,10 @@ def _piece(piece: Piece) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Piece):
         return _piece(value)
-    value = value.toarray() if hasattr(value, "toarray") else value
+    if hasattr(value, "tocoo"):  # rows and columns of what is not zero
+        entries = value.tocoo()
+        parts = {"row": entries.row, "column": entries.col, "value": entries.data}
+        return {"shape": list(value.shape)} | {name: part.tolist() for name, part in parts.items()}
     if isinstance(value, np.ndarray):
         return [_plain(v) for v in value.tolist()]
     if isinstance(value, np.generic):

@@ -393,7 +393,7 @@ class Gauge:
             if piece["type"] == "Scaled":
                 scale = scale * arb(_parameter(piece, "radius"))
             else:
-                matrix = np.array(piece["matrix"], dtype=np.float64)
+                matrix = _matrix(piece["matrix"])
                 if self.matrix is not None:
                     raise Refused("an Image of an Image is not known to this checker")
                 self.matrix, features = matrix, matrix.shape[1]
@@ -800,6 +800,28 @@ class Checker:
 
 def _fraction(value: float) -> Any:
     return Fraction(value)
+
+
+def _matrix(content: Any) -> np.ndarray:
+    """Read a matrix: rows of numbers, or the places and values of what is not zero."""
+    if not isinstance(content, dict):
+        return np.array(content, dtype=np.float64)
+    rows, columns = (_whole(content[name]) for name in ("row", "column"))
+    height, width = _whole(content["shape"])
+    places = set(zip(rows, columns))
+    if not (len(places) == len(rows) == len(columns) == len(content["value"])):
+        raise Refused("the matrix has places that repeat, or values without a place")
+    if not all(0 <= i < height and 0 <= j < width for i, j in places):
+        raise Refused("the matrix has places outside its shape")
+    matrix = np.zeros((height, width))
+    matrix[rows, columns] = content["value"]
+    return matrix
+
+
+def _whole(values: Any) -> list[int]:
+    if not (isinstance(values, list) and all(type(value) is int for value in values)):
+        raise Refused("places in a matrix must be whole numbers")
+    return values
 
 
 def _lengths(sizes: np.ndarray) -> np.ndarray:

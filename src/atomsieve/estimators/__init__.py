@@ -6,7 +6,7 @@ from atomsieve.estimators.export import save_model
 from atomsieve.estimators.regression import CertifiedLasso, GaugeRegressor
 from atomsieve.estimators.regression_cv import CertifiedLassoCV, GaugeRegressorCV
 from atomsieve.estimators.selectors import CertifiedSelector, StabilitySelector
-from atomsieve.estimators.strengths import CriticalFraction, FeatureCount
+from atomsieve.estimators.strengths import CriticalFraction, FeatureCount, StrengthRule
 
 __all__ = [
     "CertifiedLasso",
@@ -21,5 +21,6 @@ __all__ = [
     "GaugeRegressor",
     "GaugeRegressorCV",
     "StabilitySelector",
+    "StrengthRule",
     "save_model",
 ]

@@ -1,66 +1,60 @@
 """Classifiers: any loss, gauge and penalty; and a drop-in for scikit-learn's LogisticRegression with an l1 penalty."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_sample_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from atomsieve.estimators.base import SparseModel
-from atomsieve.estimators.pieces import ByClasses, ByFactors, linear
-from atomsieve.estimators.strengths import Choice
-from atomsieve.estimators.study import Fit, Study
+from atomsieve.estimators.pieces import ByFactors, ByPieces, linear
+from atomsieve.estimators.strengths import StrengthRule
+from atomsieve.estimators.study import Study, Targets
 from atomsieve.gauges import Gauge
-from atomsieve.losses import Logistic, Loss, Multinomial
+from atomsieve.losses import Huber, Logistic, Loss, Multinomial, Poisson, Squared
 from atomsieve.methods import Method
 from atomsieve.penalties import Penalty
+from atomsieve.piece import Piece
 from atomsieve.typing import Array
 
 
 def _is_probabilistic(model: "Classification") -> bool:
-    if not model._binary_loss().probabilistic:
-        raise AttributeError(f"{model._binary_loss()!r} gives no probabilities: take decision_function, or Logistic().")
+    loss = model._pieces.loss if hasattr(model, "_pieces") else model._loss(None)
+    if not loss.probabilistic:
+        raise AttributeError(f"{loss!r} gives no probabilities: take decision_function, or Logistic().")
     return True
 
 
 class Classification(ClassifierMixin, SparseModel):
-    """Targets are classes: two with one row of coefficients, or more with a row for each."""
+    """Targets are classes: signs for two of them; for more, numbers (`Multinomial`) or each against the rest."""
 
     class_weight: Any
-
-    def _binary_loss(self) -> Loss:
-        """Return the loss as it was chosen, before the number of classes is known."""
-        raise NotImplementedError
-
-    def _loss(self) -> Loss:
-        loss = self._binary_loss()
-        return replace(loss, classes=len(self.classes_)) if isinstance(loss, Multinomial) else loss
 
     def _checks(self) -> dict[str, Any]:
         return {}
 
-    def _targets(self, y: Any, *, reset: bool) -> tuple[list[Array], Array | None]:
-        """Return signs for two classes, numbers for Multinomial, and signs for each class against the rest."""
+    def _targets(self, y: Any, classes: Array | None, weights: Array | None) -> Targets:
         check_classification_targets(y)
-        classes = np.unique(y)
-        if reset:
-            self.classes_ = classes
-        elif not np.isin(classes, self.classes_).all():
-            raise ValueError(f"y has classes that were not seen in fit: {np.setdiff1d(classes, self.classes_)}.")
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must have at least two classes, got one class: {self.classes_[0]!r}.")
-        codes = np.searchsorted(self.classes_, y)
-        weights = None if self.class_weight is None else compute_sample_weight(self.class_weight, y)
-        if isinstance(self._binary_loss(), Multinomial):
-            return [codes], weights
-        positive = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
-        return [np.where(codes == k, 1.0, -1.0) for k in positive], weights
+        found = np.unique(y)
+        classes = found if classes is None else classes
+        if not np.isin(found, classes).all():
+            raise ValueError(f"y has classes that were not seen in fit: {np.setdiff1d(found, classes)}.")
+        if len(classes) < 2:
+            raise ValueError(f"y must have at least two classes, got one class: {classes[0]!r}.")
+        codes = np.searchsorted(classes, y)
+        factors = None
+        if self.class_weight is not None:
+            factors = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=weights)[codes]
+        if isinstance(self._loss(classes), Multinomial):
+            return Targets([codes], classes, factors)
+        positive = range(1, 2) if len(classes) == 2 else range(len(classes))
+        return Targets([np.where(codes == k, 1.0, -1.0) for k in positive], classes, factors)
 
-    def _expose(self, fit: Fit) -> None:
-        self.coef_, self.intercept_ = fit.coef, fit.intercept
+    def _expose(self, coef: Array, intercept: Array) -> None:
+        self.coef_, self.intercept_ = coef, intercept
 
     def decision_function(self, X: Any) -> Array:
         """Return scores: one number per sample for two classes (positive: the second), else one per class."""
@@ -79,7 +73,7 @@ class Classification(ClassifierMixin, SparseModel):
     @available_if(_is_probabilistic)
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class; for one against the rest, their single ones made to sum to 1."""
-        scores, loss = self._linear(X), self._loss()
+        scores, loss = self._linear(X), self._pieces.loss
         likely: Array = loss.mean(scores)
         if isinstance(loss, Multinomial):
             return likely
@@ -97,7 +91,7 @@ class Classification(ClassifierMixin, SparseModel):
             return np.asarray(np.log(self.predict_proba(X)))
 
 
-class GaugeClassifier(ByClasses, Classification):
+class GaugeClassifier(ByPieces, Classification):
     """Sparse classification with any loss, gauge and penalty, and a certificate.
 
     Minimises ::
@@ -113,7 +107,7 @@ class GaugeClassifier(ByClasses, Classification):
         `Logistic()` or `SquaredHinge()`: with more than two classes, each class against the rest. `Multinomial()`:
         all classes at once, with one matrix of coefficients that the gauge measures (`L1()` its entries, `Group()` its
         rows, that is whole features). By default `Logistic()` for two classes and `Multinomial()` for more.
-    gauge, penalty, fit_intercept, standardize, unpenalised, method, tol, max_iter, warm_start, keep_data, verbose
+    gauge, penalty, fit_intercept, standardize, unpenalized, method, tol, max_iter, warm_start, keep_data, verbose
         As for `GaugeRegressor`.
     class_weight : dict or "balanced", optional
         Weights of the classes, as in scikit-learn.
@@ -121,7 +115,7 @@ class GaugeClassifier(ByClasses, Classification):
     Attributes
     ----------
     classes_, coef_, intercept_
-        The model, with one row of coefficients for two classes and one per class for more.
+        The model, with one row of coefficients for two classes (two for `Multinomial()`) and one per class for more.
     n_iter_, dual_gap_, status_, penalty_, equivalent_alpha_, certificate_
         As for `GaugeRegressor`; lists of penalties and certificates where each class is set against the rest.
 
@@ -155,15 +149,17 @@ class GaugeClassifier(ByClasses, Classification):
     True
     """
 
+    _defaults: ClassVar[dict[str, tuple[Piece, ...]]] = ByPieces._defaults | {"loss": (Logistic(), Multinomial())}
+
     def __init__(
         self,
         loss: Loss | None = None,
         gauge: Gauge | None = None,
-        penalty: Penalty | Choice | None = None,
+        penalty: Penalty | StrengthRule | None = None,
         *,
         fit_intercept: bool = True,
         standardize: bool = False,
-        unpenalised: Any = None,
+        unpenalized: Any = None,
         method: Method | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -177,7 +173,7 @@ class GaugeClassifier(ByClasses, Classification):
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.standardize = standardize
-        self.unpenalised = unpenalised
+        self.unpenalized = unpenalized
         self.method = method
         self.tol = tol
         self.max_iter = max_iter
@@ -186,13 +182,8 @@ class GaugeClassifier(ByClasses, Classification):
         self.keep_data = keep_data
         self.verbose = verbose
 
-    def _binary_loss(self) -> Loss:
-        if self.loss is None:
-            return Multinomial() if len(getattr(self, "classes_", ())) > 2 else Logistic()
-        return ByClasses._loss(self)
-
-    def _loss(self) -> Loss:
-        return Classification._loss(self)
+    def _loss(self, classes: Array | None) -> Loss:
+        return for_classes(self.loss if self.loss is None else self._given("loss", (Loss,)), classes)
 
 
 class CertifiedLogisticRegression(ByFactors, Classification):
@@ -200,7 +191,7 @@ class CertifiedLogisticRegression(ByFactors, Classification):
 
     Minimises, for two classes y_i = -1 and 1, with weights w_i (sample weight times class weight, 1 by default) ::
 
-        C sum_i w_i log(1 + exp(-y_i (x_i . coef + intercept))) + sum_j weights_j |coef_j|
+        C sum_i w_i log(1 + exp(-y_i (x_i . coef + intercept))) + sum_j penalty_factors_j |coef_j|
 
     and for more classes the same with the multinomial loss. The intercept is not penalised, as by scikit-learn's solver
     "saga" (its "liblinear" penalises it).
@@ -219,7 +210,7 @@ class CertifiedLogisticRegression(ByFactors, Classification):
         Limit of Newton steps on working sets; rarely ever needed.
     warm_start : bool
         Whether to start from the last solution.
-    weights, positive, unpenalised, standardize, keep_data, verbose
+    penalty_factors, positive, unpenalized, standardize, keep_data, verbose
         As for `CertifiedLasso`.
     penalty, l1_ratio
         "l1" (or "deprecated") and 1, the only ones there are here.
@@ -280,9 +271,9 @@ class CertifiedLogisticRegression(ByFactors, Classification):
         verbose: bool | int = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        weights: Any = None,
+        penalty_factors: Any = None,
         positive: Any = False,
-        unpenalised: Any = None,
+        unpenalized: Any = None,
         standardize: bool = False,
         keep_data: bool = False,
     ) -> None:
@@ -300,18 +291,28 @@ class CertifiedLogisticRegression(ByFactors, Classification):
         self.verbose = verbose
         self.warm_start = warm_start
         self.n_jobs = n_jobs
-        self.weights = weights
+        self.penalty_factors = penalty_factors
         self.positive = positive
-        self.unpenalised = unpenalised
+        self.unpenalized = unpenalized
         self.standardize = standardize
         self.keep_data = keep_data
 
-    def _binary_loss(self) -> Loss:
-        return Multinomial() if len(getattr(self, "classes_", ())) > 2 else Logistic()
+    def _loss(self, classes: Array | None) -> Loss:
+        return for_classes(None, classes)
 
-    def _penalty(self, study: Study) -> Penalty | Choice:
+    def _penalty(self, study: Study) -> Penalty | StrengthRule:
         require_l1(self.penalty, self.l1_ratio)
         return linear(self.C, "C", per_unit=1.0 / study.total)
+
+
+def for_classes(loss: Loss | None, classes: Array | None) -> Loss:
+    """Return the loss for classes that are known by now: by default `Logistic` for two and `Multinomial` for more."""
+    count = 2 if classes is None else len(classes)
+    if loss is None:
+        loss = Multinomial() if count > 2 else Logistic()
+    if isinstance(loss, (Squared, Huber, Poisson)):
+        raise TypeError(f"{loss!r} is a loss for numbers: take GaugeRegressor.")
+    return replace(loss, classes=count) if isinstance(loss, Multinomial) else loss
 
 
 def require_l1(penalty: Any, ratio: Any) -> None:

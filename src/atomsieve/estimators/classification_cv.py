@@ -5,9 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from atomsieve.checks import as_floats, is_number
-from atomsieve.estimators.chosen import ChosenStrength
 from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier, require_l1
-from atomsieve.estimators.cross_validation import CrossValidated
+from atomsieve.estimators.cross_validation import ChosenStrength, CrossValidated
 from atomsieve.estimators.study import Study
 from atomsieve.gauges import Gauge
 from atomsieve.losses import Loss
@@ -59,7 +58,7 @@ class GaugeClassifierCV(ChosenStrength, GaugeClassifier):
         n_jobs: int | None = None,
         fit_intercept: bool = True,
         standardize: bool = False,
-        unpenalised: Any = None,
+        unpenalized: Any = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
         class_weight: Any = None,
@@ -77,7 +76,7 @@ class GaugeClassifierCV(ChosenStrength, GaugeClassifier):
         self.n_jobs = n_jobs
         self.fit_intercept = fit_intercept
         self.standardize = standardize
-        self.unpenalised = unpenalised
+        self.unpenalized = unpenalized
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
@@ -90,7 +89,7 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
 
     The objective is that of `CertifiedLogisticRegression` ::
 
-        C sum_i w_i log(1 + exp(-y_i (x_i . coef + intercept))) + sum_j weights_j |coef_j|
+        C sum_i w_i log(1 + exp(-y_i (x_i . coef + intercept))) + sum_j penalty_factors_j |coef_j|
 
     A value of C means the same in every fold, as in scikit-learn: `lambda = 1 / (C W)` with W the weight of the samples
     that are fitted.
@@ -109,7 +108,7 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
         As in scikit-learn. None is minus the mean of the loss on held-out samples ("neg_log_loss").
     selection : "min" or "1se"
         The value of C with the best mean score; or the least one whose mean is within one standard error of it.
-    fit_intercept, class_weight, tol, max_iter, weights, positive, unpenalised, standardize, keep_data, verbose
+    fit_intercept, class_weight, tol, max_iter, penalty_factors, positive, unpenalized, standardize, keep_data, verbose
         As for `CertifiedLogisticRegression`.
     penalty, l1_ratios
         "l1" (or "deprecated") and 1, the only ones there are here.
@@ -120,7 +119,7 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
     ----------
     C_, Cs_, scores_
         The C that was chosen, those that were compared (smallest first), and the score for each fold and each of them.
-    cv_scores_, cv_mean_, cv_error_, feature_counts_, best_index_
+    cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_
         As for `GaugeRegressorCV`.
     classes_, coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
         As for `CertifiedLogisticRegression`, for the model that was fitted to all samples in the end.
@@ -147,7 +146,7 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
     >>> bool(np.isclose(model.equivalent_alpha_, 1 / (model.C_ * len(y))))
     True
     >>> print(model.certificate_)
-    14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value in [0.08098714527, 0.08098714527].
+    14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value in [0.08098714519, 0.08098714527].
     """
 
     def __init__(
@@ -172,9 +171,9 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
         use_legacy_attributes: bool = False,
         eps: float | None = None,
         selection: str = "min",
-        weights: Any = None,
+        penalty_factors: Any = None,
         positive: Any = False,
-        unpenalised: Any = None,
+        unpenalized: Any = None,
         standardize: bool = False,
         keep_data: bool = False,
     ) -> None:
@@ -197,46 +196,37 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
         self.use_legacy_attributes = use_legacy_attributes
         self.eps = eps
         self.selection = selection
-        self.weights = weights
+        self.penalty_factors = penalty_factors
         self.positive = positive
-        self.unpenalised = unpenalised
+        self.unpenalized = unpenalized
         self.standardize = standardize
         self.keep_data = keep_data
 
-    _total: float
-    _given: Array | None
+    C_: float
+    Cs_: Array
+    scores_: Array
+
+    _names = ("Cs", "eps")
 
     def _grid(self, study: Study) -> tuple[Any, Any]:
         for ratio in np.atleast_1d(1.0 if self.l1_ratios is None else self.l1_ratios):
             require_l1(self.penalty, ratio)
-        self._total, self._given = study.total, None
-        if is_number(self.Cs):
-            return self.Cs, self.eps
+        return (self.Cs, self.eps) if is_number(self.Cs) else (1.0 / (self._given_values() * study.total), None)
+
+    def _given_values(self) -> Array:
         Cs = np.sort(np.atleast_1d(as_floats(self.Cs, "Cs")).ravel())
         if not (len(Cs) and (Cs > 0).all() and np.isfinite(Cs).all()):
-            raise ValueError("Cs must be positive finite numbers.")
-        self._given = Cs
-        return 1.0 / (Cs * study.total), None
+            raise ValueError("Cs must be a number of values, or positive finite numbers to choose from.")
+        return Cs
 
     def _in_fold(self, penalty: Penalty, whole: Study, part: Study) -> Penalty:
         return penalty.at(penalty.slope(0.0) * whole.total / part.total)
 
-    @property
-    def Cs_(self) -> Array:  # noqa: N802
-        """The values of C that were compared, smallest first."""
-        return self._axis()[0]
-
-    @property
-    def C_(self) -> float:  # noqa: N802
-        """The value of C that was chosen."""
-        return float(self.Cs_[self.best_index_])
-
-    @property
-    def scores_(self) -> Array:
-        """The score for each fold and each value of C."""
-        return self.cv_scores_.T
+    def _name_candidates(self, study: Study) -> None:
+        slopes = np.array([penalty.slope(0.0) for penalty in self.penalties_])
+        self.Cs_ = 1.0 / (slopes * study.total) if is_number(self.Cs) else self._given_values()
+        self.C_ = float(self.Cs_[self.best_index_])
+        self.scores_ = self.cv_scores_.T
 
     def _axis(self) -> tuple[Array, str]:
-        if self._given is not None:
-            return self._given, "C"
-        return 1.0 / (np.array([penalty.slope(0.0) for penalty in self.penalties_]) * self._total), "C"
+        return self.Cs_, "C"

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import diags_array
+from scipy.sparse import diags_array, issparse
 from sklearn.preprocessing import StandardScaler
 
-from atomsieve.checks import as_floats
+from atomsieve.checks import as_floats, is_number
 from atomsieve.gauges import L1, Gauge, Image
 from atomsieve.gauges.coordinates import Coordinates
 from atomsieve.typing import Array, Index, Mask
@@ -19,24 +19,25 @@ def mask_of(chosen: Any, count: int, names: Any, parameter: str) -> Mask:
     mask = np.zeros(count, dtype=bool)
     if chosen is None or isinstance(chosen, (bool, np.bool_)):
         return mask | bool(chosen)
-    if isinstance(chosen, str):
+    if isinstance(chosen, str) or is_number(chosen):
         raise TypeError(f"{parameter} must be a list of features: write {parameter}=[{chosen!r}].")
-    given = np.asarray(chosen)
-    if given.dtype == bool:
-        if given.shape != (count,):
-            raise ValueError(f"{parameter} must have one truth value per feature, {count} in all, got {given.shape}.")
-        return np.asarray(given, dtype=bool)
-    mask[_positions(given.ravel().tolist(), count, names, parameter)] = True
+    if _by_name(chosen):
+        chosen = [name for name, meant in chosen.items() if meant]
+    given = list(chosen)
+    if given and all(isinstance(entry, (bool, np.bool_)) for entry in given):
+        if len(given) != count:
+            raise ValueError(f"{parameter} must have one truth value per feature, {count} in all, got {len(given)}.")
+        return np.array(given, dtype=bool)
+    mask[_positions(given, count, names, parameter)] = True
     return mask
 
 
 def factors_of(factors: Any, count: int, names: Any, parameter: str) -> Array:
     """Return one penalty factor per feature, from an array or from a mapping of some features to factors."""
-    if factors is None:
-        return np.ones(count)
-    if isinstance(factors, Mapping):
+    if isinstance(factors, Mapping) or _by_name(factors):
         weights = np.ones(count)
-        weights[_positions(list(factors), count, names, parameter)] = as_floats(list(factors.values()), parameter)
+        features, values = zip(*factors.items(), strict=True) if len(factors) else ((), ())
+        weights[_positions(list(features), count, names, parameter)] = as_floats(list(values), parameter)
     else:
         weights = as_floats(factors, parameter)
         if weights.shape != (count,):
@@ -46,6 +47,11 @@ def factors_of(factors: Any, count: int, names: Any, parameter: str) -> Array:
     if np.isnan(weights).any() or (weights < 0).any():
         raise ValueError(f"{parameter} must be numbers that are not negative (0: unpenalised, inf: left out).")
     return weights
+
+
+def _by_name(given: Any) -> bool:
+    """Return whether these are values by feature name, as a dict or a pandas Series has them."""
+    return hasattr(given, "items") and all(isinstance(name, str) for name, _ in given.items())
 
 
 def _positions(chosen: list[Any], count: int, names: Any, parameter: str) -> Index:
@@ -65,20 +71,24 @@ def _positions(chosen: list[Any], count: int, names: Any, parameter: str) -> Ind
     return np.array(found, dtype=np.intp)
 
 
-def unpenalised(gauge: Gauge, chosen: Any, count: int, names: Any) -> Gauge:
+def without_penalty(gauge: Gauge, chosen: Any, count: int, names: Any) -> Gauge:
     """Return the gauge with some features left unpenalised."""
-    mask = mask_of(chosen, count, names, "unpenalised")
+    mask = mask_of(chosen, count, names, "unpenalized")
     if not mask.any():
         return gauge
     if not isinstance(gauge, L1):
-        raise TypeError(f"unpenalised features need gauge=L1(), got {gauge!r}.")
+        raise TypeError(f"unpenalized features need gauge=L1(), got {gauge!r}.")
     weights = np.ones(count) if gauge.weights is None else gauge.weights
     return replace(gauge, weights=np.where(mask if weights.ndim == 1 else mask[:, None], 0.0, weights))
 
 
 def scales_of(X: Any, weights: Array | None) -> Array:
     """Return the (weighted) standard deviation of each feature, 1 where it is constant."""
-    scales: Array = StandardScaler(with_mean=False).fit(X, sample_weight=weights).scale_
+    whole: Any = X
+    if issparse(X) and not whole.has_canonical_format:
+        whole = whole.copy()
+        whole.sum_duplicates()
+    scales: Array = StandardScaler(with_mean=False).fit(whole, sample_weight=weights).scale_
     return scales
 
 

@@ -1,27 +1,34 @@
 """The strength chosen on held-out samples: one warm path per fold, one rule to choose, one picture."""
 
-import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.checks import as_floats, is_number
-from atomsieve.estimators.base import SparseModel
-from atomsieve.estimators.strengths import critical_slope, feature_count, through
-from atomsieve.estimators.study import Fit, Study
+from atomsieve.estimators.base import SparseModel, uninterrupted
+from atomsieve.estimators.pieces import ByPieces
+from atomsieve.estimators.source import Source
+from atomsieve.estimators.strengths import critical_slope, feature_count
+from atomsieve.estimators.study import Study, coefficients, intercepts
+from atomsieve.limits import Limits
 from atomsieve.losses import Loss
-from atomsieve.path import geometric_slopes, path
+from atomsieve.methods import Corrective
+from atomsieve.path import geometric_slopes, path, walk
 from atomsieve.penalties import Linear, Penalty
+from atomsieve.piece import Piece
 from atomsieve.problem import Problem
 from atomsieve.result import Result
 from atomsieve.solve import solve
@@ -31,6 +38,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RULES = ("min", "1se")
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What candidates are tried on: folds, the targets as they were given, and what the scorer is to be told."""
+
+    folds: list[tuple[Index, Index]]
+    y: Any
+    params: dict[str, Any]
+    scorer: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +67,15 @@ class CrossValidated(SparseModel):
     selection: str
     n_jobs: int | None
 
-    penalties_: list[Any]
+    penalties_: list[Penalty]
     cv_scores_: Array
     feature_counts_: Array
     cv_mean_: Array
-    cv_error_: Array
+    cv_standard_error_: Array
     best_index_: int
+
+    _names = ("strengths", "ratio")
+    """What the number of candidates and the last slope over the first are called."""
 
     _loss_name = "held-out loss"
 
@@ -71,6 +91,14 @@ class CrossValidated(SparseModel):
         """Return the penalty that a candidate means for the samples of a fold."""
         return penalty
 
+    def _name_candidates(self, study: Study) -> None:
+        """Set the candidates and the choice as attributes, under the names that users know."""
+        raise NotImplementedError
+
+    def _axis(self) -> tuple[Array, str]:
+        """Return the strengths of the candidates, and what they are called, for the picture."""
+        raise NotImplementedError
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the strength by cross-validation, then fit the model with it to all samples.
 
@@ -85,52 +113,57 @@ class CrossValidated(SparseModel):
         **params
             `groups` for the splitter; with metadata routing, whatever splitter and scorer ask for.
         """
-        routed = self._routed(sample_weight, params)
-        study = self._study(X, y, sample_weight, reset=True)
-        self._folds = list(check_cv(self.cv, y, classifier=hasattr(self, "classes_")).split(X, y, **routed.split))
-        self._labels, self._score_params = np.asarray(y), routed.score
-        try:
-            self._fit(study)
-        finally:
-            del self._folds, self._labels, self._score_params
-        return self._remember(X, y, sample_weight)
-
-    def _choose(self, study: Study, problems: Sequence[Problem]) -> Sequence[Penalty]:
         if self.selection not in self._selections():
             allowed = " or ".join(map(repr, self._selections()))
             raise ValueError(f"selection must be {allowed}, got {self.selection!r}.")
+        routed = self._routed(sample_weight, params)
+        study = self._study(X, y, sample_weight)
+        problems = study.problems()
         candidates = self._candidates(study, problems)
         scorer = None if self.scoring is None else check_scoring(self, scoring=self.scoring)
-        folds: list[Fold] = Parallel(n_jobs=self.n_jobs)(
-            delayed(_held_out)(self, study, candidates, train, test, scorer) for train, test in self._folds
-        )
-        self.penalties_ = [row[0] if len(row) == 1 else row for row in candidates]
-        self.cv_scores_ = np.stack([fold.scores for fold in folds], axis=1)
-        self.feature_counts_ = np.stack([fold.counts for fold in folds], axis=1)
-        sizes = np.array([_weight_of(study, test) for _, test in self._folds])
-        self.cv_mean_, self.cv_error_ = mean_and_error(self.cv_scores_, sizes)
-        self.best_index_ = chosen(self.cv_mean_, self.cv_error_, "1se" if self.selection == "1se" else "min")
-        missed = sum(fold.missed for fold in folds)
+        splits = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, **routed.split)
+        trial = Trial([(_places(train), _places(test)) for train, test in splits], np.asarray(y), routed.score, scorer)
+        if not trial.folds:
+            raise ValueError("cv gives no fold.")
+        missed = self._try(study, candidates, trial)
+        self._name_candidates(study)
+        results = self._solutions(candidates[self.best_index_], problems, [None for _ in problems])
         if missed:
             total = self.cv_scores_.size
             message = f"{missed} of the {total} fits in cross-validation missed the tolerance; raise max_iter or tol."
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        return candidates[self.best_index_]
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self._keep(study, results, Source.of(X, y, sample_weight, keep=bool(self.keep_data)))
+
+    def _try(self, study: Study, candidates: list[Penalty], trial: Trial) -> int:
+        """Score all candidates, choose one, and return how many fits missed the tolerance."""
+        shell = clone(self)
+        shell.n_features_in_ = self.n_features_in_
+        if study.targets.classes is not None:
+            shell.classes_ = study.targets.classes
+        folds: list[Fold] = Parallel(n_jobs=self.n_jobs)(
+            delayed(held_out)(shell, study, candidates, trial, number) for number in range(len(trial.folds))
+        )
+        self.penalties_ = candidates
+        self.cv_scores_ = np.stack([fold.scores for fold in folds], axis=1)
+        self.feature_counts_ = np.stack([fold.counts for fold in folds], axis=1)
+        self.cv_mean_, self.cv_standard_error_ = mean_and_error(self.cv_scores_)
+        self.best_index_ = pick(self.cv_mean_, self.cv_standard_error_, "1se" if self.selection == "1se" else "min")
+        return sum(fold.missed for fold in folds)
 
     def _selections(self) -> tuple[str, ...]:
         return RULES
 
-    def _candidates(self, study: Study, problems: Sequence[Problem]) -> list[list[Penalty]]:
-        """Return the penalties to be compared, sparsest first, each for every problem."""
+    def _candidates(self, study: Study, problems: Sequence[Problem]) -> list[Penalty]:
+        """Return the penalties to be compared, sparsest first."""
         shape, (grid, ratio) = self._shape(), self._grid(study)
         if not is_number(grid):
-            return [[shape.at(float(strength))] * len(problems) for strength in _strengths(shape, grid)]
-        slopes = geometric_slopes(problems[0], critical_slope(problems) or 1.0, grid, ratio)
+            return [shape.at(float(strength)) for strength in _sparsest_first(shape, grid, self._names[0])]
+        slopes = geometric_slopes(problems[0], critical_slope(problems), grid, ratio, self._names)
         if isinstance(shape, Linear):
-            return [[Linear(float(slope))] * len(problems) for slope in slopes]
-        paths = [path(problem, slopes, tol=self.tol, max_iter=self.max_iter).results for problem in problems]
-        started = [row for row in zip(*paths, strict=True) if all(r.point.state.mass > 0 for r in row)]
-        return [[through(shape, result) for result in row] for row in started]
+            return [shape.at(float(slope)) for slope in slopes]
+        paths = [path(problem, slopes, tol=self.tol).results for problem in problems]
+        found = [_common(shape, [uninterrupted(result) for result in row]) for row in zip(*paths, strict=True)]
+        return [penalty for penalty in found if penalty is not None] or [shape]
 
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
         """Return what the splitter and the scorer are to be given."""
@@ -146,8 +179,7 @@ class CrossValidated(SparseModel):
                 f"fit got {', '.join(unknown)}, which it does not know: beside sample_weight it takes groups. Enable "
                 "scikit-learn's metadata routing to pass more to splitter and scorer."
             )
-        scores = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
-        return Bunch(split=params, score=scores)
+        return Bunch(split=params, score={} if sample_weight is None else {"sample_weight": sample_weight})
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata go to the splitter and to the scorer."""
@@ -163,95 +195,163 @@ class CrossValidated(SparseModel):
         """Draw the score of every candidate, fold by fold and on average with its standard error (needs matplotlib)."""
         from atomsieve.estimators.curves import draw_scores  # noqa: PLC0415 -- optional
 
+        check_is_fitted(self)
         return draw_scores(self, ax)
 
 
-def _held_out(
-    model: CrossValidated, study: Study, candidates: list[list[Penalty]], train: Index, test: Index, scorer: Any
-) -> Fold:
-    """Fit all candidates to the training samples and score them on the others."""
-    part, rest = study.part(train), study.part(test)
-    problems = part.problems()
-    inside = [[model._in_fold(p, study, part) for p in row] for row in candidates]
-    columns = [follow(q, [row[k] for row in inside], model) for k, q in enumerate(problems)]
-    rows = list(zip(*columns, strict=True))
-    fits = [Fit.of(row) for row in rows]
-    scores = held_out_loss(part.loss, fits, rest) if scorer is None else _scored(model, fits, rest.X, test, scorer)
-    counts = np.array([feature_count(row) for row in rows])
-    return Fold(scores, counts, sum(not result.converged for row in rows for result in row))
+class ChosenStrength(CrossValidated, ByPieces):
+    """The penalty is a parameter, its strength is chosen."""
+
+    _defaults: ClassVar[dict[str, tuple[Piece, ...]]] = ByPieces._defaults | {"penalty": (Linear(),)}
+
+    strengths: Any
+    ratio: float | None
+    strengths_: Array
+    strength_: float
+
+    def _shape(self) -> Penalty:
+        penalty: Penalty = self._given("penalty", (Penalty,))
+        return penalty
+
+    def _grid(self, study: Study) -> tuple[Any, Any]:  # noqa: ARG002
+        return self.strengths, self.ratio
+
+    def _name_candidates(self, study: Study) -> None:  # noqa: ARG002
+        self.strengths_ = np.array([main_parameter(penalty) for penalty in self.penalties_])
+        self.strength_ = float(self.strengths_[self.best_index_])
+
+    def _axis(self) -> tuple[Array, str]:
+        shape = self.penalties_[0]
+        return self.strengths_, f"{'radius' if hasattr(shape, 'radius') else 'strength'} of {type(shape).__name__}"
 
 
-def follow(problem: Problem, penalties: Sequence[Penalty], model: SparseModel) -> list[Result]:
-    """Solve a problem for penalties that fall off, each from the solution before it."""
+def held_out(model: CrossValidated, study: Study, candidates: Sequence[Penalty], trial: Trial, number: int) -> Fold:
+    """Fit all candidates to the training samples of one fold and score them on the others."""
+    train, test = trial.folds[number]
+    part = study.part(train)
+    try:
+        problems = part.problems()
+    except ValueError as error:
+        raise ValueError(f"Fold {number + 1} of {len(trial.folds)} in cross-validation: {error}") from error
+    inside = [model._in_fold(penalty, study, part) for penalty in candidates]
+    walks = [follow(problem, inside, model) for problem in problems]
+    coefs, constants, counts, missed = [], [], [], 0
+    for row in zip(*walks, strict=True):
+        coefs.append(csr_array(coefficients(row)))
+        constants.append(intercepts(row))
+        counts.append(feature_count(row))
+        missed += sum(not result.converged for result in row)
+    if trial.scorer is None:
+        scores = held_out_loss(study, test, coefs, np.stack(constants))
+    else:
+        scores = _scored(model, study.X[test], coefs, constants, trial, test)
+    return Fold(scores, np.array(counts), missed)
+
+
+def follow(problem: Problem, penalties: Sequence[Penalty], model: SparseModel) -> Iterator[Result]:
+    """Yield the solutions of a problem for penalties that fall off, each found from the one before it."""
+    method = Corrective()
     if all(isinstance(penalty, Linear) for penalty in penalties):
+        limits = Limits.of(problem, model.tol, method.max_iter if model.max_iter is None else model.max_iter, None)
         slopes = [penalty.slope(0.0) for penalty in penalties]
-        return path(problem, slopes, tol=model.tol, max_iter=model.max_iter).results
-    results: list[Result] = []
+        for result in walk(problem, slopes, limits, method=method):
+            yield uninterrupted(result)
+        return
+    last: Result | None = None
     for penalty in penalties:
-        start = results[-1] if results else None
-        stated = problem.at_penalty(penalty)
-        results.append(solve(stated, tol=model.tol, max_iter=model.max_iter, start=start))
-    return results
+        last = solve(problem.at_penalty(penalty), tol=model.tol, max_iter=model.max_iter, start=last)
+        yield uninterrupted(last)
 
 
-def held_out_loss(loss: Loss, fits: Sequence[Fit], rest: Study) -> Array:
-    """Return minus the weighted mean of the loss for each fit, all of them from one product with the data."""
-    coefs = np.stack([fit.coef for fit in fits])
-    used = np.flatnonzero(np.any(coefs != 0, axis=(0, 1)))
-    predicted = np.asarray(rest.X[:, used] @ coefs[:, :, used].reshape(coefs.shape[0] * coefs.shape[1], -1).T)
-    predicted = predicted.reshape(len(predicted), *coefs.shape[:2]) + np.stack([fit.intercept for fit in fits])
-    weights = np.ones(len(predicted)) if rest.weights is None else rest.weights
-    total = weights.sum() or 1.0
+def held_out_loss(study: Study, test: Index, coefs: Sequence[Any], constants: Array) -> Array:
+    """Return minus the weighted mean of the loss for each candidate, all of them from one product with the data.
 
-    def value(k: int) -> float:
-        if len(rest.targets) == 1 and predicted.shape[2] > 1:
-            return float(weights @ loss.value(predicted[:, k], rest.targets[0]))
-        return sum(float(weights @ loss.value(predicted[:, k, j], y)) for j, y in enumerate(rest.targets))
-
+    For one class against the rest it is the sum over the classes.
+    """
+    stacked = vstack(coefs, format="csr")
+    used = np.unique(stacked.indices)
+    outputs = constants.shape[1]
+    # columns first: few of them are used
+    X = study.X[:, used][test] if len(used) else np.zeros((len(test), 0))
+    predicted = np.asarray(X @ stacked[:, used].toarray().T).reshape(len(test), -1, outputs) + constants
+    weights = np.ones(len(test)) if study.weights is None else study.weights[test]
+    targets = [y[test] for y in study.targets.vectors]
+    total = float(weights.sum()) or 1.0
     with np.errstate(over="ignore"):
-        return np.array([-value(k) / total for k in range(len(fits))])
+        return np.array(
+            [-_loss_sum(study.pieces.loss, predicted[:, k], targets, weights) / total for k in range(len(coefs))]
+        )
 
 
-def _scored(model: CrossValidated, fits: Sequence[Fit], X: Any, test: Index, scorer: Any) -> Array:
-    """Return what a scorer says of each fit."""
-    shell = copy.copy(model)
-    shell.__dict__.pop("feature_names_in_", None)
-    params = {name: value[test] for name, value in model._score_params.items()}
-    if "sample_weight" not in signature(scorer).parameters:
+def _loss_sum(loss: Loss, predicted: Array, targets: Sequence[Array], weights: Array) -> float:
+    if len(targets) == 1 and predicted.shape[1] > 1:
+        return float(weights @ loss.value(predicted, targets[0]))
+    return sum(float(weights @ loss.value(predicted[:, j], y)) for j, y in enumerate(targets))
+
+
+def _scored(
+    model: CrossValidated, X: Any, coefs: Sequence[Any], constants: Sequence[Array], trial: Trial, test: Index
+) -> Array:
+    """Return what a scorer says of each candidate."""
+    model._pieces = model._stated(X.shape[1], getattr(model, "classes_", None))
+    params = {name: _safe_indexing(value, test) if np.ndim(value) else value for name, value in trial.params.items()}
+    if np.ndim(params.get("sample_weight", ())) == 0:
+        del params["sample_weight"]  # the same for all
+    if "sample_weight" not in signature(trial.scorer).parameters:
         params.pop("sample_weight", None)
     scores = []
-    for fit in fits:
-        shell._expose(fit)
-        scores.append(scorer(shell, X, model._labels[test], **params))
+    for coef, constant in zip(coefs, constants, strict=True):
+        model._expose(coef.toarray(), constant)
+        scores.append(trial.scorer(model, X, trial.y[test], **params))
     return np.array(scores, dtype=np.float64)
 
 
-def _weight_of(study: Study, samples: Index) -> float:
-    return float(len(samples) if study.weights is None else study.weights[samples].sum())
+def mean_and_error(scores: Array) -> tuple[Array, Array]:
+    """Return the mean over folds and its standard error."""
+    folds = scores.shape[1]
+    with np.errstate(invalid="ignore"):
+        spread = scores.std(axis=1, ddof=1) if folds > 1 else np.zeros(len(scores))
+    return scores.mean(axis=1), spread / np.sqrt(folds)
 
 
-def mean_and_error(scores: Array, sizes: Array) -> tuple[Array, Array]:
-    """Return the mean over folds, by their total weight, and its standard error."""
-    sizes = sizes if sizes.any() else np.ones_like(sizes)
-    mean = scores @ sizes / sizes.sum()
-    spread = (scores - mean[:, None]) ** 2 @ sizes / sizes.sum()
-    return mean, np.sqrt(spread / max(scores.shape[1] - 1, 1))
-
-
-def chosen(mean: Array, error: Array, rule: str) -> int:
+def pick(mean: Array, error: Array, rule: str) -> int:
     """Return the best candidate or, by "1se", the sparsest that is no worse than one standard error below it.
 
     Candidates stand sparsest first; of equally good ones the sparsest is taken.
     """
-    if np.isnan(mean).all():
-        raise ValueError("No candidate has a score: the scorer returned NaN for all of them.")
-    best = int(np.nanargmax(mean))
+    if not np.isfinite(mean).any():
+        raise ValueError("No candidate has a score: the scorer returned NaN or infinity for all of them.")
+    best = int(np.argmax(np.where(np.isfinite(mean), mean, -np.inf)))
     return best if rule == "min" else int(np.flatnonzero(mean >= mean[best] - error[best])[0])
 
 
-def _strengths(shape: Penalty, grid: Any) -> Array:
+def main_parameter(penalty: Penalty) -> float:
+    """Return the parameter that `Penalty.at` sets: the radius, where there is one, else the strength."""
+    return float(getattr(penalty, "radius", None) or getattr(penalty, "strength"))  # noqa: B009
+
+
+def _common(shape: Penalty, row: Sequence[Result]) -> Penalty | None:
+    """Return the shape with a strength near those at which it has the given solutions; None where none has them.
+
+    For one class against the rest it is their geometric mean: the strength is what all classes share.
+    """
+    try:
+        found = [shape.through(r.point.state.mass, r.problem.penalty.slope(0.0)) for r in row if r.point.state.mass > 0]
+    except ValueError:  # LinearSquare charges more than the slope by its square alone
+        return None
+    parameters = [main_parameter(penalty) for penalty in found]
+    return shape.at(float(np.exp(np.mean(np.log(parameters))))) if parameters else None
+
+
+def _places(samples: Any) -> Index:
+    """Return positions of samples, from positions or a mask."""
+    samples = np.asarray(samples)
+    return np.flatnonzero(samples) if samples.dtype == bool else samples
+
+
+def _sparsest_first(shape: Penalty, grid: Any, name: str) -> Array:
     """Return given strengths, sparsest first."""
-    strengths = np.sort(np.atleast_1d(as_floats(grid, "the strengths")).ravel())
+    strengths = np.sort(np.atleast_1d(as_floats([] if isinstance(grid, bool) else grid, name)).ravel())
     if not (len(strengths) and strengths[0] > 0 and np.isfinite(strengths).all()):
-        raise ValueError("The strengths to choose from must be positive finite numbers.")
+        raise ValueError(f"{name} must be a number of candidates, or positive finite numbers to choose from.")
     return strengths if hasattr(shape, "radius") else strengths[::-1]

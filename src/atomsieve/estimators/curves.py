@@ -15,7 +15,7 @@ def draw_scores(model: Any, ax: "Axes | None") -> "Axes":
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
     strengths, name = model._axis()
     sign, label = (-1.0, model._loss_name) if model.scoring is None else (1.0, _scorer_name(model.scoring))
-    mean, error = sign * model.cv_mean_, model.cv_error_
+    mean, error = sign * model.cv_mean_, model.cv_standard_error_
     ax.plot(strengths, sign * model.cv_scores_, color="0.8", linewidth=0.8, zorder=1)
     ax.fill_between(strengths, mean - error, mean + error, color="C0", alpha=0.2, linewidth=0, zorder=2)
     ax.plot(strengths, mean, color="C0", label="mean over folds, and its standard error", zorder=3)

@@ -29,7 +29,7 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
         "format": FORMAT,
         "version": VERSION,
         "estimator": type(estimator).__name__,
-        "link": _link(estimator, classes),
+        "inverse_link": _inverse_link(estimator, classes),
         "count": int(coef.shape[1]),
         "features": {"index": index.tolist(), "names": None if names is None else names[index].tolist()},
         "coefficients": coef[:, index].tolist(),
@@ -39,8 +39,8 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def _link(estimator: SparseModel, classes: Any) -> str:
-    loss = estimator._loss()
+def _inverse_link(estimator: SparseModel, classes: Any) -> str:
+    loss = estimator._pieces.loss
     if isinstance(loss, Multinomial):
         return "softmax"
     if isinstance(loss, Logistic):
@@ -52,7 +52,7 @@ def _link(estimator: SparseModel, classes: Any) -> str:
 
 def _plain_type(classes: Any) -> str:
     """Return the type of the labels by its name; strings in an object array are strings."""
-    if classes.dtype != object:
+    if classes.dtype.kind in "biufU":
         return str(classes.dtype.str)
     if not all(isinstance(label, str) for label in classes):
         raise TypeError("save_model: classes must be numbers or strings.")

@@ -6,13 +6,14 @@ import numpy as np
 
 from atomsieve.checks import is_number, require_piece
 from atomsieve.estimators.base import SparseModel
-from atomsieve.estimators.columns import factors_of, mask_of, unpenalised
-from atomsieve.estimators.strengths import Choice, CriticalFraction
+from atomsieve.estimators.columns import factors_of, mask_of, without_penalty
+from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
 from atomsieve.estimators.study import Study
 from atomsieve.gauges import L1, Gauge
-from atomsieve.losses import Logistic, Loss, Squared
+from atomsieve.losses import Loss, Squared
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece
+from atomsieve.typing import Array
 
 
 class ByPieces(SparseModel):
@@ -26,8 +27,8 @@ class ByPieces(SparseModel):
 
     loss: Loss | None
     gauge: Gauge | None
-    penalty: Penalty | Choice | None
-    unpenalised: Any
+    penalty: Penalty | StrengthRule | None
+    unpenalized: Any
 
     def _given(self, name: str, kinds: tuple[type, ...]) -> Any:
         piece = getattr(self, name)
@@ -36,43 +37,38 @@ class ByPieces(SparseModel):
             require_piece(name, piece, kinds[0])
         return piece
 
-    def _loss(self) -> Loss:
+    def _loss(self, classes: Array | None) -> Loss:  # noqa: ARG002
         loss: Loss = self._given("loss", (Loss,))
         return loss
 
     def _gauge(self, count: int) -> Gauge:
         names = getattr(self, "feature_names_in_", None)
-        return unpenalised(self._given("gauge", (Gauge,)), self.unpenalised, count, names)
+        return without_penalty(self._given("gauge", (Gauge,)), self.unpenalized, count, names)
 
-    def _penalty(self, study: Study) -> Penalty | Choice:  # noqa: ARG002
-        penalty: Penalty | Choice = self._given("penalty", (Penalty, Choice))
+    def _penalty(self, study: Study) -> Penalty | StrengthRule:  # noqa: ARG002
+        penalty: Penalty | StrengthRule = self._given("penalty", (Penalty, StrengthRule))
         return penalty
-
-
-class ByClasses(ByPieces):
-    """The same with a loss for classes."""
-
-    _defaults: ClassVar[dict[str, tuple[Piece, ...]]] = ByPieces._defaults | {"loss": (Logistic(),)}
 
 
 class ByFactors(SparseModel):
     """The gauge is the l1 norm with one factor per feature, perhaps for positive coefficients only."""
 
-    weights: Any
+    penalty_factors: Any
     positive: Any
-    unpenalised: Any
+    unpenalized: Any
 
     def _gauge(self, count: int) -> Gauge:
         names = getattr(self, "feature_names_in_", None)
-        weights = None if self.weights is None else factors_of(self.weights, count, names, "weights")
+        given = self.penalty_factors
+        factors = None if given is None else factors_of(given, count, names, "penalty_factors")
         positive = mask_of(self.positive, count, names, "positive")
-        gauge = L1(weights, positive=positive) if positive.any() else L1(weights)
-        return unpenalised(gauge, self.unpenalised, count, names)
+        gauge = L1(factors, positive=positive if positive.any() else None)
+        return without_penalty(gauge, self.unpenalized, count, names)
 
 
-def linear(strength: Any, name: str, per_unit: float | None = None) -> Penalty | Choice:
+def linear(strength: Any, name: str, per_unit: float | None = None) -> Penalty | StrengthRule:
     """Return the linear penalty of a strength: `strength` itself or, for an inverse like C, `per_unit / strength`."""
-    if isinstance(strength, Choice):
+    if isinstance(strength, StrengthRule):
         return strength
     if not (is_number(strength) and 0 < strength < np.inf):
         raise ValueError(f"{name} must be a positive number, a CriticalFraction or a FeatureCount, got {strength!r}.")

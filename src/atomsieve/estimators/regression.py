@@ -6,10 +6,10 @@ from sklearn.base import RegressorMixin
 
 from atomsieve.estimators.base import SparseModel
 from atomsieve.estimators.pieces import ByFactors, ByPieces, linear
-from atomsieve.estimators.strengths import Choice
-from atomsieve.estimators.study import Fit, Study
+from atomsieve.estimators.strengths import StrengthRule
+from atomsieve.estimators.study import Study, Targets
 from atomsieve.gauges import Gauge
-from atomsieve.losses import Loss, Squared
+from atomsieve.losses import Logistic, Loss, Multinomial, Squared, SquaredHinge
 from atomsieve.methods import Method
 from atomsieve.penalties import Penalty
 from atomsieve.typing import Array
@@ -18,15 +18,19 @@ from atomsieve.typing import Array
 class Regression(RegressorMixin, SparseModel):
     """Targets are numbers, and there is one vector of coefficients."""
 
-    def _targets(self, y: Any, *, reset: bool) -> tuple[list[Array], Array | None]:  # noqa: ARG002
-        return [y], None
+    def _targets(self, y: Any, classes: Array | None, weights: Array | None) -> Targets:  # noqa: ARG002
+        loss = self._loss(None)
+        if isinstance(loss, (Logistic, SquaredHinge, Multinomial)):
+            raise TypeError(f"{loss!r} is a loss for classes: take GaugeClassifier.")
+        return Targets([y])
 
-    def _expose(self, fit: Fit) -> None:
-        self.coef_, self.intercept_ = fit.coef[0], float(fit.intercept[0])
+    def _expose(self, coef: Array, intercept: Array) -> None:
+        self.coef_, self.intercept_ = coef[0], float(intercept[0])
 
     def predict(self, X: Any) -> Array:
         """Return the expected target of each sample."""
-        expected: Array = self._loss().mean(self._linear(X)[:, 0])
+        u = self._linear(X)[:, 0]
+        expected: Array = self._pieces.loss.mean(u)
         return expected
 
 
@@ -53,7 +57,7 @@ class GaugeRegressor(ByPieces, Regression):
     standardize : bool
         Whether to penalise the coefficients that features of unit standard deviation would have. Features are not
         touched: sparse data stay sparse, and `coef_` and certificate speak of X as it is.
-    unpenalised : list of names or positions, or mask, optional
+    unpenalized : list of names or positions, or mask, optional
         Features that the penalty leaves alone (with `L1`).
     method : Method, optional
         `Corrective()` by default.
@@ -73,7 +77,7 @@ class GaugeRegressor(ByPieces, Regression):
     coef_, intercept_
         The model.
     n_iter_, dual_gap_, status_
-        Steps taken, the gap (an upper bound of the objective's error), and why the fit ended.
+        Steps taken (at least 1), the gap (an upper bound of the objective's error), and why the fit ended.
     penalty_, equivalent_alpha_
         The penalty with its strength, and the slope at the solution: `Linear(equivalent_alpha_)` has the same solution.
     certificate_
@@ -112,11 +116,11 @@ class GaugeRegressor(ByPieces, Regression):
         self,
         loss: Loss | None = None,
         gauge: Gauge | None = None,
-        penalty: Penalty | Choice | None = None,
+        penalty: Penalty | StrengthRule | None = None,
         *,
         fit_intercept: bool = True,
         standardize: bool = False,
-        unpenalised: Any = None,
+        unpenalized: Any = None,
         method: Method | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -129,7 +133,7 @@ class GaugeRegressor(ByPieces, Regression):
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.standardize = standardize
-        self.unpenalised = unpenalised
+        self.unpenalized = unpenalized
         self.method = method
         self.tol = tol
         self.max_iter = max_iter
@@ -143,13 +147,13 @@ class CertifiedLasso(ByFactors, Regression):
 
     Minimises, with sample weights w_i (1 by default) ::
 
-        sum_i w_i (y_i - x_i . coef - intercept)^2 / (2 sum_i w_i) + alpha sum_j weights_j |coef_j|
+        sum_i w_i (y_i - x_i . coef - intercept)^2 / (2 sum_i w_i) + alpha sum_j penalty_factors_j |coef_j|
 
     Parameters
     ----------
     alpha : float, CriticalFraction or FeatureCount
-        The strength: a number, a fraction of the least alpha at which all coefficients are zero, or as large as it may
-        be for a number of features.
+        The strength: a number, a fraction of the least alpha at which all coefficients are zero, or a number of
+        features.
     fit_intercept : bool
         Whether an unpenalised constant is added.
     max_iter : int, optional
@@ -160,9 +164,9 @@ class CertifiedLasso(ByFactors, Regression):
         Whether to start from the last solution.
     positive : bool, mask, or list of names or positions
         Features whose coefficients must not be negative.
-    weights : array or mapping, optional
+    penalty_factors : array or mapping, optional
         Penalty factors, one per feature or by name or position for some of them; 0: unpenalised, inf: left out.
-    unpenalised : list of names or positions, or mask, optional
+    unpenalized : list of names or positions, or mask, optional
         Features with a factor of 0.
     standardize : bool
         Whether to penalise the coefficients that features of unit standard deviation would have; X is not touched.
@@ -219,8 +223,8 @@ class CertifiedLasso(ByFactors, Regression):
         positive: Any = False,
         random_state: Any = None,
         selection: str = "cyclic",
-        weights: Any = None,
-        unpenalised: Any = None,
+        penalty_factors: Any = None,
+        unpenalized: Any = None,
         standardize: bool = False,
         keep_data: bool = False,
         verbose: bool | int = False,
@@ -235,14 +239,14 @@ class CertifiedLasso(ByFactors, Regression):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
-        self.weights = weights
-        self.unpenalised = unpenalised
+        self.penalty_factors = penalty_factors
+        self.unpenalized = unpenalized
         self.standardize = standardize
         self.keep_data = keep_data
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
+    def _loss(self, classes: Array | None) -> Loss:  # noqa: ARG002
         return Squared()
 
-    def _penalty(self, study: Study) -> Penalty | Choice:  # noqa: ARG002
+    def _penalty(self, study: Study) -> Penalty | StrengthRule:  # noqa: ARG002
         return linear(self.alpha, "alpha")

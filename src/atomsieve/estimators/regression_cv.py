@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.estimators.chosen import ChosenStrength
-from atomsieve.estimators.cross_validation import RULES, CrossValidated
+from atomsieve.checks import is_number
+from atomsieve.estimators.cross_validation import RULES, ChosenStrength, CrossValidated
 from atomsieve.estimators.pieces import ByFactors
 from atomsieve.estimators.regression import Regression
 from atomsieve.estimators.study import Study
@@ -23,7 +23,7 @@ class GaugeRegressorCV(ChosenStrength, Regression):
 
     Parameters
     ----------
-    loss, gauge, fit_intercept, standardize, unpenalised, tol, max_iter, keep_data, verbose
+    loss, gauge, fit_intercept, standardize, unpenalized, tol, max_iter, keep_data, verbose
         As for `GaugeRegressor`.
     penalty : Penalty, optional
         The shape; `Linear()` by default. Its strength is what is chosen.
@@ -46,8 +46,8 @@ class GaugeRegressorCV(ChosenStrength, Regression):
         What was chosen, and what was compared, sparsest first.
     cv_scores_, feature_counts_
         For each candidate and fold: the score, and the number of features.
-    cv_mean_, cv_error_, best_index_
-        The mean over folds weighted by their total sample weight, its standard error, and the choice.
+    cv_mean_, cv_standard_error_, best_index_
+        The mean over folds, its standard error, and the choice.
     coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
         As for `GaugeRegressor`, for the model that was fitted to all samples in the end.
 
@@ -86,7 +86,7 @@ class GaugeRegressorCV(ChosenStrength, Regression):
         n_jobs: int | None = None,
         fit_intercept: bool = True,
         standardize: bool = False,
-        unpenalised: Any = None,
+        unpenalized: Any = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
         keep_data: bool = False,
@@ -103,7 +103,7 @@ class GaugeRegressorCV(ChosenStrength, Regression):
         self.n_jobs = n_jobs
         self.fit_intercept = fit_intercept
         self.standardize = standardize
-        self.unpenalised = unpenalised
+        self.unpenalized = unpenalized
         self.tol = tol
         self.max_iter = max_iter
         self.keep_data = keep_data
@@ -115,7 +115,7 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
 
     The objective is that of `CertifiedLasso` ::
 
-        sum_i w_i (y_i - x_i . coef - intercept)^2 / (2 sum_i w_i) + alpha sum_j weights_j |coef_j|
+        sum_i w_i (y_i - x_i . coef - intercept)^2 / (2 sum_i w_i) + alpha sum_j penalty_factors_j |coef_j|
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
         As for `GaugeRegressorCV`; None for `scoring` is the mean squared error.
     selection : "min" or "1se"
         As for `GaugeRegressorCV`. scikit-learn's "cyclic" and "random", which here mean nothing else, are "min".
-    fit_intercept, tol, max_iter, positive, weights, unpenalised, standardize, keep_data, verbose
+    fit_intercept, tol, max_iter, positive, penalty_factors, unpenalized, standardize, keep_data, verbose
         As for `CertifiedLasso`.
     n_alphas : int, optional
         The number of alphas, as older scripts give it.
@@ -138,8 +138,9 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
     Attributes
     ----------
     alpha_, alphas_, mse_path_
-        The alpha that was chosen, those that were compared, and the mean squared error for each of them and each fold.
-    cv_scores_, cv_mean_, cv_error_, feature_counts_, best_index_
+        The alpha that was chosen, those that were compared, and the mean squared error for each of them and each fold
+        (NaN where another `scoring` was asked for).
+    cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_
         As for `GaugeRegressorCV`.
     coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
         As for `CertifiedLasso`, for the model that was fitted to all samples in the end.
@@ -182,8 +183,8 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
         selection: str = "min",
         scoring: Any = None,
         n_alphas: int | None = None,
-        weights: Any = None,
-        unpenalised: Any = None,
+        penalty_factors: Any = None,
+        unpenalized: Any = None,
         standardize: bool = False,
         keep_data: bool = False,
     ) -> None:
@@ -202,39 +203,33 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
         self.selection = selection
         self.scoring = scoring
         self.n_alphas = n_alphas
-        self.weights = weights
-        self.unpenalised = unpenalised
+        self.penalty_factors = penalty_factors
+        self.unpenalized = unpenalized
         self.standardize = standardize
         self.keep_data = keep_data
 
-    def _loss(self) -> Loss:
-        return Squared()
+    alphas_: Array
+    alpha_: float
+    mse_path_: Array
 
+    _names = ("alphas", "eps")
     _loss_name = "held-out loss (half the mean squared error)"
+
+    def _loss(self, classes: Array | None) -> Loss:  # noqa: ARG002
+        return Squared()
 
     def _selections(self) -> tuple[str, ...]:
         return (*RULES, "cyclic", "random")
 
     def _grid(self, study: Study) -> tuple[Any, Any]:  # noqa: ARG002
-        number = 100 if self.alphas is None else self.alphas
-        return number if self.n_alphas is None else self.n_alphas, self.eps
+        if self.alphas is None or is_number(self.alphas):
+            return self.n_alphas or (100 if self.alphas is None else self.alphas), self.eps
+        return self.alphas, None
 
-    @property
-    def alphas_(self) -> Array:
-        """The alphas that were compared, largest first."""
-        return self._axis()[0]
-
-    @property
-    def alpha_(self) -> float:
-        """The alpha that was chosen."""
-        return float(self.alphas_[self.best_index_])
-
-    @property
-    def mse_path_(self) -> Array:
-        """The mean squared error for each alpha and fold (where `scoring` is None)."""
-        if self.scoring is not None:
-            raise AttributeError("mse_path_ is there for scoring=None only; cv_scores_ has the scores.")
-        return -2.0 * self.cv_scores_
+    def _name_candidates(self, study: Study) -> None:  # noqa: ARG002
+        self.alphas_ = np.array([penalty.slope(0.0) for penalty in self.penalties_])
+        self.alpha_ = float(self.alphas_[self.best_index_])
+        self.mse_path_ = np.full_like(self.cv_scores_, np.nan) if self.scoring is not None else -2.0 * self.cv_scores_
 
     def _axis(self) -> tuple[Array, str]:
-        return np.array([penalty.strength for penalty in self.penalties_]), "alpha"
+        return self.alphas_, "alpha"

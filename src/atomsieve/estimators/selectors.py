@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -14,7 +14,7 @@ from atomsieve.checks import is_number
 from atomsieve.estimators.base import SparseModel
 from atomsieve.estimators.cross_validation import follow
 from atomsieve.estimators.strengths import critical_slope
-from atomsieve.estimators.study import Fit, Study
+from atomsieve.estimators.study import Study, coefficients
 from atomsieve.path import geometric_slopes
 from atomsieve.penalties import Linear
 from atomsieve.typing import Array, Index, Mask
@@ -41,7 +41,7 @@ class Selector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _check(self, X: Any, y: Any) -> None:
         """Record the features, by their names where they have any."""
-        validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, y_numeric=False)
+        validate_data(self, X, y, accept_sparse=True, skip_check_array=True)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata go to the model."""
@@ -99,7 +99,7 @@ class CertifiedSelector(Selector):
         params = self._routed(params)
         self.estimator_ = self._model().fit(X, y, **params)
         self.certificate_ = self.estimator_.certify(X, y, params.get("sample_weight"))
-        self._zero = self.estimator_.proven_zero()
+        self._zero = self.estimator_.zero_mask()
         return self
 
     def _get_support_mask(self) -> Mask:
@@ -124,7 +124,7 @@ class StabilitySelector(Selector):
         The least probability of features that are kept.
     n_subsamples : int
         The number of halves.
-    strengths : int
+    n_slopes : int
         The number of slopes along the path.
     ratio : float
         The last slope over the critical one. The path should end before many features enter that are noise.
@@ -161,7 +161,7 @@ class StabilitySelector(Selector):
         *,
         threshold: float = 0.9,
         n_subsamples: int = 100,
-        strengths: int = 30,
+        n_slopes: int = 30,
         ratio: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -169,7 +169,7 @@ class StabilitySelector(Selector):
         self.estimator = estimator
         self.threshold = threshold
         self.n_subsamples = n_subsamples
-        self.strengths = strengths
+        self.n_slopes = n_slopes
         self.ratio = ratio
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -181,16 +181,21 @@ class StabilitySelector(Selector):
         params = self._routed(params)
         self.estimator_ = self._model().fit(X, y, **params)
         self.estimator_.certify(X, y, params.get("sample_weight"))
-        study = self.estimator_._study(X, y, params.get("sample_weight"), reset=False)
+        study = self.estimator_._study(X, y, params.get("sample_weight"), fitted=True)
         problems = study.problems()
-        self.slopes_ = geometric_slopes(problems[0], critical_slope(problems) or 1.0, self.strengths, self.ratio)
-        halves = self._halves(study)
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(selected)(self.estimator_, study.part(half), self.slopes_) for half in halves
+        self.slopes_ = geometric_slopes(
+            problems[0], critical_slope(problems), self.n_slopes, self.ratio, ("n_slopes", "ratio")
         )
-        self.probability_path_ = np.mean(found, axis=0)
+        halves, model = self._halves(study), clone(self.estimator)
+        found = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(selected)(model, study.part(half), self.slopes_) for half in halves
+        )
+        times, typical = np.zeros((len(self.slopes_), self.n_features_in_)), 0.0
+        for masks in found:
+            times += masks
+            typical += masks.any(axis=0).sum() / len(halves)
+        self.probability_path_ = times / len(halves)
         self.probabilities_ = self.probability_path_.max(axis=0)
-        typical = np.mean([path.any(axis=0).sum() for path in found])
         certain = 2 * self.threshold - 1
         self.expected_false_ = float(typical**2 / (certain * self.n_features_in_)) if certain > 0 else np.inf
         return self
@@ -205,17 +210,18 @@ class StabilitySelector(Selector):
         """Return random halves in pairs that share no sample; of every class there is a half."""
         random = check_random_state(self.random_state)
         halves: list[Index] = []
-        strata = np.unique(np.stack(study.targets), axis=1, return_inverse=True)[1] if self._classifies() else None
-        count = len(study.targets[0])
+        strata = (
+            np.unique(np.stack(study.targets.vectors), axis=1, return_inverse=True)[1]
+            if is_classifier(self.estimator)
+            else None
+        )
+        count = len(study.targets.vectors[0])
         strata = np.zeros(count, dtype=int) if strata is None else strata.ravel()
         while len(halves) < self.n_subsamples:
             order = random.permutation(count)
             order = order[np.argsort(strata[order], kind="stable")]
             halves += [np.sort(order[::2]), np.sort(order[1::2])] if count > 1 else [order, order]
         return halves[: int(self.n_subsamples)]
-
-    def _classifies(self) -> bool:
-        return hasattr(self.estimator_, "classes_")
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
@@ -242,5 +248,5 @@ class StabilitySelector(Selector):
 def selected(model: SparseModel, study: Study, slopes: Array) -> Mask:
     """Return which features are in the model at each slope."""
     penalties = [Linear(float(slope)) for slope in slopes]
-    paths = [follow(problem, penalties, model) for problem in study.problems()]
-    return np.stack([np.any(Fit.of(row).coef != 0, axis=0) for row in zip(*paths, strict=True)])
+    walks = [follow(problem, penalties, model) for problem in study.problems()]
+    return np.stack([np.any(coefficients(row) != 0, axis=0) for row in zip(*walks, strict=True)])

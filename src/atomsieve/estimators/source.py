@@ -1,9 +1,11 @@
-"""The data of a fit, remembered without being kept alive."""
+"""The data of a fit, remembered without X being kept alive."""
 
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 GONE = (
     "The data of fit are gone, and a certificate is proven from them. Call certify(X, y) with the same data, or pass "
@@ -13,22 +15,30 @@ GONE = (
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """References to X, y and sample_weight as they were passed: weak ones, unless the data are to be kept."""
+    """X by a weak reference, unless it is to be kept; y and the weights, which are small, as copies."""
 
-    parts: tuple[Callable[[], Any], ...]
+    X: Callable[[], Any]
+    y: Any
+    sample_weight: Any
 
     @classmethod
-    def of(cls, *data: Any, keep: bool) -> "Source":
+    def of(cls, X: Any, y: Any, sample_weight: Any, *, keep: bool) -> "Source":
         """Remember the data."""
-        return cls(tuple(Held(part) if keep or part is None else _weak(part) for part in data))
+        return cls(
+            Held(X) if keep else _weak(X), np.array(y), None if sample_weight is None else np.array(sample_weight)
+        )
 
-    def recall(self) -> list[Any]:
+    @property
+    def kept(self) -> bool:
+        """Whether X is kept alive."""
+        return isinstance(self.X, Held)
+
+    def recall(self) -> tuple[Any, Any, Any]:
         """Return the data; raise where they are gone."""
-        given = [part() for part in self.parts]
-        lost = [found is None and not isinstance(part, Held) for part, found in zip(self.parts, given, strict=True)]
-        if any(lost):
+        X = self.X()
+        if X is None:
             raise AttributeError(GONE)
-        return given
+        return X, self.y, self.sample_weight
 
 
 @dataclass(frozen=True, eq=False)

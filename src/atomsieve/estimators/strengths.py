@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,25 +22,21 @@ LEAST = 1e-4
 HALVINGS = 30
 """How often the step that went too far is halved."""
 
-Solver = Callable[[Problem, Result | None], Result]
+Solver = Callable[[Problem, Any], Result]
 
 
-class Choice(Piece):
+class StrengthRule(Piece):
     """A rule that chooses the strength of a penalty from the data."""
 
     shape: Penalty
 
     @abstractmethod
-    def results(self, problems: Sequence[Problem], solver: Solver) -> list[Result]:
+    def solve(self, problems: Sequence[Problem], solver: Solver, starts: Sequence[Any]) -> list[Result]:
         """Return the solutions for `Linear` at the slope that is meant, one for each problem."""
-
-    def penalties(self, problems: Sequence[Problem], solver: Solver) -> list[Penalty]:
-        """Return the penalty for each problem: the shape with the strength that has the same solution as `Linear`."""
-        return [through(self.shape, result) for result in self.results(problems, solver)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CriticalFraction(Choice):
+class CriticalFraction(StrengthRule):
     """The slope as a fraction of the critical one, from which on x = 0 is the solution: a strength without units.
 
     `shape` is the penalty whose strength is chosen so that it has the same solution.
@@ -57,23 +54,17 @@ class CriticalFraction(Choice):
         require_positive(self, fraction=self.fraction)
         require_piece("CriticalFraction: shape", self.shape, Penalty)
 
-    def results(self, problems: Sequence[Problem], solver: Solver) -> list[Result]:
-        slope = self.fraction * critical_slope(problems)
-        return [solver(problem.at_penalty(Linear(slope or 1.0)), None) for problem in problems]
-
-    def penalties(self, problems: Sequence[Problem], solver: Solver) -> list[Penalty]:
-        if isinstance(self.shape, Linear):  # nothing needs to be solved first
-            slope = self.fraction * critical_slope(problems)
-            return [Linear(slope or 1.0) for _ in problems]
-        return super().penalties(problems, solver)
+    def solve(self, problems: Sequence[Problem], solver: Solver, starts: Sequence[Any]) -> list[Result]:
+        penalty = Linear(self.fraction * critical_slope(problems))
+        return [solver(problem.at_penalty(penalty), start) for problem, start in zip(problems, starts, strict=True)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeatureCount(Choice):
-    """The least slope at which the model has as many features as asked for, or the next number below that occurs.
+class FeatureCount(StrengthRule):
+    """A slope at which the model has as many features as asked for, or the next number below that was met.
 
-    Features that are unpenalised do not count. The path is followed down from the critical slope to the first model
-    with more features, and the step that went too far is halved until the number is met.
+    Features that are unpenalised do not count. The path is followed down from the critical slope, to a ten-thousandth
+    of it at most, until a model has more features; the step that went too far is then halved until the number is met.
 
     >>> from atomsieve import CertifiedLasso, FeatureCount
     >>> model = CertifiedLasso(alpha=FeatureCount(1)).fit([[1.0, 0.2], [0.0, 1.0], [1.1, 1.0]], [2.0, 0.4, 2.1])
@@ -89,8 +80,8 @@ class FeatureCount(Choice):
             raise ValueError(f"FeatureCount: count must be a positive whole number of features, got {self.count!r}.")
         require_piece("FeatureCount: shape", self.shape, Penalty)
 
-    def results(self, problems: Sequence[Problem], solver: Solver) -> list[Result]:
-        critical = critical_slope(problems) or 1.0
+    def solve(self, problems: Sequence[Problem], solver: Solver, starts: Sequence[Any]) -> list[Result]:  # noqa: ARG002
+        critical = critical_slope(problems)
         slope, factor, halvings = critical, STEP, 0
         best = [solver(problem.at_penalty(Linear(slope)), None) for problem in problems]
         while halvings < HALVINGS and slope > LEAST * critical:
@@ -106,8 +97,8 @@ class FeatureCount(Choice):
 
 
 def critical_slope(problems: Sequence[Problem]) -> float:
-    """Return the slope from which on x = 0 solves all problems."""
-    return max(problem.origin.sigma for problem in problems)
+    """Return the slope from which on x = 0 solves all problems; 1 where it does so whatever the slope."""
+    return max(problem.origin.sigma for problem in problems) or 1.0
 
 
 def feature_count(results: Sequence[Result]) -> int:
@@ -119,8 +110,6 @@ def feature_count(results: Sequence[Result]) -> int:
 def through(shape: Penalty, result: Result) -> Penalty:
     """Return the shape with the strength for which the solution for `Linear` solves it as well."""
     size, slope = result.point.state.mass, result.problem.penalty.slope(0.0)
-    if isinstance(shape, Linear):
-        return result.problem.penalty
     if size == 0:
         raise ValueError(
             f"At this slope x = 0, which {type(shape).__name__} has for no strength. Choose a smaller fraction, or "

@@ -66,7 +66,11 @@ class Loss(Piece, ABC):
         """Return `sup over u of t u - loss(u, y)` of each sample, +inf outside its domain."""
 
     def mean(self, u: Samples) -> Samples:
-        """Return the target that is expected where the prediction is u; the probability of 1 for labels -1 and 1."""
+        """Return what a prediction u stands for in terms of targets: u itself, or the mean that a link makes of it.
+
+        For labels -1 and 1 it is the probability of 1, for classes the probability of each; a loss that is not
+        `probabilistic` leaves u as it is.
+        """
         return u
 
     def outputs(self, y: Samples) -> int | None:  # noqa: ARG002

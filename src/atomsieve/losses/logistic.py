@@ -52,5 +52,5 @@ class Logistic(Loss):
         if bool(xp.all(y == y[0])):
             raise ValueError(
                 f"Logistic: every label with a positive weight is {int(y[0])}, so the best intercept is "
-                "infinite. Give labels of both classes or pass intercept=False."
+                "infinite. Give labels of both classes or leave out the intercept."
             )

@@ -110,7 +110,7 @@ class Multinomial(Loss):
         if missing.size:
             raise ValueError(
                 f"Multinomial: no sample with a positive weight has class {missing[0]}, so the best intercept "
-                "is infinite. Leave the class out or pass intercept=False."
+                "is infinite. Leave out the class or the intercept."
             )
 
     @staticmethod

@@ -61,7 +61,7 @@ class Poisson(Loss):
         if not bool(array_namespace(y).any(y > 0)):
             raise ValueError(
                 "Poisson: every count with a positive weight is 0, so the best intercept is infinite. Give counts that "
-                "are not all 0 or pass intercept=False."
+                "are not all 0 or leave out the intercept."
             )
 
     @staticmethod
