@@ -327,3 +327,14 @@ def test_no_weight_on_what_was_ruled_out(seed):
     assert not result.x[result.zero].any()
     for point in points:
         assert not point.state.x.ravel()[point.scores == -np.inf].any()
+
+
+@pytest.mark.parametrize("seed", [27, 38, 75, 99, 102])
+def test_weight_in_a_ball_is_not_spent_on_what_changes_nothing(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(30, 2))
+    y = np.where(A @ rng.normal(size=2) * 2 + rng.normal(size=30) > 0, 1.0, -1.0)
+    problem = Problem(np.c_[A, np.ones(30)], y, loss=Logistic(), penalty=Ball(5.0), intercept=True)
+    result = solve(problem, tol=1e-9)
+    assert result.converged
+    assert result.x[2] == 0

@@ -578,6 +578,7 @@ class TestInterruption:
         [
             CertifiedLassoCV(alphas=10),
             GaugeRegressorCV(penalty=Square(), strengths=10),
+            GaugeRegressor(penalty=FeatureCount(30, Square())),
             CertifiedLasso(FeatureCount(30)),
             StabilitySelector(CertifiedLasso(10.0), n_subsamples=4, n_slopes=5),
             GridSearchCV(CertifiedLasso(), {"alpha": [0.1, 0.2]}),

@@ -120,7 +120,7 @@ class SparseModel(PieceParams):
         if isinstance(penalty, Penalty):
             return [self._solve(p.at_penalty(penalty), start) for p, start in zip(problems, starts, strict=True)]
         if isinstance(penalty.shape, Linear):
-            return penalty.solve(problems, self._solve, starts)
+            return penalty.solve(problems, lambda problem, start: uninterrupted(self._solve(problem, start)), starts)
         found = penalty.solve(problems, self._solve_linear, starts)
         shapes = [through(penalty.shape, result) for result in found]
         return [self._solve(p.at_penalty(shape), r) for p, shape, r in zip(problems, shapes, found, strict=True)]

@@ -380,7 +380,9 @@ class Corrections:
         """Return the support and the blocks that would join it, a limited number of them."""
         sizes, scores = point.problem.core.sizes(point.state.x), point.scores / point.factor
         support = int(np.count_nonzero(sizes))
-        wanted = np.where(sizes > 0, np.inf, np.where(scores > slope, scores, -np.inf))
+        # within a ball weight costs nothing: a column along the free directions would take it all for nothing
+        noise = point.doubt * point.problem.lengths if point.problem.penalty.limit < np.inf else 0.0
+        wanted = np.where(sizes > 0, np.inf, np.where(scores > np.maximum(slope, noise), scores, -np.inf))
         room = math.isqrt(int(CHEAP / len(point.u))) if point.problem.loss.quadratic else 0
         return best(wanted, support + max(NEAR, support, room))
 
