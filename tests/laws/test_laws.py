@@ -125,3 +125,19 @@ def test_every_exported_piece_is_checked(kind, checked):
         if isinstance(value := getattr(atomsieve, name), type) and issubclass(value, kind)
     }
     assert exported == {type(piece) for piece in checked}
+
+
+@pytest.mark.parametrize("loss", [Squared(), Huber(0.7), Poisson(), Logistic(), Multinomial(3)], ids=repr)
+def test_means_are_what_targets_are_expected_to_be(loss):
+    """Where the target is its mean, or on average over classes of these probabilities, no prediction does better."""
+    u = np.random.default_rng(0).standard_normal((50, 3)) if isinstance(loss, Multinomial) else np.linspace(-4, 4, 50)
+    mean = loss.mean(u)
+    if not loss.probabilistic:
+        slopes = loss.gradient(u, mean)
+    elif u.ndim == 1:
+        ones = np.ones_like(u)
+        slopes = mean * loss.gradient(u, ones) + (1 - mean) * loss.gradient(u, -ones)
+    else:
+        classes = [np.full(len(u), k) for k in range(3)]
+        slopes = sum(mean[:, [k]] * loss.gradient(u, y) for k, y in enumerate(classes))
+    assert np.allclose(slopes, 0.0, atol=1e-14)
