@@ -1,0 +1,31 @@
+"""Run experiments one after another: measure, draw, judge, and write the report."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from atomsieve.experiments import load
+from atomsieve.experiments.cache import Cache
+from atomsieve.experiments.experiment import Progress
+from atomsieve.experiments.report import Report
+
+TITLE = "Safe screening for the generalized conditional gradient method, measured"
+
+OPENING = """
+What *Safe Screening for the Generalized Conditional Gradient Method* (Y. Sun and F. Bach, 2020) shows in its figures
+and claims in its theorems, measured again with `atomsieve`. Each caption states what was found in this run; the table
+at the end sets every claim beside its measurement. Seeds are fixed, and every number is in the CSV files of the folder
+`cache`, with its settings.
+""".strip()
+
+QUICK = "\n\n**A quick run**: settings are smaller than the paper's, so that numbers differ from those of a full one."
+
+
+def reproduce(names: Sequence[str], out: Path, *, quick: bool, progress: Callable[[str], Progress]) -> list[Path]:
+    """Run experiments by name, and return the paths of the report; `progress(title)` shows how far each one is."""
+    cache, sections, verdicts = Cache(out / "cache"), [], []
+    for experiment in map(load, names):
+        tables = experiment.run(experiment.settings(quick), cache, progress(experiment.title))
+        experiment.draw(tables, out)
+        sections.append(experiment.section(tables))
+        verdicts.extend(experiment.verdicts(tables))
+    return Report(TITLE, OPENING + QUICK * quick, sections, verdicts).write(out)
