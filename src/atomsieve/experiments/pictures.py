@@ -8,7 +8,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -41,5 +41,5 @@ def spaced(frame: pd.DataFrame, n: int = 400, column: str = "t") -> pd.DataFrame
     [1, 10, 100, 1000]
     """
     count = len(frame)
-    places = sorted({round((count ** (i / (n - 1)))) - 1 for i in range(n)}) if count > 1 else [0] * count
+    places = sorted({round(count ** (i / (n - 1))) - 1 for i in range(n)}) if count > 1 else [0] * count
     return frame.sort_values(column).iloc[places]
