@@ -4,7 +4,12 @@ from importlib import import_module
 
 from atomsieve.experiments.experiment import Experiment
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = (
+    "fig1",
+    "fig2",
+    "fig3",
+    "errata",
+)
 """The experiments in the order of the report: a module of this package each, with an object `experiment` in it."""
 
 

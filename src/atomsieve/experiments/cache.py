@@ -1,6 +1,7 @@
 """Steps that are measured once: a table in a CSV file, with its settings in a JSON file beside it."""
 
 import hashlib
+import inspect
 import io
 import json
 import re
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +35,13 @@ class Cache:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def step(self, key: str, settings: Mapping[str, Any], function: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """Return the table of a step: from its file if the settings are the same, else from the function.
+        """Return the table of a step: from its file if settings and function are the same, else from the function.
 
         The table is always read back from the file, so that a resumed run sees what the first one saw, bit for bit. The
         settings are written last: a step without them does not count.
         """
         record = {"key": key, "settings": dict(settings), "version": atomsieve.__version__}
-        text = json.dumps(record, sort_keys=True)
+        text = json.dumps(record, sort_keys=True, allow_nan=False) + source_of(function)
         name = f"{re.sub(r'[^A-Za-z0-9.=_-]+', '-', key)}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         table, note = self.folder / f"{name}.csv", self.folder / f"{name}.json"
         if not (table.exists() and note.exists()):
@@ -49,6 +51,16 @@ class Cache:
             write_text(table, found.to_csv(index=False))
             write_text(note, json.dumps(record | {"seconds": time.perf_counter() - begun}, indent=1) + "\n")
         return read_table(table.read_text(encoding="utf-8"))
+
+
+def source_of(function: Any) -> str:
+    """Return the text of a function, and of those it is given by `partial`: a step that was rewritten is another."""
+    if isinstance(function, partial):
+        return "".join(source_of(part) for part in (function.func, *function.args) if callable(part))
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):  # typed into a shell, or no function
+        return ""
 
 
 def read_table(text: str) -> pd.DataFrame:

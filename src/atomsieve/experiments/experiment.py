@@ -61,3 +61,12 @@ class Experiment(Protocol):
 
     def verdicts(self, tables: Tables) -> list[Verdict]:
         """Judge the claims that the tables can test."""
+
+
+def rows_of(frame: pd.DataFrame) -> list[Any]:
+    """Return the rows of a table, with the columns as attributes.
+
+    >>> [row.a + row.b for row in rows_of(pd.DataFrame({"a": [1, 2], "b": [3, 4]}))]
+    [4, 6]
+    """
+    return list(frame.itertuples(index=False))

@@ -69,8 +69,9 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
 
 def tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many claims hold, in a sentence."""
-    held, failed, open_ = (sum(verdict.holds is answer for verdict in verdicts) for answer in (True, False, None))
-    rest = f" {open_} cannot be told at these settings." if open_ else ""
+    answers = [WORDS[verdict.holds] for verdict in verdicts]
+    held, failed, untold = (answers.count(word) for word in WORDS.values())
+    rest = f" {untold} cannot be told at these settings." if untold else ""
     return f"Of {len(verdicts)} claims {held} hold as they are printed and {failed} do not.{rest}"
 
 

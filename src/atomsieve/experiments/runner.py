@@ -20,12 +20,14 @@ at the end sets every claim beside its measurement. Seeds are fixed, and every n
 QUICK = "\n\n**A quick run**: settings are smaller than the paper's, so that numbers differ from those of a full one."
 
 
-def reproduce(names: Sequence[str], out: Path, *, quick: bool, progress: Callable[[str], Progress]) -> list[Path]:
-    """Run experiments by name, and return the paths of the report; `progress(title)` shows how far each one is."""
+def reproduce(names: Sequence[str], out: Path, *, quick: bool, progress: Callable[[str], Progress]) -> Report:
+    """Run experiments by name and write the report into a folder; `progress(name)` shows how far each one is."""
     cache, sections, verdicts = Cache(out / "cache"), [], []
     for experiment in map(load, names):
-        tables = experiment.run(experiment.settings(quick), cache, progress(experiment.title))
+        tables = experiment.run(experiment.settings(quick), cache, progress(experiment.name))
         experiment.draw(tables, out)
         sections.append(experiment.section(tables))
         verdicts.extend(experiment.verdicts(tables))
-    return Report(TITLE, OPENING + QUICK * quick, sections, verdicts).write(out)
+    report = Report(TITLE, OPENING + QUICK * quick, sections, verdicts)
+    report.write(out)
+    return report
