@@ -1,0 +1,18 @@
+"""The command `atomsieve`, also as `python -m atomsieve`; its packages are an extra, and missed in one sentence."""
+
+OPTIONAL = {"typer", "rich", "pandas", "matplotlib", "markdown_it"}
+
+
+def main() -> None:
+    """Run the command."""
+    try:
+        from atomsieve.cli import app  # noqa: PLC0415 -- optional
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in OPTIONAL:
+            raise
+        raise SystemExit(f"The command atomsieve needs {error.name}: pip install 'atomsieve[cli]'.") from None
+    app()
+
+
+if __name__ == "__main__":
+    main()
