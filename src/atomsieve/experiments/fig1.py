@@ -54,13 +54,11 @@ class Gaps:
         return tables
 
     def draw(self, tables: Tables, folder: Path) -> list[str]:
-        return picture(folder, self.name, (6.4, 4.0), lambda canvas: paint(canvas, tables["gaps"]))
+        return picture(folder, self.name, (7.2, 4.0), lambda canvas: paint(canvas, tables))
 
     def section(self, tables: Tables) -> Section:
         rows = tables["summary"]
-        text = [WORDS, figure("fig1.png", caption(rows)), table(shown(rows)), explanation(rows)]
-        if "patience" in tables:
-            text.append(afterword(tables["patience"]))
+        text = [WORDS, figure("fig1.png", caption(tables)), table(shown(rows)), explanation(rows)]
         return Section(self.title, "\n\n".join(text))
 
     def verdicts(self, tables: Tables) -> list[Verdict]:
@@ -81,14 +79,14 @@ def traced(problem: Problem, iterations: int) -> pd.DataFrame:
 
 
 def patient(problem: Problem, p: float, iterations: int) -> pd.DataFrame:
-    """Run the method for very long, and look at the start and at every power of ten; then at the end."""
+    """Run the method for very long, and look now and then, at equal ratios of t."""
+    looks = set(np.geomspace(1, iterations, 500).astype(int)) | {iterations}
     seen: list[dict[str, float]] = []
 
     def look(now: Any) -> None:
         if now.iteration in looks:
             seen.append({"p": p, "t": now.iteration, "objective": now.objective, "gap": now.gap})
 
-    looks = {10**k for k in range(len(str(iterations)))} | {iterations}
     solve(problem, GCG(), tol=0, max_iter=iterations, screening="off", callbacks=[look])
     return pd.DataFrame(seen)
 
@@ -120,17 +118,22 @@ def summary(trace: pd.DataFrame, bounds: "pd.Series[Any]") -> dict[str, Any]:
     }
 
 
-def paint(canvas: Figure, gaps: pd.DataFrame) -> None:
-    """Draw one curve for each p, on logarithmic axes."""
-    axes = canvas.subplots()
+def paint(canvas: Figure, tables: Tables) -> None:
+    """Draw one curve for each p, on logarithmic axes, and at the right how the least p goes on."""
+    gaps, patience = tables["gaps"], tables.get("patience")
+    panels = canvas.subplots(1, 2, sharey=True, width_ratios=[3, 1]) if patience is not None else [canvas.subplots()]
     powers = sorted(gaps.p.unique())
     for place, p in enumerate(powers):
-        curve = spaced(gaps[gaps.p == p])
-        color = mpl.colormaps["viridis_r"](0.08 + 0.92 * place / max(len(powers) - 1, 1))
-        axes.loglog(curve.t, curve.gap, color=color, label=f"p = {listed([p])}")
-    axes.set_xlabel("iteration t")
-    axes.set_ylabel("duality gap")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        curve, color = spaced(gaps[gaps.p == p]), mpl.colormaps["viridis_r"](0.08 + 0.92 * place / len(powers))
+        panels[0].loglog(curve.t, curve.gap, color=color, label=f"p = {listed([p])}")
+        if patience is not None and p == patience.p[0]:
+            later = patience[patience.t >= curve.t.iloc[-1]]
+            panels[-1].loglog(later.t, later.gap, color=color)
+            panels[-1].set_title(f"p = {listed([p])}, later")
+    panels[0].set_ylabel("duality gap")
+    for axes in panels:
+        axes.set_xlabel("iteration t")
+    panels[-1].legend(*panels[0].get_legend_handles_labels(), loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def shown(rows: pd.DataFrame) -> pd.DataFrame:
@@ -154,15 +157,16 @@ the penalty, the longer the first steps, which go to a point of size (σ/λ)^(1/
 """.strip()
 
 
-def caption(rows: pd.DataFrame) -> str:
+def caption(tables: Tables) -> str:
     """Say what the figure shows."""
+    rows = tables["summary"]
     first, last, far = rows.iloc[0], rows.iloc[-1], list(rows.p[~rows.settled])
-    straggling = f"only p = {listed(far)} has" if len(far) == 1 else f"p = {listed(far)} have"
-    end = "every p has come back below its start" if not far else f"{straggling} not come back below the start"
+    end = f"all but p = {listed(far)}" if far else "all"
     return (
-        f"**Figure 1.** Duality gap, λ = {first.strength:g}, steps 2/(t+1). The largest gap grows from "
-        f"{last.peak_gap:.2g} at p = {listed([last.p])} to {first.peak_gap:.2g} at p = {listed([first.p])}, but the "
-        f"gap then falls: after {rows.iterations.max()} iterations {end}."
+        f"**Figure 1.** Duality gap, λ = {first.strength:g}, steps 2/(t+1). The smaller p, the larger the first gaps, "
+        f"from {last.peak_gap:.2g} at p = {listed([last.p])} to {first.peak_gap:.2g} at p = {first.p:g}, and the "
+        f"longer it stays large. After {rows.iterations.max()} iterations {end} are back below their start"
+        f"{afterword(tables['patience']) if 'patience' in tables else ''}."
     )
 
 
@@ -179,11 +183,11 @@ def explanation(rows: pd.DataFrame) -> str:
 
 def afterword(patience: pd.DataFrame) -> str:
     """Tell what patience brought."""
-    before, after = patience.iloc[-2], patience.iloc[-1]
-    return (
-        f"With patience the smallest p comes back too: at p = {after.p:g} the gap is {before.gap:.1e} after "
-        f"{before.t:.0f} iterations and {after.gap:.1e} after {after.t:.0f}."
-    )
+    start, last = patience.objective[0], patience.iloc[-1]
+    back = patience.t[patience.objective > start].max()
+    if last.objective > start:
+        return f"; p = {last.p:g} is not back after {last.t:.0f} either"
+    return f"; p = {last.p:g} comes back after {back:.1e}, and its gap is {last.gap:.1e} after {last.t:.1e}"
 
 
 def diverging(rows: pd.DataFrame, patience: pd.DataFrame | None) -> Verdict:

@@ -146,7 +146,7 @@ def paint(canvas: Figure, tables: Tables) -> None:
     for place, row in enumerate(rows_of(rows)):
         curve = spaced(tables["screening"][tables["screening"].strength == row.strength])
         color = mpl.colormaps["viridis_r"](0.1 + 0.9 * place / max(len(rows) - 1, 1))
-        axes.step(curve.t, curve.alive, where="post", color=color, label=f"λ = {row.strength:g}")
+        axes.step(curve.t, curve.alive, where="post", color=color, lw=2.6 - 0.3 * place, label=f"λ = {row.strength:g}")
         axes.plot(1.15 * row.iterations, row.support, "<", color=color, ms=5, clip_on=False)
     axes.plot([], [], "<", color="0.4", ms=5, label="support")
     axes.set_xscale("log")
