@@ -20,10 +20,12 @@ def _somewhere_else(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/start.md", "docs/certificates.md", "docs/estimators.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/start.md", "docs/certificates.md", "docs/estimators.md", "docs/reproduce.md"]
+)
 def test_python_blocks_run(name, capsys):
     code = blocks(name)
-    assert "solve(" in code or ".fit(" in code
+    assert "solve(" in code or ".fit(" in code or ".run(" in code
     exec(compile(code, name, "exec"), {})  # noqa: S102
     assert capsys.readouterr().out
 
