@@ -49,6 +49,7 @@ class Errata:
 WORDS = """
 Most slips of the paper show in its figures. These are the others, with the properties that the theorems rest on, each
 put to the test on the synthetic data or on the smallest problem that tells; the table of verdicts has the numbers.
+(Slips are counted as in the documentation, *Mathematics*.)
 """.strip()
 
 
@@ -184,7 +185,7 @@ def formulas(facts: Any) -> list[Verdict]:
         ),
         Verdict(
             "d² L₁ ≥ d L₂ ≥ L∞, with L∞ = (Σ‖Aᵢ‖)².",
-            "Section 2.5",
+            "Section 2.5 (slip 12)",
             f"{facts.d2L1:.3g}, {facts.dL2:.3g} and {facts.Linf:.3g} on the synthetic data: the formula for L∞ is an "
             "upper bound of the constant, and too large for the chain.",
             bool(facts.d2L1 >= facts.dL2 >= facts.Linf),

@@ -152,7 +152,7 @@ def shown(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 WORDS = """
-The penalty is λ s^p / p of the l1 norm s; p = ∞ is the unit ball, the vanilla conditional gradient method. The flatter
+The penalty is λ sᵖ/p of the l1 norm s; p = ∞ is the unit ball, the vanilla conditional gradient method. The flatter
 the penalty, the longer the first steps, which go to a point of size (σ/λ)^(1/(p−1)).
 """.strip()
 

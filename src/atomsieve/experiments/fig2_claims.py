@@ -20,7 +20,7 @@ def by_key(slopes: pd.DataFrame) -> "pd.Series[float]":
 def objective_rate(tables: Tables) -> Verdict:
     """Judge Theorem 1, for f + h."""
     slope, run = by_key(tables["slopes"]).objective_error, tables["residuals"].iloc[-1]
-    measured = f"Slope {slope:.2f}: faster. The error is {run.objective_error:.1e} at t = {run.t:.0f}."
+    measured = f"Slope {slope:.2f}, where −1 is promised. The error is {run.objective_error:.1e} at t = {run.t:.0f}."
     return Verdict("The objective error decays at the rate O(1/t).", "Theorem 1, Figure 2", measured, slope <= -0.9)
 
 
@@ -40,15 +40,15 @@ def loss_rate(tables: Tables) -> Verdict:
 def gap_rate(tables: Tables) -> Verdict:
     """Judge the rate of the gap, for both step rules."""
     slopes = tables["slopes"][tables["slopes"].key == "smallest_gap"]
-    measured = "; ".join(f"slope {row.slope:.2f} for steps {row.step}" for row in rows_of(slopes))
+    measured = "; ".join(f"{row.slope:.2f} for steps {row.step}" for row in rows_of(slopes))
     claim = "The smallest gap decays as O(1/t), with the steps 2/(t+1) of the text and 4/(t+2) of the appendix."
-    return Verdict(claim, "Theorem 1, Figure 2 (slip 5)", f"{measured}.", bool((slopes.slope <= -0.9).all()))
+    return Verdict(claim, "Theorem 1, Figure 2 (slip 5)", f"Slopes {measured}.", bool((slopes.slope <= -0.9).all()))
 
 
 def gradient_rate(tables: Tables) -> Verdict:
     """Judge the rate of the gradient error."""
     slope = by_key(tables["slopes"]).gradient_error
-    measured = f"Slope {slope:.2f}: 1/√t is an upper bound, and twice as slow as what happens."
+    measured = f"Slope {slope:.2f}, where −0.5 is promised."
     return Verdict("The gradient error decays as O(1/√t).", "Figure 2", measured, slope <= -0.45)
 
 
