@@ -213,3 +213,14 @@ def test_captions_speak_of_the_tables(tables):
     text = load("fig3").section(tables["fig3"] | {"summary": rows.assign(left=[31, 17])}).text
     assert "31 and 17 are left" in text
     assert "After 200 iterations" in text
+
+
+@pytest.mark.deep
+def test_the_papers_settings_give_the_known_numbers(tmp_path):
+    figures = {name: load(name) for name in ("fig1", "fig3")}
+    powers = figures["fig1"].settings(False) | {"powers": [2, "inf"], "patience": {}}
+    rows = figures["fig1"].run(powers, Cache(tmp_path), silent)["summary"]
+    assert [f"{gap:.2e}" for gap in rows.last_gap] == ["1.79e-04", "1.45e-05"]
+    rows = figures["fig3"].run(figures["fig3"].settings(False), Cache(tmp_path), silent)["summary"]
+    assert list(rows.left) == [50, 37, 10, 4, 2]
+    assert list(rows.support) == [42, 25, 10, 4, 2]
