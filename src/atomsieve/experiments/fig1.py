@@ -30,7 +30,7 @@ class Gaps:
     def settings(self, quick: bool) -> Settings:
         powers = [1.2, 1.4, 1.5, 1.75, 2, 3, 5, 10, "inf"]
         full = {"iterations": 10_000, "patience": {"p": 1.2, "iterations": 2_000_000}}
-        return DATA | {"strength": 0.01, "powers": powers} | ({"iterations": 2_000, "patience": {}} if quick else full)
+        return DATA | {"strength": 0.01, "powers": powers} | ({"iterations": 1_200, "patience": {}} if quick else full)
 
     def run(self, settings: Settings, cache: Cache, progress: Progress) -> Tables:
         powers, shared = settings["powers"], {key: settings[key] for key in (*DATA, "strength", "iterations")}
