@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from atomsieve import GCG, Logistic, Problem, solve
-from atomsieve.experiments import stages
 from atomsieve.experiments.cache import Cache
 from atomsieve.experiments.fig4 import experiment
 from atomsieve.experiments.grids import ROWS, load_pair, misclassified, paper_grids, penalty_of, points_of
+from atomsieve.experiments.walks import Walks
 
 SETTINGS = {
     "data": "scikit-learn",
@@ -58,19 +58,19 @@ def test_open_features_and_smallest_gaps_fall(tables):
 
 
 def test_an_interrupted_run_goes_on_where_it_was_and_ends_the_same(tables, tmp_path, monkeypatch):
-    whole, calls = stages.stage, []
+    whole, calls, broken = Walks.advance, [], [120]
 
-    def broken(walks, standing, t):
+    def advance(walks, standing, t):
         calls.append(t)
-        if t == 120:
+        if t in broken:
             raise KeyboardInterrupt
         return whole(walks, standing, t)
 
-    monkeypatch.setattr(stages, "stage", broken)
+    monkeypatch.setattr(Walks, "advance", advance)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path)
     assert calls == [30, 60, 100, 120]
-    monkeypatch.setattr(stages, "stage", lambda walks, standing, t: calls.append(t) or whole(walks, standing, t))
+    broken.clear()
     again = run(tmp_path)["fig4"]
     assert calls[4:] == [120, 180, 200]
     assert again.equals(tables["fig4"])

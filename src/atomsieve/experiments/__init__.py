@@ -8,6 +8,8 @@ NAMES: tuple[str, ...] = (
     "fig1",
     "fig2",
     "fig3",
+    "fig4",
+    "beyond",
     "errata",
 )
 """The experiments in the order of the report: a module of this package each, with an object `experiment` in it."""

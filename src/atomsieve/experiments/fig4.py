@@ -102,17 +102,17 @@ def draw_row(ax: Axes, row: str, lines: pd.DataFrame) -> None:
 
 
 def _handles(canvas: Figure) -> tuple[list[Artist], list[str]]:
-    """Return the lines of the first row with their labels, one column of the legend for each colour."""
+    """Return the lines of the first row with their labels."""
     first, twin = canvas.axes[0], canvas.axes[len(ROWS)]
     (blue, words), (red, more) = first.get_legend_handles_labels(), twin.get_legend_handles_labels()
-    return [*blue, red[-1], *red[:-1]], [*words, more[-1], *more[:-1]]
+    return [*blue, *red], [*words, *more]
 
 
 WORDS = """
 Sparse logistic regression without an intercept tells handwritten 4 from 9. The paper prints neither its grids nor how
 it scales pixels; here they lie in [0, 1], and each grid runs from a model of one pixel to one that 10,000 iterations do
 not come near. A feature is *open* until the paper's rule has ruled it out. All runs go in step and share their products
-with the data, so that X is read once for all of them.
+with the data: in every iteration X is read once for all of them.
 """.strip()
 
 
@@ -142,7 +142,7 @@ def caption(lines: pd.DataFrame) -> str:
         f"{helpless} of {len(last)} penalties the rule has not ruled out a single one of {best.features} features, at "
         f"{exact} it leaves open just what the iterate uses. The least test error, {best.test:.1%}, belongs to "
         f"{best.penalty}, with {best.nonzero} non-zeros and {best.open} open features."
-        + (f" Not yet back from where the first steps led: {', '.join(astray)}." if len(astray) else "")
+        + (f" The gap is still above log 2, the objective at x = 0, for {'; '.join(astray)}." if len(astray) else "")
     )
 
 
