@@ -234,15 +234,15 @@ def findings(lines: pd.DataFrame) -> str:
 
 def caption(lines: pd.DataFrame) -> str:
     """Say what the picture of the path shows."""
-    tight = lines.slope[lines.open <= 2 * lines.support].min()
+    exact = lines.slope[lines.open == lines.support].min()
     text = (
         "**One path.** Pixels that are proven non-zero (filled) and pixels that the paper's rule leaves open after "
         f"{lines.t[0]} iterations (hollow), over the slope of the penalty at the solution. At one slope all three "
         "shapes of the penalty have one solution, so that the filled marks fall on one curve: "
         f"{int(lines.on_path.sum())} of {len(lines)} have the very support of the Lasso at that slope."
     )
-    far = f" At slopes below {tight:.2g} the rule always leaves more than twice as many open."
-    return text + (far if tight > lines.slope.min() else "")
+    more = f" At every slope below {exact:.2g} the rule leaves more open than the support."
+    return text + (more if exact > lines.slope.min() else "")
 
 
 def safe(lines: pd.DataFrame) -> Verdict:
