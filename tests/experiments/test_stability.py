@@ -245,7 +245,9 @@ def test_picture_and_words(tables, tmp_path):
 def test_few_resamples_settle_nothing(tables):
     verdicts = experiment.verdicts(tables)
     assert [verdict.holds for verdict in verdicts] == [None] * 3
-    assert "of 4 comparisons" in verdicts[1].measured
+    assert "of 4 comparisons" in verdicts[2].measured
+    linear = tables["compared"].set_index(["measure", "penalty"]).loc[("spread on other paths", "Linear"), "value"]
+    assert f"spread on other paths {linear:.2g} (Square " in verdicts[1].measured
 
 
 def test_many_resamples_settle_the_claims(tables):

@@ -110,9 +110,22 @@ def _compared(name: str, choices: pd.DataFrame, carried: pd.DataFrame) -> Iterat
 
 def judge(compared: pd.DataFrame, resamples: int) -> pd.DataFrame:
     """Return the judged comparisons with `Linear`: t, and "more", "less" or "alike" stable, beyond chance."""
-    rows = compared[compared["measure"].isin(list(JUDGED)) & (compared["penalty"] != "Linear")].copy()
-    rows["t"] = (rows["difference"] / rows["difference error"].where(rows["difference error"] > 0)).fillna(0.0)
+    return _called(compared[compared["measure"].isin(list(JUDGED)) & (compared["penalty"] != "Linear")], resamples)
+
+
+def pool(judged: pd.DataFrame, resamples: int) -> pd.DataFrame:
+    """Return the judged comparisons averaged over data sets, whose resamples are independent of each other."""
+    groups = judged.groupby(["measure", "penalty"], sort=False)
+    error = groups["difference error"].agg(lambda errors: float(np.sqrt((errors**2).sum()) / len(errors)))
+    return _called(
+        pd.DataFrame({"difference": groups["difference"].mean(), "difference error": error}).reset_index(), resamples
+    )
+
+
+def _called(rows: pd.DataFrame, resamples: int) -> pd.DataFrame:
+    """Return comparisons with a word for each, at a level that all of them share."""
     limit = float(student.ppf(1 - LEVEL / 2 / max(len(rows), 1), resamples - 1))
-    towards = rows["t"] * rows["measure"].map(JUDGED)
-    rows["stability"] = np.select([towards > limit, towards < -limit], ["more", "less"], "alike")
-    return rows.reset_index(drop=True)
+    t = (rows["difference"] / rows["difference error"].where(rows["difference error"] > 0)).fillna(0.0)
+    towards = t * rows["measure"].map(JUDGED)
+    words = np.select([towards > limit, towards < -limit], ["more", "less"], "alike")
+    return rows.assign(t=t, stability=words).reset_index(drop=True)

@@ -96,38 +96,43 @@ class Workers:
 
 
 def _choice(name: str, seed: int, settings: Settings, cache: Cache) -> pd.DataFrame:
-    given = {key: settings[key] for key in ("folds", "knots", "ratio", "candidates", "tol")} | {"set": name}
+    given = _given(name, settings, "folds", "knots", "ratio", "candidates", "tol") | {"seed": seed}
+    return cache.step(f"stability {name} choice {seed}", given, partial(_chosen, name, seed, settings, cache))
 
-    def work() -> pd.DataFrame:
-        return choose(_resample(name, seed, settings), _reference(name, settings, cache))
 
-    return cache.step(f"stability {name} choice {seed}", given | {"seed": seed}, work)
+def _chosen(name: str, seed: int, settings: Settings, cache: Cache) -> pd.DataFrame:
+    return choose(_resample(name, seed, settings), _reference(name, settings, cache))
 
 
 def _carried(name: str, seed: int, settings: Settings, cache: Cache, *, choices: pd.DataFrame) -> pd.DataFrame:
-    given = {key: settings[key] for key in settings if key != "sets"} | {"set": name, "seed": seed}
-
-    def work() -> pd.DataFrame:
-        return carry(_resample(name, seed, settings), choices)
-
-    return cache.step(f"stability {name} carried {seed}", given, work)
+    given = _given(name, settings, "resamples", "folds", "knots", "ratio", "candidates", "tol") | {"seed": seed}
+    return cache.step(f"stability {name} carried {seed}", given, partial(_brought, name, seed, settings, choices))
 
 
-def _resample(name: str, seed: int, settings: Settings) -> Resample:
-    return Resample.draw(load(name), seed, folds=settings["folds"], knots=settings["knots"])
+def _brought(name: str, seed: int, settings: Settings, choices: pd.DataFrame) -> pd.DataFrame:
+    return carry(_resample(name, seed, settings), choices)
 
 
 def _reference(name: str, settings: Settings, cache: Cache) -> Track:
     """Return the track of the full sample."""
-
-    def work() -> pd.DataFrame:
-        task = load(name)
-        track = Track.of(follow(task.problem(np.ones(len(task.y))), settings["knots"]))
-        return pd.DataFrame({"slope": track.slopes, "size": track.sizes})
-
-    given = {key: settings[key] for key in ("knots", "ratio", "tol")} | {"set": name}
-    table = cache.step(f"stability {name} reference", given, work)
+    given = _given(name, settings, "knots", "ratio", "tol")
+    table = cache.step(f"stability {name} reference", given, partial(_full, name, settings))
     return Track(table["slope"].to_numpy(), table["size"].to_numpy())
+
+
+def _full(name: str, settings: Settings) -> pd.DataFrame:
+    task = load(name)
+    found = follow(task.problem(np.ones(len(task.y))), settings["knots"])
+    return pd.DataFrame({"slope": found.slopes, "size": found.sizes})
+
+
+def _given(name: str, settings: Settings, *keys: str) -> Settings:
+    """Return what a step depends on."""
+    return {"set": name} | {key: settings[key] for key in keys}
+
+
+def _resample(name: str, seed: int, settings: Settings) -> Resample:
+    return Resample.draw(load(name), seed, folds=settings["folds"], knots=settings["knots"])
 
 
 experiment = Stability()

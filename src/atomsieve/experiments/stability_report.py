@@ -8,13 +8,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from atomsieve.experiments.carrying import CANDIDATES, RATIO, SHAPES, TOL
-from atomsieve.experiments.comparisons import JUDGED, LEVEL, judge
+from atomsieve.experiments.comparisons import JUDGED, LEVEL, judge, pool
 from atomsieve.experiments.experiment import Tables, Verdict
 from atomsieve.experiments.report import figure, table
 
 COLORS = dict(zip(SHAPES, ("0.45", "C0", "C3", "C1"), strict=True))
 
 OVERLAPS = ["Jaccard, own choices", "Jaccard, shared choice"]
+
+NEW = ("Square", "LogBarrier")
+"""The penalties that the paper proposes beside the common ones, `Linear` and `Ball`."""
+
+MARKS = {"more": " ▲", "less": " ▼", "alike": ""}
 
 ENOUGH = 20
 """Fewer resamples than this settle nothing."""
@@ -31,6 +36,7 @@ def paint(canvas: Figure, tables: Tables) -> None:
         _places(column[0], carried[carried["set"] == name], spreads[name])
         for ax, measures in zip(column[1:], (["regret in loss"], OVERLAPS), strict=True):
             _estimates(ax, compared[compared["set"] == name], measures)
+        column[1].axhline(0, color="k", linewidth=0.8, zorder=1)
         column[2].set_ylim(0, 1)
         column[2].set_xticks(range(len(SHAPES)), SHAPES, rotation=40, ha="right", rotation_mode="anchor")
     axes[0, 0].set_ylabel("where choices lead on\nother resamples' paths, %")
@@ -56,11 +62,13 @@ def _places(ax: Axes, carried: pd.DataFrame, spreads: "pd.Series[float]") -> Non
 
 
 def _estimates(ax: Axes, compared: pd.DataFrame, measures: Sequence[str]) -> None:
-    """Draw estimates, for `Linear` with a line; bars are two standard errors of the difference from that line."""
+    """Draw estimates with bars of two standard errors: a band for `Linear`, elsewhere of the difference from it."""
     for k, measure in enumerate(measures):
-        rows = compared[compared["measure"] == measure].set_index("penalty")[["value", "difference error"]]
+        rows = compared[compared["measure"] == measure].set_index("penalty")[["value", "error", "difference error"]]
         shift = 0.3 * k - 0.15 * (len(measures) - 1)
-        ax.axhline(float(rows["value"]["Linear"]), color="0.6", linewidth=0.9, linestyle=":" if k else "--", zorder=0)
+        level, width = float(rows["value"]["Linear"]), 2 * float(rows["error"]["Linear"])
+        ax.axhspan(level - width, level + width, color="0.5", alpha=0.12, linewidth=0, zorder=0)
+        ax.axhline(level, color="0.6", linewidth=0.9, linestyle=":" if k else "--", zorder=1)
         for x, (penalty, color) in enumerate(COLORS.items()):
             value, error = float(rows["value"][penalty]), float(rows["difference error"][penalty])
             ax.errorbar(x + shift, value, 2 * error, color=color, capsize=2 if error else 0)
@@ -75,6 +83,7 @@ def text(tables: Tables, picture: str) -> str:
         [
             _opening(tables, count),
             figure(picture, _caption(compared, judged)),
+            table(_averages(pool(judged, count)), AVERAGES),
             "### What is the same, and what can differ",
             _explanation(tables["choices"], compared),
             "### Numbers",
@@ -123,6 +132,20 @@ NUMBERS = (
 )
 
 
+AVERAGES = (
+    "**Difference from `Linear`, averaged over the data sets.** Less spread and less regret are more stable, and so is "
+    "more similarity."
+)
+
+
+def _averages(pooled: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per judged measure and one column per penalty."""
+    numbers = zip(pooled["difference"], pooled["difference error"], pooled["stability"].map(MARKS), strict=True)
+    cells = [f"{difference:+.2g} ± {error:.1g}{mark}" for difference, error, mark in numbers]
+    wide = pooled.assign(cell=cells).pivot(index="measure", columns="penalty", values="cell")
+    return wide.loc[list(JUDGED), [name for name in SHAPES if name != "Linear"]].reset_index()
+
+
 def _small_print(count: int, comparisons: int) -> str:
     return (
         "A triangle marks a difference from `Linear` beyond chance (▲ more stable, ▼ less) in the measures by which "
@@ -139,9 +162,9 @@ def _caption(compared: pd.DataFrame, judged: pd.DataFrame) -> str:
     return (
         "**The same path at four paces.** Top: where the choice of each resample leads on the paths of the others; "
         "bars and numbers are the spread over donors on one path. Middle: what a choice made on another resample "
-        f"costs, at most {worst:.1f}% of the loss on average. Bottom: how alike supports are. Bars in the lower "
-        "panels are two standard errors of the paired difference from `Linear`, the line. Against `Linear`: "
-        f"{counts}."
+        f"costs, at most {worst:.1f}% of the loss on average. Bottom: how alike supports are. Below, the grey band is "
+        "two standard errors of `Linear`, and bars are two standard errors of the paired difference from it. Against "
+        f"`Linear`: {counts}."
     )
 
 
@@ -174,8 +197,8 @@ def _explanation(choices: pd.DataFrame, compared: pd.DataFrame) -> str:
         f"average, `Square` {shift['Square']:.1f} and `LogBarrier` {shift['LogBarrier']:.1f}. To first order the "
         "displacement of `Square` is the mean of those of `Linear` and `Ball` with weights 1 and e, where the size "
         f"grows by e percent when the slope falls by one. At the choices the median of e is {elastic.min():.2f} "
-        f"({elastic.idxmin()}) to {elastic.max():.2f} ({elastic.idxmax()}): `Square` goes {_percent(share.min())} to "
-        f"{_percent(share.max())} of the way from `Linear` to `Ball`.\n\nCross-validation alone, on each resample's "
+        f"({elastic.idxmin()}) to {elastic.max():.2f} ({elastic.idxmax()}): `Square` goes {share.min():.0%} to "
+        f"{share.max():.0%} of the way from `Linear` to `Ball`.\n\nCross-validation alone, on each resample's "
         f"own path, spreads the choices by {_list(own)} points on average over the data sets; on the paths of other "
         f"resamples the spread is {_list(other)}. It comes from the choice, which is made from nearly the same curve "
         f"for all penalties; carrying it elsewhere changes the spread by at most {moved[widest]:.1f} points on "
@@ -198,7 +221,7 @@ def _percent(part: float) -> str:
 
 def _wide(compared: pd.DataFrame, judged: pd.DataFrame, *measures: str) -> pd.DataFrame:
     """Return one row per data set and measure and one column per penalty, with errors and marks."""
-    marks = judged.set_index(["set", "measure", "penalty"])["stability"].map({"more": " ▲", "less": " ▼", "alike": ""})
+    marks = judged.set_index(["set", "measure", "penalty"])["stability"].map(MARKS)
     rows = []
     for measure in measures:
         for name in compared["set"].unique():
@@ -215,38 +238,52 @@ def _wide(compared: pd.DataFrame, judged: pd.DataFrame, *measures: str) -> pd.Da
 def verdicts(tables: Tables) -> list[Verdict]:
     """Judge what the abstract and the conclusion say of the hyper-parameter."""
     compared, count = tables["compared"], tables["choices"]["resample"].nunique()
-    judged, sets = judge(compared, count), compared["set"].nunique()
-    settled = count >= ENOUGH
-    alike, apart, closer = (
-        _means(compared, "Jaccard with Linear"),
-        _means(compared, "Jaccard, own choices"),
-        _closer(compared),
-    )
-    differing, stable = int((judged["stability"] != "alike").sum()), _more_stable(judged)
-    tallies = "; ".join(f"{penalty} {_tally(judged, penalty)}" for penalty in SHAPES if penalty != "Linear")
+    judged, sets, settled = judge(compared, count), compared["set"].nunique(), count >= ENOUGH
+    alike, closer = _means(compared, "Jaccard with Linear"), _closer(compared)
+    apart = _means(compared, "Jaccard, own choices")["Linear"]
+    pooled, differing = pool(judged, count), int((judged["stability"] != "alike").sum())
+    stable = {penalty: _gain(pooled[pooled["penalty"] == penalty]["stability"]) for penalty in NEW}
     return [
         Verdict(
             "These penalties have feature selection properties similar to those of common penalties.",
             "abstract",
             f"Supports of the penalty and of Linear on one resample: Jaccard similarity {_plain(alike)}; of two "
-            "resamples, "
-            f"both under Linear: {apart['Linear']:.2f}. The former is higher on {closer} of {sets} data sets.",
+            f"resamples, both under Linear: {apart:.2f}. The former is higher on {closer} of {sets} data sets.",
             closer == sets if settled else None,
         ),
         Verdict(
             "They are potentially more stable over the choice of hyper-parameter.",
             "abstract",
-            f"Against Linear, {sets} data sets, {count} resamples, {len(JUDGED)} measures: {tallies}. "
-            f"More stable on most data sets and less on none: {', '.join(stable) or 'none, by any measure'}.",
-            bool(stable) if settled else None,
+            f"{sets} data sets, {count} resamples, averages over data sets and differences from Linear: "
+            f"{_sizes(compared, pooled)}. Better beyond chance by some measure and worse by none, on average: "
+            f"{', '.join(name for name, gain in stable.items() if gain) or 'neither Square nor LogBarrier'}.",
+            any(stable.values()) if settled else None,
         ),
         Verdict(
             "They differ in their sensitivity toward hyper-parameters.",
             "conclusion",
-            f"{differing} of {len(judged)} comparisons with Linear differ beyond chance.",
+            f"{differing} of {len(judged)} comparisons with Linear by data set and measure differ beyond chance: "
+            + "; ".join(f"{penalty} {_tally(judged, penalty)}" for penalty in SHAPES if penalty != "Linear")
+            + ".",
             differing > 0 if settled else None,
         ),
     ]
+
+
+def _gain(words: "pd.Series[str]") -> bool:
+    """Return whether a penalty is more stable by some measure and less by none."""
+    return bool((words == "more").any() and not (words == "less").any())
+
+
+def _sizes(compared: pd.DataFrame, pooled: pd.DataFrame) -> str:
+    """Return the average of each judged measure under `Linear`, and by how much the others differ."""
+    parts = []
+    for measure in JUDGED:
+        rows = pooled[pooled["measure"] == measure]
+        numbers = zip(rows["penalty"], rows["difference"], rows["difference error"], strict=True)
+        others = ", ".join(f"{penalty} {difference:+.2g} ± {error:.1g}" for penalty, difference, error in numbers)
+        parts.append(f"{measure} {_means(compared, measure)['Linear']:.2g} ({others})")
+    return "; ".join(parts)
 
 
 def _plain(values: dict[str, float]) -> str:
@@ -259,13 +296,3 @@ def _closer(compared: pd.DataFrame) -> int:
     within = wide["Jaccard with Linear"].groupby("set").min()
     between = wide["Jaccard, own choices"].xs("Linear", level="penalty")
     return int((within >= between).sum())
-
-
-def _more_stable(judged: pd.DataFrame) -> list[str]:
-    """Return penalties and measures with more stability than `Linear` on most sets and less on none."""
-    answer = []
-    for (penalty, measure), rows in judged.groupby(["penalty", "measure"], sort=False):
-        kinds = rows["stability"]
-        if (kinds == "more").mean() > 0.5 and not (kinds == "less").any():
-            answer.append(f"{penalty} ({measure})")
-    return answer
