@@ -26,8 +26,8 @@ from atomsieve.experiments.tasks import available, load
 class Stability:
     """The experiment."""
 
-    name = "stability"
-    title = "Stability in the hyper-parameter"
+    name: str = "stability"
+    title: str = "Stability in the hyper-parameter"
 
     def settings(self, quick: bool) -> Settings:
         """Return 50 resamples of all data sets at hand, or five of four small ones."""
