@@ -36,7 +36,7 @@ def paint(canvas: Figure, tables: Tables) -> None:
         _places(column[0], carried[carried["set"] == name], spreads[name])
         for ax, measures in zip(column[1:], (["regret in loss"], OVERLAPS), strict=True):
             _estimates(ax, compared[compared["set"] == name], measures)
-        column[1].axhline(0, color="k", linewidth=0.8, zorder=1)
+        column[1].axhline(0, color="0.25", linewidth=0.8, zorder=1.6)
         column[2].set_ylim(0, 1)
         column[2].set_xticks(range(len(SHAPES)), SHAPES, rotation=40, ha="right", rotation_mode="anchor")
     axes[0, 0].set_ylabel("where choices lead on\nother resamples' paths, %")
@@ -68,7 +68,7 @@ def _estimates(ax: Axes, compared: pd.DataFrame, measures: Sequence[str]) -> Non
         shift = 0.3 * k - 0.15 * (len(measures) - 1)
         level, width = float(rows["value"]["Linear"]), 2 * float(rows["error"]["Linear"])
         ax.axhspan(level - width, level + width, color="0.5", alpha=0.12, linewidth=0, zorder=0)
-        ax.axhline(level, color="0.6", linewidth=0.9, linestyle=":" if k else "--", zorder=1)
+        ax.axhline(level, color="0.6", linewidth=0.9, linestyle=":" if k else "--", zorder=1.6)
         for x, (penalty, color) in enumerate(COLORS.items()):
             value, error = float(rows["value"][penalty]), float(rows["difference error"][penalty])
             ax.errorbar(x + shift, value, 2 * error, color=color, capsize=2 if error else 0)
@@ -158,13 +158,15 @@ def _small_print(count: int, comparisons: int) -> str:
 
 def _caption(compared: pd.DataFrame, judged: pd.DataFrame) -> str:
     counts = "; ".join(f"`{penalty}` {_tally(judged, penalty)}" for penalty in SHAPES if penalty != "Linear")
-    worst = compared[compared["measure"] == "regret in loss"]["value"].max()
+    regrets = compared[compared["measure"] == "regret in loss"]
+    costly = int((regrets["value"] > 2 * regrets["error"]).sum())
     return (
         "**The same path at four paces.** Top: where the choice of each resample leads on the paths of the others; "
         "bars and numbers are the spread over donors on one path. Middle: what a choice made on another resample "
-        f"costs, at most {worst:.1f}% of the loss on average. Bottom: how alike supports are. Below, the grey band is "
-        "two standard errors of `Linear`, and bars are two standard errors of the paired difference from it. Against "
-        f"`Linear`: {counts}."
+        f"costs, at most {regrets['value'].max():.1f}% of the loss on average, and more than two standard errors in "
+        f"{costly} of {len(regrets)} cases. Bottom: how alike supports are. In both, the grey band is two standard "
+        "errors of `Linear`, and bars are two standard errors of the paired difference from it. Against `Linear`: "
+        f"{counts}."
     )
 
 
