@@ -6,6 +6,8 @@ OPTIONAL = {"typer", "rich", "pandas", "matplotlib", "markdown_it"}
 def main() -> None:
     """Run the command."""
     try:
+        import matplotlib  # noqa: F401, PLC0415 -- needed later, and missed now
+
         from atomsieve.cli import app  # noqa: PLC0415 -- optional
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in OPTIONAL:

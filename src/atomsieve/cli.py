@@ -56,7 +56,7 @@ def reproduce(
     ] = Path("reproduction"),
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Smaller settings, seconds instead of minutes: the same findings, other digits."),
+        typer.Option("--quick", help="Smaller settings, seconds instead of minutes; some claims cannot be told then."),
     ] = False,
 ) -> None:
     """Run the experiments of Sun and Bach (2020), and what goes beyond them, and write report.html.
@@ -65,9 +65,9 @@ def reproduce(
     After Ctrl-C the same command goes on from there.
     """
     chosen = choose(names or ["all"])
-    out.mkdir(parents=True, exist_ok=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     try:
+        out.mkdir(parents=True, exist_ok=True)
         with Progress(*columns, TextColumn("[dim]{task.fields[text]}"), console=console) as bars:
             report = run_experiments(chosen, out, quick=quick, progress=lambda name: shown(bars, name))
     except KeyboardInterrupt:
@@ -75,6 +75,13 @@ def reproduce(
             f"Interrupted. What was finished is kept in {out / 'cache'}; the same command goes on from there."
         )
         raise typer.Exit(INTERRUPTED) from None
+    except OSError as error:  # no network is one
+        console.print(
+            f"Stopped: {error}. MNIST comes from OpenML, or from the folder named by ATOMSIEVE_DATA; --quick needs "
+            f"neither. What was finished is kept in {out / 'cache'}.",
+            soft_wrap=True,
+        )
+        raise typer.Exit(1) from None
     console.print(tally(report.verdicts))
     console.print(f"The report is {out / 'report.html'} (and report.md).", soft_wrap=True)
 

@@ -35,7 +35,7 @@ def test_markdown(written):
     text = (written / "report.md").read_text()
     assert text.startswith("# A title\n\nTo begin with.\n\n## First\n")
     assert "![pixel](pixel.png)\n\n**Figure 1.** A finding." in text
-    assert "Of 3 claims 1 hold as they are printed and 1 do not. 1 cannot be told at these settings." in text
+    assert "Of 3 claims, some tested on several data: 1 hold, 1 fail, 1 cannot be told." in text
     assert "| It is so. | Theorem 1 | 1 \\| 2 | holds |" in text
     assert "| It is not. | Lemma 2 | 3 | **fails** |" in text
 

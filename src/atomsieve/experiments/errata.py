@@ -134,6 +134,16 @@ def invariance(settings: Settings, design: Array) -> dict[str, float]:
     return {"gap_difference": float(np.max(np.abs(gaps[0] - gaps[1]) / gaps[0]))}
 
 
+def image_that_forgets(_: Settings, __: Array) -> dict[str, float]:
+    """Compare the gaps of x = (1, -1) and of its image 0 under A = (1, 1)."""
+    whole = Problem([[1.0, 1.0]], [0.0], penalty=Square(1.0))
+    image = Problem([[1.0]], [0.0], penalty=Square(1.0))
+    return {
+        "gap_of_x": whole.at(whole.state(np.array([1.0, -1.0]))).gap,
+        "gap_of_image": image.at(image.state(np.zeros(1))).gap,
+    }
+
+
 def zero_from_the_oracle(_: Settings, __: Array) -> dict[str, float]:
     """Look at P = {1}, f = (x - 1)^2 / 2, phi = s^2 / 2 at x = 2, where the oracle returns 0."""
     problem = Problem([[1.0]], [1.0], gauge=Atoms([[1.0]]), penalty=Square(1.0))
@@ -161,6 +171,7 @@ CHECKS = (
     margin,
     support_optimality,
     invariance,
+    image_that_forgets,
     zero_from_the_oracle,
     value_of_the_subproblem,
 )
@@ -216,10 +227,18 @@ def properties(facts: Any) -> list[Verdict]:
             bool(facts.spread <= 1e-6 * facts.sigma),
         ),
         Verdict(
-            "f(x) = g(Qx) over P and g over QP have the same iterates and gaps.",
+            "f(x) = g(Ax) over P and g over AP have the same gaps along their iterates.",
             "Property 3",
-            f"Over 200 iterations with a random Q the gaps differ by {facts.gap_difference:.0e} of themselves at most.",
+            f"Over 200 iterations with a random A, which is injective, the gaps differ by {facts.gap_difference:.0e} "
+            "of themselves at most.",
             bool(facts.gap_difference <= 1e-8),
+        ),
+        Verdict(
+            "For any A, x and w = Ax: the gaps are equal, and x is optimal if and only if w is.",
+            "Property 3 (slip 13)",
+            f"A = (1 1), g = w²/2, φ = s²/2, x = (1, −1): the gap is {facts.gap_of_x:g} at x and "
+            f"{facts.gap_of_image:g} at Ax = 0, which is optimal. A must be injective.",
+            bool(np.isclose(facts.gap_of_x, facts.gap_of_image)),
         ),
     ]
 

@@ -190,13 +190,14 @@ def trade_off(lines: pd.DataFrame) -> Verdict:
 
 def dense_is_best(lines: pd.DataFrame) -> Verdict:
     """Judge what the section concludes."""
-    best = final(lines).sort_values("test").groupby("row").first()
+    ends = final(lines).sort_values("test")
+    best, top = ends.groupby("row").first(), ends.iloc[0]
     used = [f"{best.nonzero[row]} of {best.features[row]} ({row})" for row in ROWS]
     return Verdict(
         "The task performs best without extreme sparsity.",
         "Section 4.2, second observation",
         f"Non-zeros of the last iterate where the test error is least: {', '.join(used)}.",
-        on_mnist(lines, (10 * best.nonzero > best.features).any()),
+        on_mnist(lines, bool(10 * top.nonzero > top.features)),
     )
 
 
@@ -224,8 +225,9 @@ def stable(lines: pd.DataFrame) -> Verdict:
         "The number of non-zeros of the last iterate is observed to be stable.",
         "Figure 4, caption",
         f"On these grids it changes by more than a tenth from iteration {before} to {after} at {moved} of "
-        f"{len(change)} penalties, by {change.max():.0%} at most ({change.index[-1]}).",
-        on_mnist(lines, moved == 0),
+        f"{len(change)} penalties, by {change.max():.0%} at most ({change.index[-1]}); the paper does not print its "
+        "grids, and ours go to penalties so weak that nothing settles.",
+        on_mnist(lines, True) if moved == 0 else None,
     )
 
 

@@ -71,8 +71,8 @@ def tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many claims hold, in a sentence."""
     answers = [WORDS[verdict.holds] for verdict in verdicts]
     held, failed, untold = (answers.count(word) for word in WORDS.values())
-    rest = f" {untold} cannot be told at these settings." if untold else ""
-    return f"Of {len(verdicts)} claims {held} hold as they are printed and {failed} do not.{rest}"
+    rest = f", {untold} cannot be told" if untold else ""
+    return f"Of {len(verdicts)} claims, some tested on several data: {held} hold, {failed} fail{rest}."
 
 
 def page(title: str, markdown: str, folder: Path) -> str:

@@ -14,7 +14,8 @@ OPENING = """
 What *Safe Screening for the Generalized Conditional Gradient Method* (Y. Sun and F. Bach, 2020) shows in its figures
 and claims in its theorems, measured again with `atomsieve`. Each caption states what was found in this run; the table
 at the end sets every claim beside its measurement. Seeds are fixed, and every number is in the CSV files of the folder
-`cache`, with its settings.
+`cache`, with its settings. Figures are counted by experiment: 1 to 4 here are Figures 2 to 5 of the paper, whose
+Figure 1 is a drawing; the table counts as this report does.
 """.strip()
 
 QUICK = "\n\n**A quick run**: settings are smaller than the paper's, so that numbers differ from those of a full one."
@@ -28,6 +29,6 @@ def reproduce(names: Sequence[str], out: Path, *, quick: bool, progress: Callabl
         experiment.draw(tables, out)
         sections.append(experiment.section(tables))
         verdicts.extend(experiment.verdicts(tables))
-    report = Report(TITLE, OPENING + QUICK * quick, sections, verdicts)
-    report.write(out)
+        report = Report(TITLE, OPENING + QUICK * quick, sections, verdicts)
+        report.write(out)  # as far as it goes: a later experiment may fail
     return report
