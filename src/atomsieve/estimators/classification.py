@@ -47,7 +47,9 @@ class Classification(ClassifierMixin, SparseModel):
         codes = np.searchsorted(classes, y)
         factors = None
         if self.class_weight is not None:
-            factors = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=weights)[codes]
+            with np.errstate(divide="ignore", invalid="ignore"):  # a class without weight is nobody's
+                balance = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=weights)
+            factors = np.where(np.isfinite(balance), balance, 0.0)[codes]
         if isinstance(self._loss(classes), Multinomial):
             return Targets([codes], classes, factors)
         positive = range(1, 2) if len(classes) == 2 else range(len(classes))
