@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import diags_array
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import atomsieve.certificate
@@ -282,3 +283,40 @@ def test_large_data_are_checked_in_doubles(monkeypatch):
     verdict = verify(certificate, X, SIGNS)
     assert verdict.valid, verdict.reason
     assert "bounded doubles" in verdict.method
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"row": [0, 0, 2, 3]},
+        {"column": [0, 1, 2, 9]},
+        {"row": [-1, 1, 2, 3]},
+        {"row": [0.0, 1, 2, 3]},
+        {"row": [True, 1, 2, 3]},
+        {"row": [0, 1, 2]},
+        {"value": [2.0, 2.0, 2.0]},
+        {"value": [2.0, 2.0, 2.0, "2"]},
+        {"shape": [4]},
+        {"shape": [2, 2]},
+        {"value": [2.0, 2.0, 2.0, 3.0]},
+        {"column": [0, 1, 3, 2]},
+    ],
+    ids=str,
+)
+def test_a_matrix_given_by_its_places(change, tmp_path):
+    """Sparse matrices are written as places and values; what is no matrix, or another one, is refused."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 4)), rng.standard_normal(12)
+    gauge = Image(Group([0, 0, 1, 1]), diags_array(np.full(4, 2.0), format="csc"))
+    content = solve(Problem(X, y, gauge=gauge, penalty=Linear(0.3)), tol=1e-9).certificate().content()
+    matrix = content["problem"]["gauge"]["matrix"]
+    assert sorted(matrix) == ["column", "row", "shape", "value"]
+
+    def answer(matrix):
+        forged = {k: v for k, v in content.items() if k != "seal"}
+        forged["problem"] = forged["problem"] | {"gauge": forged["problem"]["gauge"] | {"matrix": matrix}}
+        (tmp_path / "c.json").write_text(json.dumps(forged | {"seal": seal(forged)}))
+        return verify(tmp_path / "c.json", X, y)
+
+    assert answer(matrix).valid
+    assert not answer(matrix | change).valid

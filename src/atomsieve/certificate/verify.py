@@ -813,6 +813,8 @@ def _matrix(content: Any) -> np.ndarray:
         raise Refused("the matrix has places that repeat, or values without a place")
     if not all(0 <= i < height and 0 <= j < width for i, j in places):
         raise Refused("the matrix has places outside its shape")
+    if not all(type(value) in (int, float) for value in content["value"]):
+        raise Refused("values in a matrix must be numbers")
     matrix = np.zeros((height, width))
     matrix[rows, columns] = content["value"]
     return matrix

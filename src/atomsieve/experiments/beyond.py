@@ -284,12 +284,12 @@ def misprinted(lines: pd.DataFrame) -> Verdict:
 
 def richer(lines: pd.DataFrame) -> Verdict:
     """Judge what the choice of phi adds."""
+    same = "φ adds no model here, it only runs along the path differently." if lines.on_path.all() else ""
     return Verdict(
         "The generalization over atom type and choice of φ allows for a much richer collection of sparse models.",
         "Section 5",
         f"Only φ was varied here: at {int(lines.on_path.sum())} of {len(lines)} penalties the Lasso of the same slope "
-        "has the same support and signs, both proven. For one loss and one set of atoms φ adds no model, it only runs "
-        "along the path differently; whatever is richer comes from the atoms.",
+        f"has the same support and signs, both proven. {same}".rstrip(),
         None,
     )
 

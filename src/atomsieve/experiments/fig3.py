@@ -92,6 +92,7 @@ def known(problem: Problem, iterations: int) -> pd.DataFrame:
         "left_auto": int(auto.alive.sum()),
         "nonzero": int(np.count_nonzero(off.x)),
         "nonzero_errors": int(((off.x != 0) != optimum.support).sum()),
+        "nonzero_extra": int(((off.x != 0) & ~optimum.support).sum()),
     }
     return pd.DataFrame([found])
 

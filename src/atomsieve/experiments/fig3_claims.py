@@ -101,11 +101,12 @@ def unscreened(rows: pd.DataFrame) -> Verdict:
 
 def lingering(rows: pd.DataFrame) -> Verdict:
     """Judge the reason that is given for it."""
-    wrong = [f"{row.nonzero_errors} at λ = {row.strength:g}" for row in rows_of(rows) if row.nonzero_errors]
+    wrong = [f"{row.nonzero_extra} at λ = {row.strength:g}" for row in rows_of(rows) if row.nonzero_extra]
     return Verdict(
         "Atoms selected in error never fully diminish.",
         "Section 3",
-        f"Coefficients that are zero in the solution or in x, but not in both, at the end: {listed(wrong) or 'none'}.",
+        f"Coefficients of the last x that are zero in the solution: {listed(wrong) or 'none'}. (A run that ends can "
+        "contradict this, or agree.)",
         True if wrong else None,
     )
 

@@ -15,7 +15,8 @@ What *Safe Screening for the Generalized Conditional Gradient Method* (Y. Sun an
 and claims in its theorems, measured again with `atomsieve`. Each caption states what was found in this run; the table
 at the end sets every claim beside its measurement. Seeds are fixed, and every number is in the CSV files of the folder
 `cache`, with its settings. Figures are counted by experiment: 1 to 4 here are Figures 2 to 5 of the paper, whose
-Figure 1 is a drawing; the table counts as this report does.
+Figure 1 is a drawing; the table counts as this report does. Where a claim is in words, what counts as holding was
+settled while the experiments were written, with results in view: read the measurement beside the verdict.
 """.strip()
 
 QUICK = "\n\n**A quick run**: settings are smaller than the paper's, so that numbers differ from those of a full one."

@@ -237,10 +237,6 @@ def _wide(compared: pd.DataFrame, judged: pd.DataFrame, *measures: str) -> pd.Da
     return pd.DataFrame(rows)
 
 
-FEW = 3
-"""Differences beyond chance, of all that were tested, that do not yet make a finding."""
-
-
 def verdicts(tables: Tables) -> list[Verdict]:
     """Judge what the abstract and the conclusion say of the hyper-parameter."""
     compared, count = tables["compared"], tables["choices"]["resample"].nunique()
@@ -263,8 +259,8 @@ def verdicts(tables: Tables) -> list[Verdict]:
             f"{sets} data sets, {count} resamples, averages over data sets and differences from Linear: "
             f"{_sizes(compared, pooled)}. Better beyond chance by some measure and worse by none, on average: "
             f"{', '.join(name for name, gain in stable.items() if gain) or 'neither Square nor LogBarrier'}. (The "
-            "logarithm of the hyper-parameter itself spreads less for LogBarrier and Ball and more for Square; that is "
-            "a matter of units, as the section shows, and is not judged.)",
+            "spread of the logarithm of the hyper-parameter is in the section; it depends on the unit and is not "
+            "judged.)",
             any(stable.values()) if settled else None,
         ),
         Verdict(
@@ -273,7 +269,7 @@ def verdicts(tables: Tables) -> list[Verdict]:
             f"{differing} of {len(judged)} comparisons with Linear by data set and measure differ beyond chance: "
             + "; ".join(f"{penalty} {_tally(judged, penalty)}" for penalty in SHAPES if penalty != "Linear")
             + ".",
-            None if not settled or 0 < differing <= FEW else differing > 0,
+            differing > 0 if settled else None,
         ),
     ]
 
