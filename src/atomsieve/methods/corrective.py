@@ -68,6 +68,9 @@ MANY = 16
 GLIDE = 200
 """Proximal steps on all columns: what they have not found by then is left to Newton's method."""
 
+ROUGH = 0.05
+"""Part of the gap of a model at which it is solved well enough, where it is right to second order only."""
+
 STALE = 0.1
 """Part of the gap that a Newton step may leave before the curvature is taken afresh."""
 
@@ -359,7 +362,8 @@ class Corrections:
             hessian = self._damp(hessian, stiffness)
         elif isinstance(hessian, np.ndarray):
             factor = self.curvature.factor(stiffness)
-        model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope), factor)
+        rough = 0.0 if problem.loss.quadratic else ROUGH
+        model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope), factor, rough)
         here = x.ravel()[entries] * unit
         target, _ = model.minimise(here, slope, enough / 4)
         change = np.zeros(x.shape)

@@ -43,6 +43,9 @@ GLIDE = 40
 CROWD = 0.1
 """Blocks that ask to enter, for each in the face, from which on a guess of the face pays."""
 
+SHRINK = 0.1
+"""Relative error of the step along the normals of a large face: it is taken less and less far as the slope settles."""
+
 HALVINGS = 40
 """How often a step is halved before its direction is given up."""
 
@@ -129,6 +132,8 @@ class Model:
     """How fast the gap grows with a score beyond the slope of the penalty."""
     factor: Factor | None = None
     """A factor of the Hessian on some entries, where one is known from before."""
+    rough: float = 0.0
+    """Part of the gap to begin with that is small enough, for a model that is only right to second order."""
 
     def minimise(self, x0: Array, slope: float, precision: float) -> tuple[Array, float]:
         """Return a better point than x0, the best one up to a gap of `precision` where that is reached, and its slope.
@@ -140,6 +145,7 @@ class Model:
         if factor is None and isinstance(self.hessian, np.ndarray):
             factor = Factor(self.hessian, self.stiffness)
         here = _Here(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0, factor, precision)
+        here.precision = precision = max(precision, self.rough * self._gap(here))
         if self.blocks.single and factor is not None and len(x0) <= TABLEAU and self._leap(here, precision):
             return here.x, here.slope
         if self.blocks.single and factor is not None:
@@ -175,9 +181,14 @@ class Model:
         x, slope = self._inside(found[0]), found[1]
         if not self._jump(here, x, slope):
             return False
-        excess = blocks.scores(-here.gradient) - slope
-        slack = np.abs(x * here.gradient + slope * blocks.prices * np.abs(x)).sum()
-        return bool(slack + self.reach * max(float(excess.max()), 0.0) <= precision)
+        return self._gap(here) <= precision
+
+    def _gap(self, here: "_Here") -> float:
+        """Return how far a point is from the best one, more or less."""
+        blocks, x = self.blocks, here.x
+        excess = max(float((blocks.scores(-here.gradient) - here.slope).max()), 0.0)
+        slack = np.abs(blocks.sums(x * here.gradient) + here.slope * blocks.prices * blocks.norms(x)).sum()
+        return float(slack) + self.reach * excess
 
     def _glide(self, here: "_Here", precision: float) -> None:
         """Go to where proximal steps lead, if that is better: most of the blocks that matter are then known.
@@ -350,7 +361,10 @@ class Model:
         solved = np.zeros_like(sides)
         solved[:, 0] = face.solve(sides[:, 0], rtol, small if blocks.single else None)
         if self.penalty.superlinear:  # else the slope is what it is
-            solved[:, 1] = face.solve(sides[:, 1], min(rtol, 1e-3))
+            before = None if here.shrink is None else here.shrink[entries]
+            solved[:, 1] = face.solve(sides[:, 1], SHRINK, start=before)
+            here.shrink = np.zeros_like(here.x)
+            here.shrink[entries] = solved[:, 1]
         return solved
 
     def _normals(self, entries: Index, x: Array, gradient: Array, sizes: Array) -> Array:
@@ -439,6 +453,7 @@ class _Here:
         self.factor, self.precision = factor, precision
         self.settled = False
         self.normals = np.zeros_like(x)  # of the face looked at last
+        self.shrink: Array | None = None  # the step along the normals of the large face looked at last
 
     def go(self, target: Array, bent: Array, slope: float, active: Mask, *, settled: bool) -> None:
         """Move to a target, where the gradient is different by `bent`."""
