@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmark_utils.components import Component, objective
-from benchmark_utils.ladder import FAR_ENOUGH, RUNGS
+from benchmark_utils.ladder import RUNGS
 from benchmark_utils.memory import peak_memory
 
 Emit = Callable[..., None]
@@ -41,9 +41,9 @@ def best_time(action: Callable[[], object], first: float, settle: tuple[int, flo
     return best
 
 
-def climb(solver: Any, judge: Any, target: float, emit: Emit) -> None:
-    """Run the solver at one tolerance after the other, until its gap is far below the target."""
-    reached = False
+def climb(solver: Any, judge: Any, targets: list[float], emit: Emit) -> None:
+    """Run the solver at one tolerance after the other, until its gap is below all targets."""
+    ahead = sorted(targets, reverse=True)
     for tol in RUNGS:
 
         def run(tol: float = tol) -> None:
@@ -51,18 +51,18 @@ def climb(solver: Any, judge: Any, target: float, emit: Emit) -> None:
 
         first = timed(run)
         quality = judge.evaluate_result(**solver.get_result())
-        arrives = not reached and quality["value"] <= target
+        arrived = [target for target in ahead if quality["value"] <= target]
         rung = {"tol": tol, "gap": quality["value"], "nonzero": quality["nonzero"], "primal": quality["primal"]}
         emit("rung", **rung, time=first)
-        emit("rung", **rung, time=best_time(run, first, SETTLE_AT_TARGET if arrives else SETTLE))
-        if arrives:
-            reached = True
+        emit("rung", **rung, time=best_time(run, first, SETTLE_AT_TARGET if arrived else SETTLE))
+        if targets[0] in arrived:
             emit("memory", megabytes=peak_memory(run))
-        if quality["value"] <= FAR_ENOUGH:
+        ahead = ahead[len(arrived) :]
+        if not ahead:
             break
 
 
-def measure(dataset: dict[str, Any], solver: Any, problem: dict[str, Any], target: float, emit: Emit) -> None:
+def measure(dataset: dict[str, Any], solver: Any, problem: dict[str, Any], targets: list[float], emit: Emit) -> None:
     """Measure one problem; say what is skipped and why."""
     judge = objective(**problem)
     skip, reason = judge.skip(**dataset)
@@ -81,7 +81,7 @@ def measure(dataset: dict[str, Any], solver: Any, problem: dict[str, Any], targe
     emit("began")
     solver.warm_up()
     emit("warm")
-    climb(solver, judge, target, emit)
+    climb(solver, judge, targets, emit)
     emit("done")
 
 
@@ -96,7 +96,7 @@ def main() -> None:
             print(json.dumps({"event": event, "problem": number, **facts}), file=channel)
 
         try:
-            measure(dataset, Component(**job["solver"]).instance(), problem, job["target"], emit)
+            measure(dataset, Component(**job["solver"]).instance(), problem, job["targets"], emit)
         except ImportError as error:
             emit("absent", reason=f"not installed ({error})")
         except Exception as error:

@@ -9,8 +9,8 @@ from benchopt.stopping_criterion import StoppingCriterion
 RUNGS = tuple(10 ** (-k / 2) for k in range(29))
 """Half decades from 1 to 1e-14."""
 
-FAR_ENOUGH = 1e-9
-"""The relative gap at which a ladder ends."""
+FAR_ENOUGH = 1e-10
+"""The relative gap at which a ladder ends, and the harder one of the two that count."""
 
 
 class TargetReached(StoppingCriterion):

@@ -424,7 +424,7 @@ def best(scores: Array, count: int) -> Mask:
     chosen = scores > -np.inf
     if np.count_nonzero(chosen) > count:
         chosen[:] = False
-        chosen[np.argpartition(-scores, count - 1)[:count]] = True
+        chosen[np.argpartition(scores, len(scores) - count)[len(scores) - count :]] = True
     return chosen
 
 

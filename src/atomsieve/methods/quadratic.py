@@ -148,8 +148,8 @@ class Model:
         here.precision = precision = max(precision, self.rough * self._gap(here))
         if self.blocks.single and factor is not None and len(x0) <= TABLEAU and self._leap(here, precision):
             return here.x, here.slope
-        if self.blocks.single and factor is not None:
-            self._glide(here, precision)
+        if self.blocks.single and factor is not None and self._glide(here, precision):
+            return here.x, here.slope
         quota = max(ENTER, int(np.count_nonzero(here.active)) // 2)
         for face in range(FACES):
             if here.settled or face == 0:
@@ -190,21 +190,23 @@ class Model:
         slack = np.abs(blocks.sums(x * here.gradient) + here.slope * blocks.prices * blocks.norms(x)).sum()
         return float(slack) + self.reach * excess
 
-    def _glide(self, here: "_Here", precision: float) -> None:
-        """Go to where proximal steps lead, if that is better: most of the blocks that matter are then known.
+    def _glide(self, here: "_Here", precision: float) -> bool:
+        """Go to where proximal steps lead, if that is better; return whether it is good enough.
 
-        Where few ask to enter, their face is known as it is.
+        If not, most of the blocks that matter are known. Where few ask to enter, their face is known as it is.
         """
         blocks, hessian = self.blocks, self.hessian
         assert isinstance(hessian, np.ndarray)  # noqa: S101
         if len(self._entering(here, len(here.x), precision)) <= np.count_nonzero(here.active) * CROWD:
-            return
+            return False
         curvature = hessian.diagonal()
         diagonal = np.where(curvature > 0, curvature, np.where(self.stiffness > 0, self.stiffness, 1.0))
         metric = Metric(diagonal, blocks.prices, blocks.signed, self.penalty, here.slope)
         x = self._inside(glide(_Paraboloid(hessian), metric, Spot(here.x, here.gradient), GLIDE).x)
-        if self._jump(here, x, here.slope):
-            here.slope = marginal_slope(self.penalty, blocks.mass(x), -float(x @ here.gradient))
+        if not self._jump(here, x, here.slope):
+            return False
+        here.slope = marginal_slope(self.penalty, blocks.mass(x), -float(x @ here.gradient))
+        return self._gap(here) <= precision
 
     def _jump(self, here: "_Here", x: Array, slope: float) -> bool:
         """Go to x, whatever lies between, if the model is lower there; return whether it is."""
