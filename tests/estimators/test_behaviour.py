@@ -212,6 +212,16 @@ class TestData:
         wide = csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
         assert np.array_equal(CertifiedLasso(0.001).fit(wide, y).coef_, CertifiedLasso(0.001).fit(X, y).coef_)
 
+    @pytest.mark.parametrize("model", [CertifiedLasso(alpha=0.5), CertifiedLogisticRegression(C=0.1)], ids=repr)
+    def test_sparse_coefficients(self, model):
+        X, y = load_iris(return_X_y=True)
+        model = clone(model)
+        assert not hasattr(model, "sparse_coef_")
+        model.fit(X, y)
+        stored = model.sparse_coef_
+        np.testing.assert_array_equal(stored.toarray(), np.atleast_2d(model.coef_))
+        assert stored.nnz == np.count_nonzero(model.coef_)
+
     def test_single_precision_is_widened(self):
         X, y = diabetes()
         single = CertifiedLasso(alpha=0.5).fit(X.astype(np.float32), y.astype(np.float32))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -171,6 +172,12 @@ class SparseModel(PieceParams):
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
         predicted: Array = X @ np.atleast_2d(self.coef_).T + self.intercept_
         return predicted
+
+    @property
+    def sparse_coef_(self) -> csr_matrix:
+        """`coef_` with nothing but its non-zeros stored, one row per output."""
+        check_is_fitted(self)
+        return csr_matrix(np.atleast_2d(self.coef_))
 
     @property
     def certificate_(self) -> Certificate | list[Certificate]:
