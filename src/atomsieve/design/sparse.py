@@ -65,10 +65,13 @@ class SparseDesign:
     def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
         left = self._block(rows).tocsc()
         right = left if rows is others else self._block(others).tocsc()
-        data = right.data * (weights / unit)[right.indices]
-        scaled = type(right)((data, right.indices, right.indptr), shape=right.shape)
         dense = right.nnz > DENSE * right.shape[0] * right.shape[1]
-        gram = np.asarray(left.T @ scaled.toarray() if dense else (left.T @ scaled).toarray()) / unit
+        if dense and left is right and (weights >= 0).all():  # by symmetry half the work
+            half = scaled_rows(right, np.sqrt(weights) / unit).toarray()
+            gram = np.asarray(half.T @ half)
+        else:
+            scaled = scaled_rows(right, weights / unit)
+            gram = np.asarray(left.T @ scaled.toarray(order="C") if dense else (left.T @ scaled).toarray()) / unit
         if basis is None:
             return gram
         root = np.sqrt(weights)[:, None]
@@ -139,3 +142,8 @@ class SparseDesign:
         if self.matrix.format == "csc" or not isinstance(rows, slice):
             return self.matrix[:, rows]
         return self._recent.get(rows, lambda: self.matrix[:, rows].tocsc())  # noqa: PLW0108 -- slicing is the cost
+
+
+def scaled_rows(matrix: Any, factors: Samples) -> Any:
+    """Return a CSC matrix with each row multiplied by its factor."""
+    return type(matrix)((matrix.data * factors[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -11,6 +11,9 @@ from atomsieve.arrays import array_namespace
 from atomsieve.piece import Piece
 from atomsieve.typing import Samples
 
+LEAST = float(np.finfo(np.float64).tiny)
+"""The least number of full precision, in whose place no smaller one need have a logarithm."""
+
 
 class Loss(Piece, ABC):
     """Convex and differentiable in the prediction u, with a derivative that is Lipschitz, at least near every u.
@@ -119,5 +122,4 @@ def infinite_where_not(condition: Samples, values: Samples) -> Samples:
 def x_log_x(x: Samples) -> Samples:
     """Return `x log x` with its limit 0 at 0 (and 0 below)."""
     xp = array_namespace(x)
-    inside = x > 0
-    return zero_where_not(inside, x * xp.log(xp.where(inside, x, xp.ones_like(x))))
+    return xp.clip(x, 0.0, None) * xp.log(xp.clip(x, LEAST, None))
