@@ -107,10 +107,7 @@ class Group(BlockGauge):
         return Atom(rows, values / (norm * weight) if norm > 0 else np.zeros_like(values), block)
 
     def spread(self, measure: Measure, outputs: int) -> Array:  # noqa: ARG002
-        if self._codes is None:
-            norms = measure.column_norms()
-        else:
-            norms = np.array([measure.restrict(rows).spectral_norm() for rows in self._members])
+        norms = measure.column_norms() if self._codes is None else measure.spectral_norms(self._members)
         return norms if self.weights is None else norms / self.weights
 
     def restrict(self, rows: Index) -> "Group":

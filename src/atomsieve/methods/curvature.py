@@ -57,8 +57,11 @@ class Products:
         """Return the Hessian on some of the entries, with a copy of their columns if that is much less."""
         entries, ridge = self.entries[places], np.broadcast_to(self.ridge, self.entries.shape)[places]
         if self.problem.outputs or len(entries) > MOST * self.problem.shape[0]:
-            return replace(self, entries=entries, ridge=ridge)
-        return Products(self.problem.restrict(entries), self.u, np.arange(len(entries)), self.unit, ridge)
+            part = replace(self, entries=entries, ridge=ridge)
+        else:
+            part = Products(self.problem.restrict(entries), self.u, np.arange(len(entries)), self.unit, ridge)
+        part.__dict__["diagonal"] = None if self.diagonal is None else self.diagonal[places]
+        return part
 
     def __matmul__(self, v: Array) -> Array:
         """Return H v for a vector, or for each column of a matrix."""
