@@ -9,12 +9,10 @@ point is charged alpha. A block of one entry (a coordinate) has no curvature of 
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from atomsieve.methods.blocks import Blocks
 from atomsieve.methods.curvature import Products
 from atomsieve.methods.factor import Factor, square
 from atomsieve.methods.glide import Metric, Spot, glide
@@ -22,8 +20,8 @@ from atomsieve.methods.large import LargeFace
 from atomsieve.methods.pivot import TABLEAU, best_face
 from atomsieve.penalties import Penalty
 from atomsieve.rounding import EPS
-from atomsieve.signs import some, upward
-from atomsieve.typing import Array, Index, Mask, Signs
+from atomsieve.signs import some
+from atomsieve.typing import Array, Index, Mask
 
 FACES = 60
 """Faces that are looked at before a model is left as it is: every one of them is an improvement."""
@@ -45,74 +43,6 @@ CROWD = 0.1
 
 HALVINGS = 40
 """How often a step is halved before its direction is given up."""
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """A gauge on flat entries: `kappa(x) = sum over blocks of price_b norm2(x_b)`, entries signed or not.
-
-    `signed` may have one answer for each entry where block j is entry j.
-    """
-
-    labels: Index
-    prices: Array
-    signed: Signs
-
-    @cached_property
-    def single(self) -> bool:
-        """Whether block j is entry j."""
-        return len(self.labels) == len(self.prices) and bool((self.labels == np.arange(len(self.labels))).all())
-
-    def sums(self, values: Array) -> Array:
-        """Return the sum of the values of each block."""
-        return values if self.single else np.bincount(self.labels, values, len(self.prices)).astype(np.float64)
-
-    def over(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return one number per block at each of its entries."""
-        return values if self.single else values[self.labels]
-
-    def norms(self, x: Array) -> Array:
-        """Return the l2 norm of each block."""
-        return np.abs(x) if self.single else np.sqrt(self.sums(x * x))
-
-    def mass(self, x: Array) -> float:
-        """Return the gauge."""
-        return float(self.prices @ self.norms(x))
-
-    def masses(self, targets: Array) -> Array:
-        """Return the gauge of each column."""
-        if self.single:
-            return self.prices @ np.abs(targets)
-        return np.array([self.mass(target) for target in targets.T])
-
-    def growth(self, x: Array, target: Array) -> float:
-        """Return how much larger the gauge of the target is, to full relative precision however close it is to x."""
-        return float(self.growths(x, target[:, None])[0])
-
-    def growths(self, x: Array, targets: Array) -> Array:
-        """Return the growth to each column."""
-        if not self.single:
-            return np.array([self._growth(x, target) for target in targets.T])
-        sums = np.abs(x)[:, None] + np.abs(targets)
-        grown = (targets - x[:, None]) * (targets + x[:, None]) / np.where(sums > 0, sums, 1.0)
-        return self.prices @ grown
-
-    def _growth(self, x: Array, target: Array) -> float:
-        sums = self.norms(x) + self.norms(target)
-        return float(self.prices @ (self.sums((target - x) * (target + x)) / np.where(sums > 0, sums, 1.0)))
-
-    def scores(self, z: Array) -> Array:
-        """Return the best inner product of each block's atoms with z."""
-        return (self.norms(z) if self.signed is True else upward(z, self.signed)) / self.prices
-
-    def restrict(self, entries: Index) -> "Blocks":
-        """Return the same gauge on some of the entries, whole blocks of them."""
-        if self.single:
-            part = Blocks(np.arange(len(entries)), self.prices[entries], some(self.signed, entries))
-            part.__dict__["single"] = True  # not to be found out again
-            return part
-        kept, labels = np.unique(self.labels[entries], return_inverse=True)
-        return Blocks(labels, self.prices[kept], self.signed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +120,7 @@ class Model:
             return
         curvature = hessian.diagonal()
         diagonal = np.where(curvature > 0, curvature, np.where(self.stiffness > 0, self.stiffness, 1.0))
-        metric = Metric(diagonal, blocks.prices, blocks.signed, self.penalty, here.slope)
+        metric = Metric(diagonal, blocks, self.penalty, here.slope)
         x = self._inside(glide(_Paraboloid(hessian), metric, Spot(here.x, here.gradient), GLIDE).x)
         if self._jump(here, x, here.slope):
             here.slope = marginal_slope(self.penalty, blocks.mass(x), -float(x @ here.gradient))
