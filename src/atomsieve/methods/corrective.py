@@ -242,6 +242,8 @@ class Frame:
     steepest: float
     blocks: Blocks
     stiffness: Array
+    response: Array
+    """How the entries answer to a lower slope of the penalty, as the last models found."""
 
     @classmethod
     def of(cls, point: Point, unit: float, last: "Frame | None") -> "Frame":
@@ -253,7 +255,7 @@ class Frame:
         assert prices is not None  # noqa: S101
         stiffness = steepest * (problem.spread * (prices / unit)) ** 2
         blocks = Blocks(labels, prices / unit, problem.core.signs(problem.shape))
-        return cls(problem.design, steepest, blocks, stiffness[labels])
+        return cls(problem.design, steepest, blocks, stiffness[labels], np.zeros(len(labels)))
 
 
 class Columns:
@@ -366,9 +368,11 @@ class Corrections:
             hessian = self._damp(hessian, stiffness)
         elif isinstance(hessian, np.ndarray):
             factor = self.curvature.factor(stiffness)
-        model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope), factor)
+        response = frame.response[entries]
+        model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope), response, factor)
         here = x.ravel()[entries] * unit
         target, _ = model.minimise(here, slope, enough / 4)
+        frame.response[entries] = response
         change = np.zeros(x.shape)
         change.ravel()[entries] = (target - here) / unit
         return self._go(point, change, blocks.growth(here, target))

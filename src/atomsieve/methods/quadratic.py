@@ -57,6 +57,8 @@ class Model:
     """The largest curvature that each entry can have anywhere."""
     reach: float
     """How fast the gap grows with a score beyond the slope of the penalty."""
+    response: Array
+    """How x answers to a lower slope of the penalty on a large curved face, as far as is known; kept up to date."""
     factor: Factor | None = None
     """A factor of the Hessian on some entries, where one is known from before."""
 
@@ -277,11 +279,20 @@ class Model:
             off = np.abs(residual)
             return float(np.abs(x + step) @ off) + self.reach * float((off / prices).max()) <= here.precision / 2
 
-        solved = np.zeros_like(sides)
-        solved[:, 0] = face.solve(sides[:, 0], rtol, small if blocks.single else None)
+        solved, (length, breadth) = np.zeros_like(sides), np.linalg.norm(sides, axis=0)
+        solved[:, 0] = face.solve(sides[:, 0], rtol * length, small if blocks.single else None)
         if self.penalty.superlinear:  # else the slope is what it is
-            solved[:, 1] = face.solve(sides[:, 1], min(rtol, 1e-3))
+            normals, known, enough = sides[:, 1], self.response[entries], min(rtol, 1e-3) * breadth
+            if not blocks.single:
+                rise = self._expected_rise(here.slope, float(normals @ (x + solved[:, 0])), float(normals @ known))
+                # its residual, times the rise, is to be no more than what the step itself leaves
+                enough = rtol * max(breadth, length / rise if rise > 0 else np.inf)
+            solved[:, 1] = self.response[entries] = face.solve(normals, enough, start=known)
         return solved
+
+    def _expected_rise(self, slope: float, mass: float, square: float) -> float:
+        """Return by how much the slope will change, in size, judging by the square of the pull that is known."""
+        return abs(self.penalty.rise(slope, mass, math.sqrt(square))) if square > 0 else np.inf
 
     def _normals(self, entries: Index, x: Array, gradient: Array, sizes: Array) -> Array:
         """Return the gradient of the gauge; towards the best atom where a coordinate is zero."""
