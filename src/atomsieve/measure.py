@@ -124,7 +124,10 @@ class Measure:
         """Return the inner products within each block of so many columns, one block after the other."""
         block = self.design.columns(as_slice(places) if (np.diff(places) == 1).all() else places)
         left, right = (np.asarray(part).T.reshape(-1, width, part.shape[0]) for part in (block, self.project(block)))
-        return np.asarray((left * np.asarray(self.weights)) @ right.transpose(0, 2, 1))
+        weights = np.asarray(self.weights)
+        if weights.min() == weights.max():
+            return np.asarray(left @ right.transpose(0, 2, 1)) * float(weights[0])
+        return np.asarray((left * weights) @ right.transpose(0, 2, 1))
 
     def spectral_norm(self) -> float:
         """Return an upper bound of `max of norm(A v)_w over unit v`, from products with A alone.

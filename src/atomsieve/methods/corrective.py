@@ -394,7 +394,8 @@ class Corrections:
         # within a ball weight costs nothing: a column along the free directions would take it all for nothing
         noise = point.doubt * point.problem.lengths if point.problem.penalty.limit < np.inf else 0.0
         wanted = np.where(sizes > 0, np.inf, np.where(scores > np.maximum(slope, noise), scores, -np.inf))
-        room = math.isqrt(int(CHEAP / len(point.u))) if point.problem.loss.quadratic else 0
+        width = point.state.x.size // len(sizes)
+        room = math.isqrt(int(CHEAP / len(point.u))) // width if point.problem.loss.quadratic else 0
         return best(wanted, support + max(NEAR, support, room))
 
     def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
