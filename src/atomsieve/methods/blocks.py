@@ -35,6 +35,12 @@ class Blocks:
         """Return one number per block at each of its entries."""
         return values if self.single else values[self.labels]
 
+    def each(self, values: Array) -> Array:
+        """Return one number per block from values that are the same within it."""
+        found = np.empty(len(self.prices))
+        found[self.labels] = values
+        return found
+
     def norms(self, x: Array) -> Array:
         """Return the l2 norm of each block."""
         return np.abs(x) if self.single else np.sqrt(self.sums(x * x))

@@ -74,7 +74,7 @@ class Model:
         here = _Here(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0, factor, precision)
         if self.blocks.single and factor is not None and len(x0) <= TABLEAU and self._leap(here, precision):
             return here.x, here.slope
-        if self.blocks.single and factor is not None:
+        if factor is not None:
             self._glide(here, precision)
         quota = max(ENTER, int(np.count_nonzero(here.active)) // 2)
         for face in range(FACES):
@@ -120,8 +120,12 @@ class Model:
         assert isinstance(hessian, np.ndarray)  # noqa: S101
         if len(self._entering(here, len(here.x), precision)) <= np.count_nonzero(here.active) * CROWD:
             return
-        curvature = hessian.diagonal()
-        diagonal = np.where(curvature > 0, curvature, np.where(self.stiffness > 0, self.stiffness, 1.0))
+        diagonal = np.where(self.stiffness > 0, self.stiffness, 1.0)
+        if blocks.single:
+            curvature = hessian.diagonal()
+            diagonal = np.where(curvature > 0, curvature, diagonal)
+        else:
+            diagonal = blocks.each(diagonal)
         metric = Metric(diagonal, blocks, self.penalty, here.slope)
         x = self._inside(glide(_Paraboloid(hessian), metric, Spot(here.x, here.gradient), GLIDE).x)
         if self._jump(here, x, here.slope):
@@ -134,7 +138,7 @@ class Model:
         before, growth = self.blocks.mass(here.x), self.blocks.growth(here.x, x)
         fall = float(move @ (here.gradient + bent / 2)) + self._charge(before, before + growth, growth, here.slope)
         if fall < 0:
-            here.go(x, bent, slope, x != 0, settled=False)
+            here.go(x, bent, slope, self.blocks.norms(x) > 0, settled=False)
         return fall < 0
 
     def _entering(self, here: "_Here", quota: int, precision: float) -> Index:
