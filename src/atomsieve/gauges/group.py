@@ -126,6 +126,6 @@ def _labels(groups: Any) -> NDArray[Any]:
         raise ValueError(
             "Group: groups must give one label per feature, in one list: for columns [[0, 1], [2]] write [0, 0, 1]."
         )
-    if any(label is None or label != label for label in labels.tolist()):  # noqa: PLR0124
+    if labels.dtype.kind not in "biuSU" and any(label is None or label != label for label in labels.tolist()):  # noqa: PLR0124
         raise ValueError("Group: groups has missing labels (NaN or None). Give every feature a group.")
     return labels

@@ -84,6 +84,26 @@ class Blocks:
         kept, labels = np.unique(self.labels[entries], return_inverse=True)
         return Blocks(labels, self.prices[kept], self.signed)
 
+    def pairs(self, entries: Index) -> tuple[Index, Index]:
+        """Return all pairs of entries of the same block, as places among the given ones: whole blocks, in order."""
+        first, second = self._pairs
+        if len(entries) == len(self.labels):
+            return first, second
+        places = np.full(len(self.labels), -1)
+        places[entries] = np.arange(len(entries))
+        first, second = places[first], places[second]
+        chosen = first >= 0
+        return first[chosen], second[chosen]
+
+    @cached_property
+    def _pairs(self) -> tuple[Index, Index]:
+        order = np.argsort(self.labels, kind="stable")
+        counts = np.bincount(self.labels, minlength=len(self.prices))
+        sizes, ends = np.repeat(counts, counts), np.cumsum(counts)
+        first = np.repeat(np.arange(len(order)), sizes)
+        offset = np.arange(len(first)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return order[first], order[np.repeat(np.repeat(ends - counts, counts), sizes) + offset]
+
     def shrink(self, x: Array, by: Array) -> Array:
         """Return the proximal point of x: every block shorter by its number, zero where it is no longer than that."""
         if self.single:

@@ -313,10 +313,10 @@ class Model:
     def _bend_gauge(self, system: Array, entries: Index, x: Array, sizes: Array, slope: float) -> Array:
         """Add the Hessian of the gauge, `price / norm (I - u u')` for each block with its direction u, in place."""
         labels = self.blocks.labels[entries]
-        scale = slope * self.blocks.prices[labels] / sizes[labels]
-        direction = x / sizes[labels]
-        first, second = pairs(labels)
-        system[first, second] -= scale[first] * direction[first] * direction[second]
+        norms = sizes[labels]
+        scale, direction = slope * self.blocks.prices[labels] / norms, x / norms
+        first, second = self.blocks.pairs(entries)
+        system[first, second] -= (scale * direction)[first] * direction[second]
         system.ravel()[:: len(system) + 1] += scale
         return system
 
@@ -399,13 +399,3 @@ def on_edge(penalty: Penalty, mass: float) -> bool:
 def marginal_slope(penalty: Penalty, mass: float, pull: float) -> float:
     """Return what the penalty charges at the margin; on its edge, where that is open, what x . z (`pull`) bears."""
     return max(penalty.slope(mass), pull / mass) if on_edge(penalty, mass) else penalty.slope(mass)
-
-
-def pairs(labels: Index) -> tuple[Index, Index]:
-    """Return all pairs of places with the same label."""
-    order = np.argsort(labels, kind="stable")
-    _, starts, counts = np.unique(labels[order], return_index=True, return_counts=True)
-    sizes = np.repeat(counts, counts)
-    first = np.repeat(np.arange(len(labels)), sizes)
-    offset = np.arange(len(first)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return order[first], order[np.repeat(np.repeat(starts, counts), sizes) + offset]
