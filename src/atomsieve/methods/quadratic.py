@@ -191,7 +191,8 @@ class Model:
         steps = self._stops(arrival[crossing])
         here.settled = False
         # where each trial costs a product with A, the whole way first: it mostly does
-        groups = [steps] if isinstance(self.hessian, np.ndarray) else np.split(steps, [-1])[::-1]
+        whole_first = not isinstance(self.hessian, np.ndarray) and len(steps) > 1
+        groups = np.split(steps, [-1])[::-1] if whole_first else [steps]
         for group in (*groups, 2.0 ** -np.arange(4, HALVINGS) * steps[0]):
             trials = here.x[:, None] + group * move[:, None]
             trials[blocks.over(arrival)[:, None] <= group] = 0.0
