@@ -26,6 +26,9 @@ TINY = 1e-200
 WIDTH = 256
 """Columns that are worked on at a time."""
 
+HELD = 1 << 20
+"""Entries of narrow blocks that are worked on at a time, unless one block has more."""
+
 
 def weigh(weights: Samples, v: Samples) -> Samples:
     """Return v with each row multiplied by its weight."""
@@ -109,11 +112,12 @@ class Measure:
         widths, squares = np.array([len(columns) for columns in places]), self.column_norms() ** 2
         frobenius = np.array([squares[columns].sum() for columns in places])
         together = (widths <= min(NARROW, n)) & (frobenius > TINY) & (frobenius < 1 / TINY)
+        together &= self.design.density == 1  # of sparse columns few entries count, and these would all be held
         norms = np.empty(len(members))
         for b in np.flatnonzero(~together):
             norms[b] = self.restrict(members[b]).spectral_norm()
         for width in np.unique(widths[together]).tolist():
-            alike, each = np.flatnonzero(together & (widths == width)), max(1, WIDTH // width)
+            alike, each = np.flatnonzero(together & (widths == width)), max(1, min(WIDTH, HELD // n) // width)
             for some in (alike[start : start + each] for start in range(0, len(alike), each)):
                 grams = self._grams(np.concatenate([places[b] for b in some]), width)
                 top = np.linalg.eigvalsh((grams + grams.transpose(0, 2, 1)) / 2)[:, -1]
