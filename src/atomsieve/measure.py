@@ -26,6 +26,9 @@ TINY = 1e-200
 WIDTH = 256
 """Columns that are worked on at a time."""
 
+LIGHT = 1 << 17
+"""Entries, zeros included, up to which it does not matter whether a block of columns is sparse."""
+
 HELD = 1 << 20
 """Entries of narrow blocks that are worked on at a time, unless one block has more."""
 
@@ -112,7 +115,8 @@ class Measure:
         widths, squares = np.array([len(columns) for columns in places]), self.column_norms() ** 2
         frobenius = np.array([squares[columns].sum() for columns in places])
         together = (widths <= min(NARROW, n)) & (frobenius > TINY) & (frobenius < 1 / TINY)
-        together &= self.design.density == 1  # of sparse columns few entries count, and these would all be held
+        if self.design.density < 1:  # the zeros between its entries would be counted too
+            together &= n * widths <= LIGHT
         norms = np.empty(len(members))
         for b in np.flatnonzero(~together):
             norms[b] = self.restrict(members[b]).spectral_norm()
