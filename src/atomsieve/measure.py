@@ -10,18 +10,27 @@ import numpy as np
 from scipy import linalg
 
 from atomsieve.arrays import array_namespace
-from atomsieve.design import Design, Rows
+from atomsieve.design import Design, Rows, as_slice
 from atomsieve.rounding import EPS
-from atomsieve.typing import Array, Samples
+from atomsieve.typing import Array, Index, Samples
 
 SMALL = 1000
 """Side up to which a Gram matrix is formed for its largest eigenvalue."""
+
+NARROW = 32
+"""Columns up to which blocks of the same width are worked on together."""
 
 TINY = 1e-200
 """Squares below which a matrix is scaled before its entries are squared."""
 
 WIDTH = 256
 """Columns that are worked on at a time."""
+
+LIGHT = 1 << 17
+"""Entries, zeros included, up to which it does not matter whether a block of columns is sparse."""
+
+HELD = 1 << 20
+"""Entries of narrow blocks that are worked on at a time, unless one block has more."""
 
 
 def weigh(weights: Samples, v: Samples) -> Samples:
@@ -97,6 +106,36 @@ class Measure:
     def restrict(self, rows: Rows) -> "Measure":
         """Return the measure on the chosen columns."""
         return replace(self, design=self.design.select(rows))
+
+    def spectral_norms(self, members: list[Rows]) -> Array:
+        """Return the spectral norm of each block of columns; narrow blocks of the same width are taken together."""
+        n, d = self.design.shape
+        every = np.arange(d)
+        places = [every[rows] for rows in members]
+        widths, squares = np.array([len(columns) for columns in places]), self.column_norms() ** 2
+        frobenius = np.array([squares[columns].sum() for columns in places])
+        together = (widths <= min(NARROW, n)) & (frobenius > TINY) & (frobenius < 1 / TINY)
+        if self.design.density < 1:  # the zeros between its entries would be counted too
+            together &= n * widths <= LIGHT
+        norms = np.empty(len(members))
+        for b in np.flatnonzero(~together):
+            norms[b] = self.restrict(members[b]).spectral_norm()
+        for width in np.unique(widths[together]).tolist():
+            alike, each = np.flatnonzero(together & (widths == width)), max(1, min(WIDTH, HELD // n) // width)
+            for some in (alike[start : start + each] for start in range(0, len(alike), each)):
+                grams = self._grams(np.concatenate([places[b] for b in some]), width)
+                top = np.linalg.eigvalsh((grams + grams.transpose(0, 2, 1)) / 2)[:, -1]
+                norms[some] = np.sqrt(np.maximum(top, 0.0) + 4 * n * EPS * frobenius[some])
+        return norms
+
+    def _grams(self, places: Index, width: int) -> Array:
+        """Return the inner products within each block of so many columns, one block after the other."""
+        block = self.design.columns(as_slice(places) if (np.diff(places) == 1).all() else places)
+        left, right = (np.asarray(part).T.reshape(-1, width, part.shape[0]) for part in (block, self.project(block)))
+        weights = np.asarray(self.weights)
+        if weights.min() == weights.max():
+            return np.asarray(left @ right.transpose(0, 2, 1)) * float(weights[0])
+        return np.asarray((left * weights) @ right.transpose(0, 2, 1))
 
     def spectral_norm(self) -> float:
         """Return an upper bound of `max of norm(A v)_w over unit v`, from products with A alone.

@@ -175,10 +175,11 @@ class Problem:
 
     def state(self, x: Array | None = None, free: Array | None = None) -> State:
         """Return the state of lifted coefficients x (default 0), shrunk into the domain of the penalty."""
-        if x is None:
-            x = np.zeros(self.shape)
         if free is None:
             free = np.zeros(0) if self.free is None else self.free.origin
+        if x is None:
+            x = np.zeros(self.shape)
+            return self.inside(x, self.design.matvec(x[:0], slice(0, 0)), free)
         return self.inside(x, self.design.matvec(x), free)
 
     def inside(self, x: Array, fit: Samples, free: Array, drift: float = 0.0) -> State:

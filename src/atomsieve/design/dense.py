@@ -15,6 +15,9 @@ from atomsieve.typing import Array, Mask, Samples
 CHUNK = 1 << 16
 """Entries of A that a temporary may hold."""
 
+MODERATE = 1e-50, 1e50
+"""Units between which squares of columns neither overflow nor vanish."""
+
 WIDTH = 256
 """Rows or columns at a time where rounding is bounded."""
 
@@ -83,10 +86,16 @@ class DenseDesign:
             return np.asarray(np.einsum("ij,ij->j", self.matrix, self.matrix))
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
-        if scale == 1.0 and weights.min() == weights.max():
-            return float(weights[0]) * self._squares
+        if weights.min() == weights.max() and MODERATE[0] < scale < MODERATE[1]:
+            return float(weights[0]) / scale / scale * self._squares
         n, d = self.shape
         norms = np.zeros(d)
+        if self.matrix.strides[0] == self.matrix.itemsize:  # stored by columns
+            width = max(1, CHUNK // n)
+            for start in range(0, d, width):
+                block = self.matrix[:, start : start + width] / scale
+                norms[start : start + width] = weights @ (block * block)
+            return norms
         for start in range(0, n, max(1, CHUNK // d)):
             block = self.matrix[start : start + max(1, CHUNK // d)] / scale
             norms += (block * block).T @ weights[start : start + len(block)]
@@ -155,7 +164,7 @@ def dense_gram(left: Array, weights: Array, right: Array, unit: float, basis: Ar
     least, largest = weights.min(), weights.max()
     if least < 0:  # between different outputs of a loss
         return (left / unit).T @ ((weights / unit)[:, None] * right)
-    if least == largest and basis is None and 1e-50 < unit < 1e50:
+    if least == largest and basis is None and MODERATE[0] < unit < MODERATE[1]:
         return float(least) / unit / unit * (left.T @ right)
     root = np.sqrt(weights)[:, None] / unit
     scaled = root * right

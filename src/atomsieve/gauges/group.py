@@ -107,10 +107,7 @@ class Group(BlockGauge):
         return Atom(rows, values / (norm * weight) if norm > 0 else np.zeros_like(values), block)
 
     def spread(self, measure: Measure, outputs: int) -> Array:  # noqa: ARG002
-        if self._codes is None:
-            norms = measure.column_norms()
-        else:
-            norms = np.array([measure.restrict(rows).spectral_norm() for rows in self._members])
+        norms = measure.column_norms() if self._codes is None else measure.spectral_norms(self._members)
         return norms if self.weights is None else norms / self.weights
 
     def restrict(self, rows: Index) -> "Group":
@@ -129,6 +126,6 @@ def _labels(groups: Any) -> NDArray[Any]:
         raise ValueError(
             "Group: groups must give one label per feature, in one list: for columns [[0, 1], [2]] write [0, 0, 1]."
         )
-    if any(label is None or label != label for label in labels.tolist()):  # noqa: PLR0124
+    if labels.dtype.kind not in "biuSU" and any(label is None or label != label for label in labels.tolist()):  # noqa: PLR0124
         raise ValueError("Group: groups has missing labels (NaN or None). Give every feature a group.")
     return labels

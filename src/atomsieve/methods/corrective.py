@@ -10,9 +10,10 @@ from atomsieve.design import ALL, DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.limits import Limits
 from atomsieve.methods.base import apply
+from atomsieve.methods.blocks import Blocks
 from atomsieve.methods.curvature import LARGE, Curvature, Products
 from atomsieve.methods.glide import Metric, Spot, glide
-from atomsieve.methods.quadratic import Blocks, Model, marginal_slope, on_edge
+from atomsieve.methods.quadratic import Model, marginal_slope, on_edge
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
 from atomsieve.roots import monotone_zero
@@ -64,6 +65,9 @@ FULL = 0.98
 
 MANY = 16
 """Blocks that ask to join, for each in the working set, above which it would have to double too often."""
+
+SEVERAL = 2
+"""The same for curved blocks, whose faces take many products each."""
 
 GLIDE = 200
 """Proximal steps on all columns: what they have not found by then is left to Newton's method."""
@@ -127,6 +131,7 @@ class RowSet:
         self.complete = False
         self._design: Design | None = None
         self._rows: Index = np.empty(0, dtype=np.intp)
+        self._blocks: Index = self._rows
 
     def enter(self, point: Point) -> Point:
         problem = point.problem
@@ -168,10 +173,10 @@ class RowSet:
         return self.complete and np.count_nonzero(x) == np.count_nonzero(x[self._rows])
 
     def filled(self, point: Point) -> bool:
-        held, support = len(self._rows), int(np.count_nonzero(point.state.x))
+        held, support = len(self._blocks), int(np.count_nonzero(point.problem.core.sizes(point.state.x)))
         slope = marginal_slope(point.problem.penalty, point.state.mass, float(np.vdot(point.state.x, point.z)))
         wanted = int(np.count_nonzero(point.scores / point.factor > slope)) - support
-        return 0 < FULL * held <= support and wanted > MANY * held
+        return 0 < FULL * held <= support and wanted > (MANY if point.problem.core.entrywise else SEVERAL) * held
 
 
 class AtomSet:
@@ -240,6 +245,8 @@ class Frame:
     steepest: float
     blocks: Blocks
     stiffness: Array
+    response: Array
+    """How the entries answer to a lower slope of the penalty, as the last models found."""
 
     @classmethod
     def of(cls, point: Point, unit: float, last: "Frame | None") -> "Frame":
@@ -251,14 +258,15 @@ class Frame:
         assert prices is not None  # noqa: S101
         stiffness = steepest * (problem.spread * (prices / unit)) ** 2
         blocks = Blocks(labels, prices / unit, problem.core.signs(problem.shape))
-        return cls(problem.design, steepest, blocks, stiffness[labels])
+        return cls(problem.design, steepest, blocks, stiffness[labels], np.zeros(len(labels)))
 
 
 class Columns:
     """The loss over all columns alive as proximal steps see it: the image of x is what it predicts."""
 
     def __init__(self, point: Point, unit: float) -> None:
-        self.problem, self.unit, self.alive = point.problem, unit, point.scores > -np.inf
+        self.problem, self.unit, alive = point.problem, unit, point.scores > -np.inf
+        self.alive = alive[point.problem.core.labels(point.problem.shape)]
         self.state, self.free = point.state, point.state.free
 
     def pull(self, spot: Spot) -> Array:
@@ -335,12 +343,13 @@ class Corrections:
         """Return the state after proximal steps on all columns."""
         problem, state, unit = point.problem, point.state, self.curvature.unit
         slope = marginal_slope(problem.penalty, state.mass, float(state.x @ point.z))
-        ground, prices = Columns(point, unit), problem.core.prices(problem.shape)
+        prices, alive = problem.core.prices(problem.shape), point.scores > -np.inf
         assert prices is not None  # noqa: S101
-        prices = np.where(ground.alive, prices, 1.0) / unit
+        prices = np.where(alive, prices, 1.0) / unit
         stiffness = problem.loss.smoothness * (problem.spread * prices) ** 2
-        diagonal = np.where(ground.alive & (stiffness > 0), stiffness, 1.0)
-        metric = Metric(diagonal, prices, problem.core.signs(problem.shape), problem.penalty, slope)
+        diagonal = np.where(alive & (stiffness > 0), stiffness, 1.0)
+        blocks = Blocks(problem.core.labels(problem.shape), prices, problem.core.signs(problem.shape))
+        ground, metric = Columns(point, unit), Metric(diagonal, blocks, problem.penalty, slope)
         end = glide(ground, metric, Spot(state.x * unit, state.fit), GLIDE, lambda: self.limits.late)
         return problem.inside(end.x / unit, end.image, ground.free)
 
@@ -362,10 +371,14 @@ class Corrections:
             hessian = self._damp(hessian, stiffness)
         elif isinstance(hessian, np.ndarray):
             factor = self.curvature.factor(stiffness)
-        rough = 0.0 if problem.loss.quadratic else ROUGH
-        model = Model(hessian, gradient, blocks, problem.penalty, stiffness, reach(point, slope), factor, rough)
+        # on curved faces a small fall does not tell a small gap
+        rough = ROUGH if frame.blocks.single and not problem.loss.quadratic else 0.0
+        response = frame.response[entries]
+        costs = (blocks, problem.penalty, stiffness, reach(point, slope))
+        model = Model(hessian, gradient, *costs, response, factor, rough)
         here = x.ravel()[entries] * unit
         target, _ = model.minimise(here, slope, enough / 4)
+        frame.response[entries] = response
         change = np.zeros(x.shape)
         change.ravel()[entries] = (target - here) / unit
         return self._go(point, change, blocks.growth(here, target))
@@ -387,7 +400,8 @@ class Corrections:
         # within a ball weight costs nothing: a column along the free directions would take it all for nothing
         noise = point.doubt * point.problem.lengths if point.problem.penalty.limit < np.inf else 0.0
         wanted = np.where(sizes > 0, np.inf, np.where(scores > np.maximum(slope, noise), scores, -np.inf))
-        room = math.isqrt(int(CHEAP / len(point.u))) if point.problem.loss.quadratic else 0
+        width = point.state.x.size // len(sizes)
+        room = math.isqrt(int(CHEAP / len(point.u))) // width if point.problem.loss.quadratic else 0
         return best(wanted, support + max(NEAR, support, room))
 
     def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
@@ -429,9 +443,10 @@ def best(scores: Array, count: int) -> Mask:
 
 
 def glides(problem: Problem) -> bool:
-    """Return whether proximal steps on all columns are cheap, and the gauge is one that they know."""
-    straight = problem.core.entrywise and not problem.outputs and problem.loss.smoothness < np.inf
-    return straight and problem.design.density < THIN
+    """Return whether proximal steps on all columns are cheap next to faces, and the gauge is one that they know."""
+    known = problem.core.prices(problem.shape) is not None and not problem.outputs
+    cheap = problem.design.density < THIN or not problem.core.entrywise
+    return known and cheap and problem.loss.smoothness < np.inf
 
 
 def largest_matrix(problem: Problem, single: bool) -> int:

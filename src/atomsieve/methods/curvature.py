@@ -53,12 +53,19 @@ class Products:
             return None
         return self.problem.design.squared_norms(self._weights, self.unit)[self.entries] + self.ridge
 
+    def compact(self) -> "Products":
+        """Return the same with a copy of the columns that are needed, if they are much less than all."""
+        problem, entries = self.problem, self.entries
+        if problem.outputs or len(entries) > MOST * problem.shape[0]:
+            return self
+        return replace(self, problem=problem.restrict(entries), entries=np.arange(len(entries)))
+
     def restrict(self, places: Index) -> "Products":
-        """Return the Hessian on some of the entries, with a copy of their columns if that is much less."""
-        entries, ridge = self.entries[places], np.broadcast_to(self.ridge, self.entries.shape)[places]
-        if self.problem.outputs or len(entries) > MOST * self.problem.shape[0]:
-            return replace(self, entries=entries, ridge=ridge)
-        return Products(self.problem.restrict(entries), self.u, np.arange(len(entries)), self.unit, ridge)
+        """Return the Hessian on some of the entries."""
+        ridge = np.broadcast_to(self.ridge, self.entries.shape)[places]
+        part = replace(self, entries=self.entries[places], ridge=ridge).compact()
+        part.__dict__["diagonal"] = None if self.diagonal is None else self.diagonal[places]
+        return part
 
     def __matmul__(self, v: Array) -> Array:
         """Return H v for a vector, or for each column of a matrix."""
@@ -111,7 +118,7 @@ class Curvature:
         """
         problem = point.problem
         if len(entries) > large:
-            return entries, Products(problem, point.u, entries, self.unit)
+            return entries, Products(problem, point.u, entries, self.unit).compact()
         outputs = math.prod(problem.outputs)
         ids = problem.rows[entries // outputs] * outputs + entries % outputs
         if self._u is None:

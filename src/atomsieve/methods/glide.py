@@ -1,4 +1,4 @@
-"""Accelerated proximal steps: no system is solved, so that hundreds of coordinates come and go in each.
+"""Accelerated proximal steps: no system is solved, so that hundreds of blocks come and go in each.
 
 They are taken where solving a face would cost far more than the products they need: to guess the face of a model, and
 on all columns of A where so many of them matter that picking some is no help. Coordinates and gradients are those of
@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
+from atomsieve.methods.blocks import Blocks
 from atomsieve.penalties import Penalty
-from atomsieve.signs import admissible
-from atomsieve.typing import Array, Samples, Signs
+from atomsieve.typing import Array, Samples
 
 CHECK = 10
 """Steps between two looks at the size of the support."""
@@ -56,8 +56,8 @@ class Metric:
     """`scale * diagonal`, the curvature that steps reckon with, and the gauge whose proximal map is taken in it."""
 
     diagonal: Array
-    prices: Array
-    signed: Signs
+    """One number for each block: the same curvature for all of its entries."""
+    blocks: Blocks
     penalty: Penalty
     slope: float
     """What the penalty charges at the margin."""
@@ -65,13 +65,14 @@ class Metric:
 
     def step(self, x: Array, pull: Array) -> Array:
         """Return the proximal step from x, and keep the slope that the penalty charges there."""
-        rates = 1 / (self.scale * self.diagonal)
-        goal, each = x + rates * pull, rates * self.prices
-        moved = self._shrink(goal, self.slope * each)
+        blocks, rates = self.blocks, 1 / (self.scale * self.diagonal)
+        goal, each = x + blocks.over(rates) * pull, rates * blocks.prices
+        moved = blocks.shrink(goal, self.slope * each)
         if self.penalty.superlinear:
-            force = math.sqrt(float(self.prices @ np.where(moved != 0, each, 0.0)))
-            self.slope += self.penalty.rise(self.slope, float(self.prices @ np.abs(moved)), force)
-            moved = self._shrink(goal, self.slope * each)
+            norms = blocks.norms(moved)
+            force = math.sqrt(float(blocks.prices @ np.where(norms > 0, each, 0.0)))
+            self.slope += self.penalty.rise(self.slope, float(blocks.prices @ norms), force)
+            moved = blocks.shrink(goal, self.slope * each)
         return moved
 
     def bears(self, step: Array, curvature: float) -> bool:
@@ -84,10 +85,7 @@ class Metric:
 
     def inner(self, a: Array, b: Array) -> float:
         """Return the inner product of two steps, up to the scale."""
-        return float((self.diagonal * a) @ b)
-
-    def _shrink(self, goal: Array, by: Array) -> Array:
-        return admissible(goal - np.clip(goal, -by, by), self.signed)
+        return float((self.blocks.over(self.diagonal) * a) @ b)
 
 
 def glide(ground: Ground, metric: Metric, here: Spot, longest: int, stop: Callable[[], bool] = lambda: False) -> Spot:

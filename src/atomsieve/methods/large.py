@@ -30,21 +30,17 @@ class LargeFace:
     def solve(
         self,
         side: Array,
-        rtol: float,
+        enough: float,
         small: Callable[[Array, Array], bool] | None = None,
         start: Array | None = None,
     ) -> Array:
-        """Return the solution up to a relative error of the residual, or one whose residual is `small` already.
-
-        `start` is a guess of it.
-        """
+        """Return the solution up to a residual that is short `enough`, or `small` already; `start` is a guess."""
         solution, residual = np.zeros_like(side), side.copy()
-        if start is not None:
+        if start is not None and start.any():
             solution, residual = start.copy(), side - self._product(start)
         invert = self._inverse()
         ahead = invert(residual)
         direction, along = ahead, float(residual @ ahead)
-        enough = rtol * float(np.linalg.norm(side))
         for _ in range(CG_STEPS):
             if np.linalg.norm(residual) <= enough or (small is not None and small(solution, residual)):
                 break

@@ -9,12 +9,10 @@ point is charged alpha. A block of one entry (a coordinate) has no curvature of 
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from atomsieve.methods.blocks import Blocks
 from atomsieve.methods.curvature import Products
 from atomsieve.methods.factor import Factor, square
 from atomsieve.methods.glide import Metric, Spot, glide
@@ -22,8 +20,8 @@ from atomsieve.methods.large import LargeFace
 from atomsieve.methods.pivot import TABLEAU, best_face
 from atomsieve.penalties import Penalty
 from atomsieve.rounding import EPS
-from atomsieve.signs import some, upward
-from atomsieve.typing import Array, Index, Mask, Signs
+from atomsieve.signs import some
+from atomsieve.typing import Array, Index, Mask
 
 FACES = 60
 """Faces that are looked at before a model is left as it is: every one of them is an improvement."""
@@ -44,78 +42,10 @@ CROWD = 0.1
 """Blocks that ask to enter, for each in the face, from which on a guess of the face pays."""
 
 SHRINK = 0.1
-"""Relative error of the step along the normals of a large face: it is taken less and less far as the slope settles."""
+"""Relative error of the answer to another slope on a large face: less and less of it is taken as the slope settles."""
 
 HALVINGS = 40
 """How often a step is halved before its direction is given up."""
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """A gauge on flat entries: `kappa(x) = sum over blocks of price_b norm2(x_b)`, entries signed or not.
-
-    `signed` may have one answer for each entry where block j is entry j.
-    """
-
-    labels: Index
-    prices: Array
-    signed: Signs
-
-    @cached_property
-    def single(self) -> bool:
-        """Whether block j is entry j."""
-        return len(self.labels) == len(self.prices) and bool((self.labels == np.arange(len(self.labels))).all())
-
-    def sums(self, values: Array) -> Array:
-        """Return the sum of the values of each block."""
-        return values if self.single else np.bincount(self.labels, values, len(self.prices)).astype(np.float64)
-
-    def over(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return one number per block at each of its entries."""
-        return values if self.single else values[self.labels]
-
-    def norms(self, x: Array) -> Array:
-        """Return the l2 norm of each block."""
-        return np.abs(x) if self.single else np.sqrt(self.sums(x * x))
-
-    def mass(self, x: Array) -> float:
-        """Return the gauge."""
-        return float(self.prices @ self.norms(x))
-
-    def masses(self, targets: Array) -> Array:
-        """Return the gauge of each column."""
-        if self.single:
-            return self.prices @ np.abs(targets)
-        return np.array([self.mass(target) for target in targets.T])
-
-    def growth(self, x: Array, target: Array) -> float:
-        """Return how much larger the gauge of the target is, to full relative precision however close it is to x."""
-        return float(self.growths(x, target[:, None])[0])
-
-    def growths(self, x: Array, targets: Array) -> Array:
-        """Return the growth to each column."""
-        if not self.single:
-            return np.array([self._growth(x, target) for target in targets.T])
-        sums = np.abs(x)[:, None] + np.abs(targets)
-        grown = (targets - x[:, None]) * (targets + x[:, None]) / np.where(sums > 0, sums, 1.0)
-        return self.prices @ grown
-
-    def _growth(self, x: Array, target: Array) -> float:
-        sums = self.norms(x) + self.norms(target)
-        return float(self.prices @ (self.sums((target - x) * (target + x)) / np.where(sums > 0, sums, 1.0)))
-
-    def scores(self, z: Array) -> Array:
-        """Return the best inner product of each block's atoms with z."""
-        return (self.norms(z) if self.signed is True else upward(z, self.signed)) / self.prices
-
-    def restrict(self, entries: Index) -> "Blocks":
-        """Return the same gauge on some of the entries, whole blocks of them."""
-        if self.single:
-            part = Blocks(np.arange(len(entries)), self.prices[entries], some(self.signed, entries))
-            part.__dict__["single"] = True  # not to be found out again
-            return part
-        kept, labels = np.unique(self.labels[entries], return_inverse=True)
-        return Blocks(labels, self.prices[kept], self.signed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +60,8 @@ class Model:
     """The largest curvature that each entry can have anywhere."""
     reach: float
     """How fast the gap grows with a score beyond the slope of the penalty."""
+    response: Array
+    """How x answers to a lower slope of the penalty on a large face, as far as is known; kept up to date."""
     factor: Factor | None = None
     """A factor of the Hessian on some entries, where one is known from before."""
     rough: float = 0.0
@@ -148,7 +80,7 @@ class Model:
         here.precision = precision = max(precision, self.rough * self._gap(here))
         if self.blocks.single and factor is not None and len(x0) <= TABLEAU and self._leap(here, precision):
             return here.x, here.slope
-        if self.blocks.single and factor is not None and self._glide(here, precision):
+        if factor is not None and self._glide(here, precision):
             return here.x, here.slope
         quota = max(ENTER, int(np.count_nonzero(here.active)) // 2)
         for face in range(FACES):
@@ -199,9 +131,13 @@ class Model:
         assert isinstance(hessian, np.ndarray)  # noqa: S101
         if len(self._entering(here, len(here.x), precision)) <= np.count_nonzero(here.active) * CROWD:
             return False
-        curvature = hessian.diagonal()
-        diagonal = np.where(curvature > 0, curvature, np.where(self.stiffness > 0, self.stiffness, 1.0))
-        metric = Metric(diagonal, blocks.prices, blocks.signed, self.penalty, here.slope)
+        diagonal = np.where(self.stiffness > 0, self.stiffness, 1.0)
+        if blocks.single:
+            curvature = hessian.diagonal()
+            diagonal = np.where(curvature > 0, curvature, diagonal)
+        else:
+            diagonal = blocks.each(diagonal)
+        metric = Metric(diagonal, blocks, self.penalty, here.slope)
         x = self._inside(glide(_Paraboloid(hessian), metric, Spot(here.x, here.gradient), GLIDE).x)
         if not self._jump(here, x, here.slope):
             return False
@@ -215,7 +151,7 @@ class Model:
         before, growth = self.blocks.mass(here.x), self.blocks.growth(here.x, x)
         fall = float(move @ (here.gradient + bent / 2)) + self._charge(before, before + growth, growth, here.slope)
         if fall < 0:
-            here.go(x, bent, slope, x != 0, settled=False)
+            here.go(x, bent, slope, self.blocks.norms(x) > 0, settled=False)
         return fall < 0
 
     def _entering(self, here: "_Here", quota: int, precision: float) -> Index:
@@ -268,7 +204,8 @@ class Model:
         steps = self._stops(arrival[crossing])
         here.settled = False
         # where each trial costs a product with A, the whole way first: it mostly does
-        groups = [steps] if isinstance(self.hessian, np.ndarray) or not blocks.single else np.split(steps, [-1])[::-1]
+        whole_first = not isinstance(self.hessian, np.ndarray) and len(steps) > 1
+        groups = np.split(steps, [-1])[::-1] if whole_first else [steps]
         for group in (*groups, 2.0 ** -np.arange(4, HALVINGS) * steps[0]):
             trials = here.x[:, None] + group * move[:, None]
             trials[blocks.over(arrival)[:, None] <= group] = 0.0
@@ -360,14 +297,19 @@ class Model:
             off = np.abs(residual)
             return float(np.abs(x + step) @ off) + self.reach * float((off / prices).max()) <= here.precision / 2
 
-        solved = np.zeros_like(sides)
-        solved[:, 0] = face.solve(sides[:, 0], rtol, small if blocks.single else None)
+        solved, (length, breadth) = np.zeros_like(sides), np.linalg.norm(sides, axis=0)
+        solved[:, 0] = face.solve(sides[:, 0], rtol * length, small if blocks.single else None)
         if self.penalty.superlinear:  # else the slope is what it is
-            before = None if here.shrink is None else here.shrink[entries]
-            solved[:, 1] = face.solve(sides[:, 1], SHRINK, start=before)
-            here.shrink = np.zeros_like(here.x)
-            here.shrink[entries] = solved[:, 1]
+            normals, known = sides[:, 1], self.response[entries]
+            rise = self._expected_rise(here.slope, float(normals @ (x + solved[:, 0])), float(normals @ known))
+            # its residual, times the rise, is to be no more than what the step itself leaves
+            enough = SHRINK * max(breadth, length / rise if rise > 0 else np.inf)
+            solved[:, 1] = self.response[entries] = face.solve(normals, enough, start=known)
         return solved
+
+    def _expected_rise(self, slope: float, mass: float, square: float) -> float:
+        """Return by how much the slope will change, in size, judging by the square of the pull that is known."""
+        return abs(self.penalty.rise(slope, mass, math.sqrt(square))) if square > 0 else np.inf
 
     def _normals(self, entries: Index, x: Array, gradient: Array, sizes: Array) -> Array:
         """Return the gradient of the gauge; towards the best atom where a coordinate is zero."""
@@ -384,10 +326,10 @@ class Model:
     def _bend_gauge(self, system: Array, entries: Index, x: Array, sizes: Array, slope: float) -> Array:
         """Add the Hessian of the gauge, `price / norm (I - u u')` for each block with its direction u, in place."""
         labels = self.blocks.labels[entries]
-        scale = slope * self.blocks.prices[labels] / sizes[labels]
-        direction = x / sizes[labels]
-        first, second = pairs(labels)
-        system[first, second] -= scale[first] * direction[first] * direction[second]
+        norms = sizes[labels]
+        scale, direction = slope * self.blocks.prices[labels] / norms, x / norms
+        first, second = self.blocks.pairs(entries)
+        system[first, second] -= (scale * direction)[first] * direction[second]
         system.ravel()[:: len(system) + 1] += scale
         return system
 
@@ -455,7 +397,6 @@ class _Here:
         self.factor, self.precision = factor, precision
         self.settled = False
         self.normals = np.zeros_like(x)  # of the face looked at last
-        self.shrink: Array | None = None  # the step along the normals of the large face looked at last
 
     def go(self, target: Array, bent: Array, slope: float, active: Mask, *, settled: bool) -> None:
         """Move to a target, where the gradient is different by `bent`."""
@@ -471,13 +412,3 @@ def on_edge(penalty: Penalty, mass: float) -> bool:
 def marginal_slope(penalty: Penalty, mass: float, pull: float) -> float:
     """Return what the penalty charges at the margin; on its edge, where that is open, what x . z (`pull`) bears."""
     return max(penalty.slope(mass), pull / mass) if on_edge(penalty, mass) else penalty.slope(mass)
-
-
-def pairs(labels: Index) -> tuple[Index, Index]:
-    """Return all pairs of places with the same label."""
-    order = np.argsort(labels, kind="stable")
-    _, starts, counts = np.unique(labels[order], return_index=True, return_counts=True)
-    sizes = np.repeat(counts, counts)
-    first = np.repeat(np.arange(len(labels)), sizes)
-    offset = np.arange(len(first)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return order[first], order[np.repeat(np.repeat(starts, counts), sizes) + offset]
