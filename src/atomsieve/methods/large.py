@@ -12,6 +12,9 @@ from atomsieve.typing import Array, Index
 CG_STEPS = 1000
 """Conjugate gradient steps for one system."""
 
+BRIEF = 100
+"""The same on a curved face, whose system serves for one step of many."""
+
 
 @dataclass(frozen=True, eq=False)
 class LargeFace:
@@ -41,7 +44,7 @@ class LargeFace:
         invert = self._inverse()
         ahead = invert(residual)
         direction, along = ahead, float(residual @ ahead)
-        for _ in range(CG_STEPS):
+        for _ in range(BRIEF if np.ndim(self.bend) else CG_STEPS):
             if np.linalg.norm(residual) <= enough or (small is not None and small(solution, residual)):
                 break
             bent = self._product(direction)
