@@ -17,6 +17,9 @@ from atomsieve.typing import Array, Index, Samples
 SMALL = 1000
 """Side up to which a Gram matrix is formed for its largest eigenvalue."""
 
+SLACK = 4 * EPS
+"""Rounding of an inner product modulo the free directions, for each sample, as a part of that of the lengths."""
+
 NARROW = 32
 """Columns up to which blocks of the same width are worked on together."""
 
@@ -100,8 +103,13 @@ class Measure:
         if self.basis is None:
             return np.asarray(scale * np.sqrt(squares))
         along = self.design.rmatvec(self.weighted(self.basis)) / scale
-        slack = 4 * self.design.shape[0] * EPS * squares
+        slack = SLACK * self.design.shape[0] * squares
         return np.asarray(scale * np.sqrt(np.maximum(squares - np.sum(along * along, axis=1), 0.0) + slack))
+
+    @property
+    def plain(self) -> "Measure":
+        """The measure that counts the part along the free directions: what rounding is in proportion to."""
+        return self if self.basis is None else replace(self, basis=None)
 
     def restrict(self, rows: Rows) -> "Measure":
         """Return the measure on the chosen columns."""
@@ -112,7 +120,7 @@ class Measure:
         n, d = self.design.shape
         every = np.arange(d)
         places = [every[rows] for rows in members]
-        widths, squares = np.array([len(columns) for columns in places]), self.column_norms() ** 2
+        widths, squares = np.array([len(columns) for columns in places]), self.plain.column_norms() ** 2
         frobenius = np.array([squares[columns].sum() for columns in places])
         together = (widths <= min(NARROW, n)) & (frobenius > TINY) & (frobenius < 1 / TINY)
         if self.design.density < 1:  # the zeros between its entries would be counted too
@@ -125,7 +133,7 @@ class Measure:
             for some in (alike[start : start + each] for start in range(0, len(alike), each)):
                 grams = self._grams(np.concatenate([places[b] for b in some]), width)
                 top = np.linalg.eigvalsh((grams + grams.transpose(0, 2, 1)) / 2)[:, -1]
-                norms[some] = np.sqrt(np.maximum(top, 0.0) + 4 * n * EPS * frobenius[some])
+                norms[some] = np.sqrt(np.maximum(top, 0.0) + SLACK * n * frobenius[some])
         return norms
 
     def _grams(self, places: Index, width: int) -> Array:
@@ -142,13 +150,15 @@ class Measure:
 
         Exact up to rounding when A has a side of at most SMALL, else the Frobenius norm.
         """
-        frobenius = float(linalg.norm(self.column_norms()))
         n, d = self.design.shape
-        if min(n, d) > SMALL or frobenius == 0:
-            return frobenius
+        if min(n, d) > SMALL:
+            return float(linalg.norm(self.column_norms()))
+        frobenius = float(linalg.norm(self.plain.column_norms()))
+        if frobenius == 0:
+            return 0.0
         gram = self._column_gram(frobenius) if d <= n else self._row_gram(frobenius)
         top = float(np.linalg.eigvalsh((gram + gram.T) / 2)[-1])
-        return frobenius * math.sqrt(max(top, 0.0) + 4 * max(n, d) * EPS)
+        return frobenius * math.sqrt(max(top, 0.0) + SLACK * max(n, d))
 
     def _column_gram(self, scale: float) -> Array:
         """Return the inner products of the columns of A, each divided by the scale."""

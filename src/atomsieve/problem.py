@@ -151,7 +151,7 @@ class Problem:
         """The same with the part along the free directions counted: what rounding scales with."""
         if self.free is None:
             return self.spread
-        return self.core.spread(replace(self.measure, basis=None), math.prod(self.outputs))
+        return self.core.spread(self.measure.plain, math.prod(self.outputs))
 
     @cached_property
     def curvature(self) -> float:

@@ -39,3 +39,16 @@ def test_blocks_of_any_size(exponent):
     scale = np.where(np.arange(6) % 2 == 1, 2.0**exponent, 1.0)
     scaled = Problem(X * scale, X[:, 0], gauge=Group([0, 1, 0, 1, 0, 1])).spread
     np.testing.assert_allclose(scaled, plain * [1.0, 2.0**exponent], rtol=1e-12)
+
+
+@pytest.mark.parametrize("widths", [(3, 5, NARROW), (NARROW + 1, 70)], ids=["together", "one by one"])
+@pytest.mark.parametrize("offset", [2.0**10, 2.0**24, 2.0**30])
+def test_far_from_zero(widths, offset):
+    """What cancels against the intercept must not make a bound too small: these integers are exact."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(len(widths)), widths)
+    small = rng.integers(-8, 9, (64, len(labels))).astype(float)
+    problem = Problem(small + offset, small[:, 0], gauge=Group(labels), intercept=True)
+    centred = (small - small.mean(axis=0)) / 8
+    expected = [np.linalg.norm(centred[:, labels == b], 2) for b in range(len(widths))]
+    assert (problem.spread >= np.array(expected) * (1 - 1e-12)).all()
