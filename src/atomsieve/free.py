@@ -19,6 +19,10 @@ from atomsieve.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
 NEWTON_STEPS = 200
+
+FAR = 4
+"""Newton steps after which a search has begun in the wrong place."""
+
 INDEPENDENT = 1e-11
 """Columns of B count as dependent when less than this part of them is new."""
 
@@ -101,7 +105,9 @@ class FreeDirections:
     def minimise(self, fit: Samples, start: Array) -> tuple[Array, Samples, Samples]:
         """Return the best coordinates for `u = fit + basis @ coordinates`, with u and loss'(u), by Newton's method."""
         here = _Here.at(self, fit, start)
-        for _ in range(NEWTON_STEPS):
+        if not math.isfinite(here.size):
+            here = self._recentred(fit)
+        for t in range(NEWTON_STEPS):
             level = max(self._rounding(fit, here), self.floor)
             if here.size <= level or not math.isfinite(here.size):
                 return here.coordinates, here.u, here.slopes
@@ -109,9 +115,19 @@ class FreeDirections:
             if following.size > here.size / 2 and here.size <= 1000 * level:
                 break  # rounding is an estimate: stuck near it is as good
             here = following
+            if t == FAR:
+                here = min(here, self._recentred(fit), key=lambda place: place.size)
         else:
             raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
         return here.coordinates, here.u, here.slopes
+
+    def _recentred(self, fit: Samples) -> "_Here":
+        """Return where u has the part along the free directions that is best at x = 0.
+
+        That is a fair guess wherever the search began. Columns far from zero move predictions far along the free
+        directions, and where losses are exponential Newton's method takes a step for each unit of the way back.
+        """
+        return _Here.at(self, fit, self.origin - np.asarray(self.basis.T @ weigh(self.weights, fit)))
 
     def _recedes(self, u: Samples) -> bool:
         """Return whether the search ended far out, where losses without a minimiser are all but flat."""

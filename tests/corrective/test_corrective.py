@@ -113,6 +113,17 @@ HARD = {
 }
 
 
+@pytest.mark.parametrize("gauge", [L1(), LInf()], ids=repr)
+@pytest.mark.parametrize("offset", [1e2, 1e5])
+def test_counts_far_from_zero(gauge, offset):
+    """Steps move all predictions far along the intercept, where exponentials overflow."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((15, 4)) + offset
+    counts = rng.poisson(np.exp(X[:, 0] - offset)).astype(float)
+    result = solve(Problem(X, counts, loss=Poisson(), gauge=gauge, penalty=Square(0.03), intercept=True), max_iter=50)
+    assert result.gap <= 1e-6 * result.problem.baseline, result
+
+
 @pytest.mark.parametrize("penalty", [Linear(0.1), Square(0.3)], ids=repr)
 def test_groups_of_one_in_any_order(penalty):
     """Block j is then not entry j, and prices belong to blocks."""
