@@ -97,7 +97,7 @@ def measure(dataset: Component, solver: Component, cells: list[Cell]) -> None:
 def finish(cell: Cell) -> None:
     """Keep a cell and say so."""
     cell.save()
-    arrivals = [rung for target in TARGETS if (rung := cell.first_below(target))]
+    arrivals = [rung for target in TARGETS if (rung := cell.quickest_below(target))]
     best = cell.best()
     if cell.reason:
         outcome = f"{cell.status}: {cell.reason}"[:160]

@@ -65,7 +65,7 @@ def draw_scaling(cells: Mapping[tuple[str, str, str], Mapping[str, Cell]], path:
     lines: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for (task, reg, dataset), by_solver in cells.items():
         for solver, cell in by_solver.items():
-            if dataset.startswith(SCALING) and reg == "0.1" and (rung := cell.first_below(target)):
+            if dataset.startswith(SCALING) and reg == "0.1" and (rung := cell.quickest_below(target)):
                 lines.setdefault(task, {}).setdefault(solver, []).append((cell.entries, rung["time"]))
     if all(len(points) < 2 for by_solver in lines.values() for points in by_solver.values()):
         return False

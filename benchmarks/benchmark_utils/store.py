@@ -55,9 +55,9 @@ class Cell:
         elif event in ENDS:
             self.status, self.reason = event, facts.get("reason", "")
 
-    def first_below(self, target: float) -> dict[str, float] | None:
-        """Return the loosest rung that reaches a gap."""
-        return next((rung for rung in self.rungs if rung["gap"] <= target), None)
+    def quickest_below(self, target: float) -> dict[str, float] | None:
+        """Return the rung that reaches a gap in the least time."""
+        return min((rung for rung in self.rungs if rung["gap"] <= target), key=lambda rung: rung["time"], default=None)
 
     def best(self) -> dict[str, float] | None:
         """Return the rung with the least gap."""

@@ -49,7 +49,7 @@ class Table:
         cell = self.cells[problem].get(solver)
         if cell is None:
             return None
-        reached = cell.first_below(self.target)
+        reached = cell.quickest_below(self.target)
         rung = reached or cell.best()
         return (rung["time"], reached is not None) if rung else None
 
