@@ -374,8 +374,8 @@ class Corrections:
         # on curved faces a small fall does not tell a small gap
         rough = ROUGH if frame.blocks.single and not problem.loss.quadratic else 0.0
         response = frame.response[entries]
-        costs = (blocks, problem.penalty, stiffness, reach(point, slope))
-        model = Model(hessian, gradient, *costs, response, factor, rough)
+        steepness = reach(point, slope)
+        model = Model(hessian, gradient, blocks, problem.penalty, stiffness, steepness, response, factor, rough)
         here = x.ravel()[entries] * unit
         target, _ = model.minimise(here, slope, enough / 4)
         frame.response[entries] = response
