@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.clock import look
 from atomsieve.typing import Array
 
 UNIT = 2.0**-53
@@ -171,6 +172,7 @@ def dots(columns: Array, v: Ball) -> Ball:
     width = max(1, CHUNK // max(n, 1))
     with np.errstate(all="ignore"):
         for start in range(0, d, width):
+            look()
             block = columns[:, start : start + width]
             total, small, errors = _tree(*_two_product(block, v.mid[:, None]))
             mid[start : start + width] = total + small

@@ -10,21 +10,23 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy import linalg
 
 from atomsieve.arrays import array_namespace
+from atomsieve.basis import combination, orthonormal
+from atomsieve.clock import look
 from atomsieve.losses import Loss
 from atomsieve.measure import span, weigh
 from atomsieve.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
-NEWTON_STEPS = 200
+EVALUATIONS = 1000
+"""Places that a search may look at; those that need more lie where losses cannot be told apart."""
 
-FAR = 4
-"""Newton steps after which a search has begun in the wrong place."""
+HALVINGS = 60
+"""Places that one line search may look at: as many as a float has digits."""
 
-INDEPENDENT = 1e-11
-"""Columns of B count as dependent when less than this part of them is new."""
+NEARLY = 1000
+"""Multiple of the rounding, which is an estimate, at which a search that makes no headway is at its end."""
 
 RECEDING = 1e-11
 """Curvature left at the end of a search that runs off to infinity, as a part of the largest possible."""
@@ -39,6 +41,9 @@ UNSETTLED = (
     "out of scale. Rescale y and `free` to moderate size."
 )
 
+FLAT_BEYOND = 1e3
+"""Predictions beyond which losses that are not quadratic are as good as flat: a search begins nearer if it can."""
+
 FLAT = 1e-13
 """Part of the largest curvature below which a direction counts as flat."""
 
@@ -52,13 +57,19 @@ class UnsettledError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class FreeDirections:
-    """Columns B through an orthonormal basis of their span: `basis = B transform`, `basis' diag(w) basis = I`."""
+    """Columns B through an orthonormal basis of their span: `basis = B transform`, `basis' diag(w) basis = I`.
+
+    Targets far from zero are moved there by a combination of the columns, where the loss depends on `u - y` alone:
+    `y` is what is left of them, to all digits, and `shift` the coefficients that were taken out. So predictions are
+    moderate, and rounding is in proportion to what the columns cannot explain.
+    """
 
     loss: Loss
     y: Samples
     weights: Samples
     basis: Samples
     transform: Array
+    shift: Array
     origin: Array
     floor: float = 0.0
 
@@ -70,22 +81,12 @@ class FreeDirections:
         later searches start, and its gradient tells which gradients are nothing.
         """
         xp = array_namespace(columns)
-        sizes = np.asarray(xp.max(xp.abs(columns), axis=0))
-        sizes[sizes == 0] = 1.0
-        rooted = np.asarray(xp.sqrt(weights)[:, None] * (columns / xp.asarray(sizes)))
-        norms = np.sqrt(np.sum(rooted * rooted, axis=0))
-        norms[norms == 0] = 1.0
-        _, triangle, order = linalg.qr(rooted / norms, mode="economic", pivoting=True)
-        rank = int(np.sum(np.abs(np.diag(triangle)) > INDEPENDENT))
-        transform = np.zeros((columns.shape[1], rank))
-        transform[order[:rank]] = linalg.solve_triangular(triangle[:rank, :rank], np.eye(rank))
-        transform /= norms[:, None]
-        basis = (columns / xp.asarray(sizes)) @ xp.asarray(transform)
-        # nearly dependent columns leave the basis askew: what is orthonormalised twice is orthonormal
-        _, again = linalg.qr(np.asarray(xp.sqrt(weights)[:, None] * basis), mode="economic")
-        straight = linalg.solve_triangular(again, np.eye(rank)) if rank else again
-        basis, transform = basis @ xp.asarray(straight), transform @ straight
-        free = cls(loss, y, weights, basis, transform / sizes[:, None], np.zeros((rank, *outputs)))
+        basis, transform = orthonormal(np.asarray(columns), np.asarray(weights))
+        shift = np.zeros((columns.shape[1], *outputs))
+        if loss.translates:
+            shift = transform @ (basis.T @ weigh(weights, y))
+            y = _less(y, columns, shift)
+        free = cls(loss, y, weights, xp.asarray(basis), transform, shift, np.zeros((transform.shape[1], *outputs)))
         origin, u, slopes = free.minimise(xp.zeros((len(y), *outputs)), free.origin)
         if free._recedes(u):
             raise ValueError(SEPARATED)
@@ -100,26 +101,38 @@ class FreeDirections:
 
     def coefficients(self, coordinates: Array) -> Array:
         """Return b from coordinates in the orthonormal basis."""
-        return self.transform @ coordinates
+        return self.shift + self.transform @ coordinates
 
     def minimise(self, fit: Samples, start: Array) -> tuple[Array, Samples, Samples]:
         """Return the best coordinates for `u = fit + basis @ coordinates`, with u and loss'(u), by Newton's method."""
         here = _Here.at(self, fit, start)
-        if not math.isfinite(here.size):
-            here = self._recentred(fit)
-        for t in range(NEWTON_STEPS):
+        if not here.farthest <= FLAT_BEYOND and not self.loss.translates:
+            here = min(here, self._recentred(fit), key=lambda place: place.distance)
+        spent, astray = 0, False
+        while spent < EVALUATIONS:
+            look()
             level = max(self._rounding(fit, here), self.floor)
             if here.size <= level or not math.isfinite(here.size):
                 return here.coordinates, here.u, here.slopes
-            following = self._newton_step(fit, here)
-            if following.size > here.size / 2 and here.size <= 1000 * level:
-                break  # rounding is an estimate: stuck near it is as good
+            following, evaluations = self._newton_step(fit, here)
+            spent += evaluations
+            if following.size > here.size / 2:
+                if here.size <= NEARLY * level:
+                    return here.coordinates, here.u, here.slopes
+                if not astray:  # a search that makes no headway may have begun in the wrong place
+                    astray, following = True, min(following, self._recentred(fit), key=lambda place: place.size)
             here = following
-            if t == FAR:
-                here = min(here, self._recentred(fit), key=lambda place: place.size)
-        else:
-            raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
-        return here.coordinates, here.u, here.slopes
+        raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
+
+    def shortfall(self, u: Samples, stray: float) -> float:
+        """Return how much lower the loss may be at better coordinates, where its slope along the basis is `stray`."""
+        hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))
+        values = np.linalg.eigvalsh(hessian)[self._kernel(u) :]
+        return stray * stray / float(values[0]) if len(values) and values[0] > 0 else math.inf
+
+    def _kernel(self, u: Samples) -> int:
+        """Return the number of flat directions that every loss of this kind has."""
+        return self.basis.shape[1] if u.ndim == 2 else 0  # a constant added to every class changes nothing
 
     def _recentred(self, fit: Samples) -> "_Here":
         """Return where u has the part along the free directions that is best at x = 0.
@@ -134,8 +147,7 @@ class FreeDirections:
         if self.loss.attained or not self.basis.shape[1]:
             return False
         values = np.linalg.eigvalsh(np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights)))
-        kernel = self.basis.shape[1] if u.ndim == 2 else 0  # a constant added to every class changes nothing
-        return bool(values[kernel] < RECEDING * self.loss.smoothness_near(u))
+        return bool(values[self._kernel(u)] < RECEDING * self.loss.smoothness_near(u))
 
     def _rounding(self, fit: Samples, here: "_Here") -> float:
         """Return the level of rounding in `B' theta`, below which no step can do better.
@@ -154,8 +166,8 @@ class FreeDirections:
         bend = weigh(self.weights, self.loss.curvature(here.u, self.y))
         return level * (total + float(xp.sum(bend * reach)))
 
-    def _newton_step(self, fit: Samples, here: "_Here") -> "_Here":
-        """Return the point where the slope along Newton's direction has at least halved."""
+    def _newton_step(self, fit: Samples, here: "_Here") -> tuple["_Here", int]:
+        """Return the point where the slope along Newton's direction has at least halved, and how many were tried."""
         values, vectors = np.linalg.eigh(np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights)))
         gradient = here.gradient.ravel()
         along, bent = vectors.T @ gradient, values > max(FLAT * values[-1], SUBNORMAL)
@@ -170,8 +182,10 @@ class FreeDirections:
         direction *= min(1.0, 10 * (1 + here.farthest) / reach)
         fall = -float(direction @ gradient)
         shortest, longest, step = 0.0, np.inf, 1.0
-        following = here
-        for _ in range(NEWTON_STEPS):
+        following, tried = here, 0
+        while tried < HALVINGS:
+            look()
+            tried += 1
             coordinates = here.coordinates + step * direction.reshape(here.coordinates.shape)
             following = _Here.at(self, fit, coordinates)
             slope = float(direction @ following.gradient.ravel())
@@ -182,7 +196,15 @@ class FreeDirections:
             else:  # NaN and inf land here as well: too far
                 longest = step
             step = (shortest + longest) / 2 if longest < np.inf else 2 * step
-        return following
+        return following, tried
+
+
+def _less(y: Samples, columns: Samples, shift: Array) -> Samples:
+    """Return `y - columns @ shift`, with all digits that the difference has."""
+    if columns.shape[1] == 1 and bool((columns == 1.0).all()):
+        return y - shift[0]
+    both = np.column_stack([y, columns])
+    return array_namespace(y).asarray(combination(both, np.concatenate([[1.0], -shift])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +218,11 @@ class _Here:
     gradient: Array
     size: float
     farthest: float
+
+    @property
+    def distance(self) -> float:
+        """How far out predictions are, infinitely far where they mean nothing."""
+        return self.farthest if math.isfinite(self.size) else math.inf
 
     @classmethod
     def at(cls, free: FreeDirections, fit: Samples, coordinates: Array) -> "_Here":

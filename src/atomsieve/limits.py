@@ -13,6 +13,9 @@ from atomsieve.trace import Progress
 HOPELESS = 1e10
 """Multiple of the objective at x = 0 beyond which a run without a convergence theorem is given up."""
 
+BLURRED = 1000
+"""Multiple of the rounding of the gap up to which rounding in a method's own steps may be what holds it."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -41,23 +44,32 @@ class Limits:
         return time.perf_counter() - self.started
 
     @property
-    def late(self) -> bool:
-        """Whether the time is up."""
-        return self.elapsed > self.time
+    def ends(self) -> float:
+        """When the time is up, on the clock of `time.perf_counter`."""
+        return self.started + self.time
+
+    def reached(self, point: Point) -> bool:
+        """Return whether the gap is within the tolerance; it is known up to rounding, so that this must be as well."""
+        return max(point.gap, point.uncertainty) <= self.gap
 
     def status(self, progress: Progress) -> Status | None:
         """Return why the run ends here, None where it goes on."""
         point = progress.point
-        if point.gap <= self.gap or self._nothing_left(point):
+        if self.reached(point) or self._nothing_left(point):
             return Status.CONVERGED
         if not point.is_finite or (not point.problem.penalty.quadratic and self._above(point, HOPELESS)):
             return Status.DIVERGED
-        if point.gap <= point.rounding:
+        if point.gap <= point.uncertainty:
             return Status.STALLED
         if progress.iteration > self.max_iter:
             astray = Status.NO_PROGRESS if point.problem.penalty.quadratic else Status.DIVERGED
             return astray if self._above(point, 1.0) else Status.MAX_ITER
         return Status.TIME_LIMIT if progress.time > self.time else None
+
+    @staticmethod
+    def without_headway(point: Point) -> Status:
+        """Return why many steps in a row brought nothing."""
+        return Status.EXHAUSTED if point.gap <= BLURRED * point.uncertainty else Status.NO_HEADWAY
 
     def _nothing_left(self, point: Point) -> bool:
         """Return whether free directions fit the targets so exactly that the objective is nothing but rounding."""

@@ -21,6 +21,7 @@ from atomsieve.result import Result
 from atomsieve.screening import RULES
 from atomsieve.solve import Callback, check_callbacks, run, solve
 from atomsieve.status import Status
+from atomsieve.threads import one_thread
 from atomsieve.typing import Array
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class Path:
         )
 
 
+@one_thread()
 def path(
     problem: Problem,
     slopes: Any = None,

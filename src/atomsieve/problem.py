@@ -19,6 +19,7 @@ from atomsieve.measure import Measure, inner
 from atomsieve.penalties import Penalty, Square
 from atomsieve.rounding import EPS, noise_level
 from atomsieve.state import State
+from atomsieve.threads import one_thread
 from atomsieve.typing import Array, Index, Mask, Samples
 from atomsieve.validation import check_free, check_targets, check_weights, check_y
 
@@ -57,6 +58,7 @@ class Problem:
     2.25
     """
 
+    @one_thread()
     def __init__(
         self,
         X: Any,
@@ -93,9 +95,13 @@ class Problem:
         with np.errstate(over="ignore", invalid="ignore"):
             if columns.shape[1]:
                 self.free = FreeDirections.of(columns, loss, self.y, weights, self.outputs)
+            self.targets = self.y if self.free is None else self.free.y
+            """What predictions are compared with: y, less what free directions explain of it (FreeDirections)."""
             self._origin = self.view(self.state())
             origin = Point.of(self, self._origin, self.eligible)
             error = noise_level(len(self.y)) * self.measure.plain_norm(origin.u)
+            if self.free is not None and loss.translates:  # targets that free directions explain up to rounding
+                error += (1 + columns.shape[1]) * EPS * self.measure.plain_norm(self.y)
         self.baseline = origin.objective
         """The objective at x = 0, free directions at their best: the scale of every tolerance."""
         self.negligible = loss.smoothness_near(origin.u) * error * error
@@ -203,13 +209,13 @@ class Problem:
     def loss_value(self, u: Samples) -> float:
         """Return F(u)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(array_namespace(u).sum(self.weights * self.loss.value(u, self.y)))
+            return float(array_namespace(u).sum(self.weights * self.loss.value(u, self.targets)))
 
     def predict(self, fit: Samples, free: Array) -> tuple[Array, Samples, Samples]:
         """Return the best free coordinates for `A x = fit`, the predictions u there, and loss'(u)."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.free is None:
-                return free, fit, self.loss.gradient(fit, self.y)
+                return free, fit, self.loss.gradient(fit, self.targets)
             return self.free.minimise(fit, free)
 
     def view(self, state: State) -> "View":
@@ -222,8 +228,10 @@ class Problem:
                 slopes = u
             # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z; the slopes
             # themselves stay as they are, inside the domain of the conjugate
-            theta = self.measure.weighted(self.measure.project(slopes))
-            return View(replace(state, free=free), u, slopes, theta, -self.design.rmatvec(theta))
+            across = self.measure.project(slopes)
+            stray = 0.0 if self.free is None else self.measure.plain_norm(slopes - across)
+            theta = self.measure.weighted(across)
+            return View(replace(state, free=free), u, slopes, theta, -self.design.rmatvec(theta), stray)
 
     def at(self, state: State, alive: Mask | None = None) -> "Point":
         """Return the point at a state: one product with A', and all bounds that follow from it.
@@ -263,13 +271,18 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What the data show at a state, whatever the penalty: predictions, loss'(u), theta and `z = -A' theta`."""
+    """What the data show at a state, whatever the penalty: predictions, loss'(u), theta and `z = -A' theta`.
+
+    `stray` is the length of what was taken from loss'(u) so that `B' theta = 0`: how far the free coefficients are from
+    their best, as a slope.
+    """
 
     state: State
     u: Samples
     slopes: Samples
     theta: Samples
     z: Array
+    stray: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,8 +291,8 @@ class Point:
 
     `theta` is dual feasible and `z = -A' theta`. It is the gradient at u, scaled by `factor` where the penalty asks for
     that (`Linear`): the point is then not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`.
-    `rounding` estimates how far rounding may have moved the gap, `doubt` how far it may have moved `p . z` per unit of
-    the norm of A p: estimates that keep plain floats out of trouble, not bounds.
+    `rounding` estimates how far rounding may have moved the gap for given scores, `doubt` how far it may have moved
+    `p . z` per unit of the norm of A p: estimates that keep plain floats out of trouble, not bounds.
     """
 
     problem: Problem
@@ -295,6 +308,7 @@ class Point:
     factor: float
     rounding: float
     doubt: float
+    stray: float
 
     @classmethod
     def of(cls, problem: Problem, view: View, alive: Mask | None = None) -> Self:
@@ -308,34 +322,38 @@ class Point:
         scores = problem.core.scores(z)
         if alive is not None:
             np.copyto(scores, -np.inf, where=~alive)
-        xp, penalty = array_namespace(u), problem.penalty
+        penalty = problem.penalty
         # free directions do not count against theta, and taking them out first leaves less to cancel
         centred = problem.measure.project(state.fit)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
         charge = penalty.value(state.mass)
-        factor, objective = 1.0, None
-        if penalty.superlinear or penalty.conjugate(sigma) < math.inf:
-            answer = penalty.conjugate(sigma)
-            gap = charge + answer + inner(centred, theta)
-        else:
-            factor = penalty.slope(0.0) / sigma
+        factor, answer = 1.0, penalty.conjugate(sigma)
+        if not (penalty.superlinear or answer < math.inf):
+            factor, answer = penalty.slope(0.0) / sigma, 0.0
             theta, z, scores, sigma = factor * theta, factor * z, factor * scores, penalty.slope(0.0)
-            answer = float(xp.sum(problem.weights * problem.loss.conjugate(factor * slopes, problem.y)))
-            objective = problem.loss_value(u) + charge
-            gap = objective + answer
+            # F(u) + F*(factor theta) - factor u . theta, sample by sample: nothing cancels
+            apart = problem.loss.fenchel_young(u, factor * slopes, problem.targets)
+            answer = float(array_namespace(u).sum(problem.weights * apart))
+        gap = charge + answer + inner(centred, theta)
         noise = noise_level(len(u))
         norm = problem.measure.plain_norm
         size = state.length if u is state.fit else state.length + norm(u)
         # rounding of u moves theta by at most M times as much
-        doubt = noise * norm(slopes) + problem.loss.smoothness_near(u) * (noise * size + state.drift)
+        blur = noise * size + state.drift
+        doubt = noise * norm(slopes) + problem.loss.smoothness_near(u) * blur
         rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.fit else norm(centred))
+        lost = view.stray * norm(u)  # where free coefficients are so far from their best that u would halve
+        if problem.free is not None and lost > rounding:
+            lost = min(lost, problem.free.shortfall(u, view.stray))
+        rounding += lost
+        if factor < 1:  # losses are evaluated, and rounding of u moves them as far as theta falls short of their slope
+            rounding += noise * problem.loss_value(u) + (1 - factor) * norm(slopes) * blur
+        if gap < -rounding:  # it cannot be negative: so far off is rounding at least
+            gap = rounding = -gap
         if not math.isnan(gap):
             gap = max(gap, 0.0)
-        point = cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, factor, rounding, doubt)
-        if objective is not None:
-            point.__dict__["objective"] = objective
-        return point
+        return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, factor, rounding, doubt, view.stray)
 
     def __repr__(self) -> str:
         return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"
@@ -358,21 +376,26 @@ class Point:
     @property
     def radius(self) -> float:
         """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, with room for rounding."""
-        problem = self.problem
-        if not self.paired:
-            reach = 2 * (self.gap + self.rounding)
-            return math.sqrt(self._curvature(reach) * reach)
-        # phi* is as steep as the size that attains it, and its argument is in doubt
-        error = problem.penalty.argmax(self.sigma) * self.doubt * float(problem.lengths.max())
-        reach = self.gap + self.rounding + error
+        reach = (1 if self.paired else 2) * (self.gap + self.uncertainty)
         return math.sqrt(self._curvature(reach) * reach)
+
+    @cached_property
+    def uncertainty(self) -> float:
+        """How far rounding may have moved the gap, that of the best score included: an estimate."""
+        problem = self.problem
+        # phi* is as steep as the size that attains it; a dual point that is scaled costs as much as x has mass
+        size = problem.penalty.argmax(self.sigma) if self.paired and problem.penalty.superlinear else self.state.mass
+        # the slopes are in doubt across the free directions only, the product with A' along them as well
+        grain = noise_level(len(self.u)) * problem.measure.plain_norm(self.slopes)
+        score = self.doubt * problem.widest + grain * float(problem.lengths.max())
+        return self.rounding + size * score
 
     def _curvature(self, reach: float) -> float:
         """Return the largest curvature of the loss between here and the optimum."""
         problem = self.problem
         if problem.curvature < math.inf:
             return problem.curvature
-        return problem.loss.smoothness_towards(self.factor * self.slopes, problem.y, problem.weights, reach)
+        return problem.loss.smoothness_towards(self.factor * self.slopes, problem.targets, problem.weights, reach)
 
     @cached_property
     def atom(self) -> Atom:
@@ -390,14 +413,11 @@ class Point:
         if not problem.penalty.admits(self.state.mass):
             state = problem.inside(self.state.x, self.state.fit, self.state.free, self.state.drift)
             return problem.at(state, problem.eligible)
-        view = View(self.state, self.u, self.slopes, self.theta / self.factor, self.z / self.factor)
+        view = View(self.state, self.u, self.slopes, self.theta / self.factor, self.z / self.factor, self.stray)
         return Point.of(problem, view, problem.eligible)
 
     def restrict(self, problem: Problem, rows: Index, blocks: Index) -> "Point":
         """Return the same point seen from the problem on the given rows, which holds all of its weight."""
         state = replace(self.state, x=self.state.x[rows])
         best = int(np.searchsorted(blocks, self.best))
-        part = replace(self, problem=problem, state=state, z=self.z[rows], scores=self.scores[blocks], best=best)
-        if "objective" in self.__dict__:
-            part.__dict__["objective"] = self.objective
-        return part
+        return replace(self, problem=problem, state=state, z=self.z[rows], scores=self.scores[blocks], best=best)

@@ -60,6 +60,9 @@ class Result:
     trace: Trace
     """Iteration by iteration, where `trace=True` was asked for."""
 
+    known: "Certificate | None" = None
+    """The certificate, where it was made on the way."""
+
     @cached_property
     def x(self) -> Array:
         """Coefficients, unpenalised coordinates included."""
@@ -95,8 +98,8 @@ class Result:
 
     @property
     def converged(self) -> bool:
-        """Whether the gap reached the tolerance, or every coefficient was decided where that was asked for."""
-        return self.status in (Status.CONVERGED, Status.DECIDED, Status.UNDECIDED)
+        """Whether the gap reached the tolerance, and every coefficient was decided where that was asked for."""
+        return self.status in (Status.CONVERGED, Status.DECIDED)
 
     @cached_property
     def zero(self) -> Mask:
@@ -113,6 +116,8 @@ class Result:
 
     @cached_property
     def _certificate(self) -> "Certificate":
+        if self.known is not None:
+            return self.known
         from atomsieve.certificate import certify  # noqa: PLC0415 -- it looks at results from outside
 
         return certify(self.problem, self.lifted, self.point.state.free)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from atomsieve.checks import as_floats, require_piece
+from atomsieve.clock import TimeUp, deadline
+from atomsieve.decide import decide
 from atomsieve.limits import Limits
 from atomsieve.methods import Corrective, Method
 from atomsieve.methods.base import Stepper
@@ -17,15 +19,17 @@ from atomsieve.result import Result
 from atomsieve.screening import RULES, Rule, Sieve
 from atomsieve.state import State
 from atomsieve.status import Status
+from atomsieve.threads import one_thread
 from atomsieve.trace import Progress, Trace
 from atomsieve.typing import Index
 
-SMALLEST = 1e-16
-"""The least relative gap that is asked for until everything is decided."""
+GRACE = 0.1
+"""Seconds beyond the time limit in which a step that was cut short may be looked at."""
 
 Callback = Callable[[Progress], Any]
 
 
+@one_thread()
 def solve(
     problem: Problem,
     method: Method | None = None,
@@ -83,7 +87,11 @@ def solve(
     callbacks = check_callbacks(callbacks)
     if until not in (None, "decided"):
         raise ValueError(f'until must be None or "decided", got {until!r}.')
-    first = first_point(problem, start)
+    with deadline(limits.ends):
+        try:
+            first = first_point(problem, start)
+        except TimeUp:
+            first = problem.origin
 
     def go(first: Point, limits: Limits) -> Result:
         stepper, rule = method.begin(problem, limits), RULES[screening]()
@@ -92,35 +100,7 @@ def solve(
     return go(first, limits) if until is None else decide(go, first, limits)
 
 
-def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) -> Result:
-    """Solve to ever smaller gaps until the certificate decides every coefficient, or no smaller gap can be had.
-
-    A certificate costs a few products with A, so it is made once for each tolerance: a thousandth of the one before.
-    """
-    result, asked = go(first, limits), limits.gap
-    while result.status is Status.CONVERGED and result.certificate().undecided.any():
-        limits = replace(limits, gap=limits.gap / 1000)
-        if limits.gap <= SMALLEST * limits.baseline:  # 0 where free directions fit everything
-            break
-        problem, before = result.problem, result
-        again = problem.at(problem.state(before.lifted, before.point.state.free), problem.eligible)
-        result = go(again, limits)
-        result = replace(
-            result,
-            n_iter=before.n_iter + result.n_iter,
-            passes=before.passes + result.passes,
-            trace=before.trace.followed_by(result.trace),
-        )
-    if result.status not in (Status.CONVERGED, Status.STALLED, Status.EXHAUSTED):
-        return result
-    certificate = result.certificate()
-    if certificate.undecided.any() and result.gap > asked:
-        return result  # stalled before the tolerance: its own status says why
-    result = replace(result, status=Status.UNDECIDED if certificate.undecided.any() else Status.DECIDED)
-    result.__dict__["_certificate"] = certificate  # not to be made again
-    return result
-
-
+@one_thread()
 def run(
     problem: Problem,
     stepper: Stepper,
@@ -139,7 +119,7 @@ def run(
     """
     sieve, history, passes = Sieve(problem, rule), Trace(), problem.meter.passes
     best, status, t, idle, fresh = None, Status.INTERRUPTED, 0, 0, first
-    with ProgressLine() as line:
+    with ProgressLine() as line, deadline(limits.ends + GRACE):
         try:
             for t in count(1):
                 sieve.room = 0.0 if relay else stepper.room
@@ -152,19 +132,26 @@ def run(
                     history.record(progress)
                 stopped = [_says_stop(callback(progress)) for callback in callbacks]
                 ended = limits.status(progress) or (Status.STOPPED if any(stopped) else None)
-                ended = ended or (Status.EXHAUSTED if idle > stepper.patience else None)
+                ended = ended or (limits.without_headway(best.point) if idle > stepper.patience else None)
+                if ended is Status.STALLED and point.state.drift > 0:  # predictions computed afresh may tell more
+                    fresh = sieve.at(sieve.problem.state(point.state.x, point.state.free))
+                    continue
                 if ended:
                     status = ended
                     break
-                state, length = stepper.advance(point, t)
+                with deadline(limits.ends):
+                    state, length = stepper.advance(point, t)
                 fresh = sieve.at(state)
                 if trace:
                     history.step[-1] = length
+        except TimeUp:
+            status = Status.TIME_LIMIT
         except KeyboardInterrupt:
             if best is None:
                 raise
-    assert best is not None  # noqa: S101 -- the loop looks before it leaves
-    result = best.result(sieve, status, n_iter=t - 1, time=limits.elapsed, trace=history)
+    if best is None:  # no time for a single look
+        best = Best(first, sieve.held.rows)
+    result = best.result(sieve, status, n_iter=max(t - 1, 0), time=limits.elapsed, trace=history)
     return replace(result, passes=problem.meter.passes - passes)
 
 

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from atomsieve.checks import require_positive
+from atomsieve.clock import look
 from atomsieve.free import UnsettledError
 from atomsieve.measure import inner
 from atomsieve.piece import Piece
@@ -83,6 +84,7 @@ class LineSearch(Piece):
 
 def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
     """Return the derivative of the objective after a step of length s along a move whose image is `across`."""
+    look()
     problem, state, penalty = point.problem, point.state, point.problem.penalty
     try:
         _, _, slopes = problem.predict(state.fit + s * move.image, state.free)

@@ -48,6 +48,7 @@ def check_loss(loss: Loss, *, xp: Any = np, targets: Any = None, seed: int = 0) 
         law.derivatives(u)
         law.convexity(u, v)
         law.conjugacy(u, v)
+        law.translation(u)
     law.hessian(rng.normal(size=shape), rng.normal(size=(len(y), 2)), rng.uniform(size=len(y)))
     law.extremes(shape)
 
@@ -139,6 +140,15 @@ class _LossLaws:
                 _law(slack >= -1e-11 * scale, "Fenchel-Young fails: the conjugate is too small")
                 if other is v and factor == 1.0:
                     _law(slack <= 1e-11 * scale, "Fenchel-Young is not tight at the gradient")
+                direct = np.asarray(self.loss.fenchel_young(self.xp.asarray(other), self.xp.asarray(t), self.y))
+                size = scale + np.abs(self.value(other))
+                _law(np.abs(direct - slack) <= 1e-11 * size, "fenchel_young is not loss(u) + loss*(t) - t u")
+
+    def translation(self, u: Array) -> None:
+        """Check that a loss which says so depends on the difference of prediction and target alone."""
+        if self.loss.translates:
+            moved = np.asarray(self.loss.gradient(self.xp.asarray(u + 1024.0), self.y + 1024.0))
+            _law(_close(moved, self.gradient(u), 1e-9, 1e-9), "the loss does not depend on u - y alone")
 
     def hessian(self, u: Array, columns: Array, weights: Array) -> None:
         """Compare the Hessian in b of `sum_i w_i loss(u + columns b)` with differences of its gradient."""

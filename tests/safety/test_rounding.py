@@ -88,7 +88,9 @@ def test_free_directions_of_hubers_loss_settle_when_most_residuals_are_clipped(s
     free = rng.normal(size=(n, int(rng.integers(1, 4))))
     problem = Problem(rng.normal(size=(n, 2)), rng.normal(size=n), loss=Huber(0.05), free=free)
     point = problem.at(problem.state(rng.normal(size=2) * 10 ** rng.uniform(-2, 2)))
-    assert np.abs(free.T @ (problem.weights * np.asarray(problem.loss.gradient(point.u, problem.y)))).max() <= 1e-12
+    assert (
+        np.abs(free.T @ (problem.weights * np.asarray(problem.loss.gradient(point.u, problem.targets)))).max() <= 1e-12
+    )
 
 
 def test_barrier_far_from_its_wall_is_a_square():

@@ -13,6 +13,7 @@ from atomsieve.certificate.penalties import conjugate, value
 from atomsieve.certificate.statement import Statement, Uncertain
 from atomsieve.problem import Problem
 from atomsieve.signs import admissible
+from atomsieve.threads import one_thread
 from atomsieve.typing import Array, Index, Mask
 
 SLACK = 1 + 2.0**-20
@@ -356,6 +357,7 @@ def _product(columns: Ball, b: Array) -> Ball:
     return total
 
 
+@one_thread()
 def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
     """Return the certificate of lifted coefficients x; `coordinates` are those of the free directions to begin with."""
     try:

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from atomsieve.balls import LEAST, Ball, gamma, up
+from atomsieve.clock import look
 from atomsieve.typing import Array, Index
 
 DEPENDENT = 1e-9
@@ -17,6 +19,12 @@ DEPENDENT = 1e-9
 
 EXACT = 2.0**40
 """Sums of whole numbers below this, times a thousand, are exact."""
+
+PIECE = 2_000_000_000
+"""Multiplications between two looks at the clock."""
+
+STRIPE = 256
+"""Columns of a Cholesky factor that are found at a time."""
 
 MOST = 4000
 """Columns beyond which no inverse is attempted."""
@@ -45,7 +53,7 @@ def inverse_diagonal(columns: Ball, weights: Array) -> Array | None:
             return None
         scale = 2.0 ** -np.round(np.log2(lengths))
         scaled = columns.mid * scale
-        gram = scaled.T @ (weights[:, None] * scaled)
+        gram = _by_pieces(scaled.T, weights[:, None] * scaled)
         if not np.isfinite(gram).all():
             return None
         # columns of length at most 2^0.5 and a little: every entry of the Gram matrix is off by at most this
@@ -54,18 +62,50 @@ def inverse_diagonal(columns: Ball, weights: Array) -> Array | None:
         if columns.rad.any():
             blur = up(np.sqrt(up(np.sum((columns.rad * roots) ** 2, axis=0) * (1 + gamma(n + 6)))) * scale)
             error = up(error + 2 * largest * blur.max() + blur.max() ** 2)
-        try:
-            inverse = np.linalg.inv(gram)
-        except np.linalg.LinAlgError:
+        inverse = _inverse(gram)
+        if inverse is None:
             return None
         inverse = (inverse + inverse.T) / 2
         rows = np.abs(inverse).sum(axis=1) * (1 + gamma(k + 2))
-        residual = np.abs(np.eye(k) - inverse @ gram).sum(axis=1) * (1 + gamma(k + 4))
+        residual = np.abs(np.eye(k) - _by_pieces(inverse, gram)).sum(axis=1) * (1 + gamma(k + 4))
         alpha = up((residual + k * rows * (gamma(k + 2) * np.abs(gram).max() + error)).max() + k * k * LEAST)
         if not alpha < 0.5:
             return None
         diagonal = inverse.diagonal() + up(alpha / (1 - alpha) * (1 + 2.0**-50) * np.abs(inverse).max(axis=0))
         return np.asarray(up(np.maximum(diagonal, 0.0) * (1 + 2.0**-50)) * scale * scale)
+
+
+def _by_pieces(a: Array, b: Array) -> Array:
+    """Return a product of matrices, with looks at the clock in between."""
+    product = np.empty((len(a), b.shape[1]))
+    width = max(16, PIECE // max(b.size, 1))
+    for start in range(0, len(a), width):
+        look()
+        product[start : start + width] = a[start : start + width] @ b
+    return product
+
+
+def _inverse(gram: Array) -> Array | None:
+    """Return the inverse of a positive definite matrix, more or less; None where it is none. No proof rests on it."""
+    k = len(gram)
+    lower = np.array(gram, order="F")
+    for start in range(0, k, STRIPE):
+        look()
+        stop = min(start + STRIPE, k)
+        block, failed = lapack.dpotrf(lower[start:stop, start:stop], lower=1)
+        if failed:
+            return None
+        lower[start:stop, start:stop] = block
+        below, _ = lapack.dtrtrs(block, lower[stop:, start:stop].T, lower=1)
+        lower[stop:, start:stop] = below.T
+        for first in range(stop, k, STRIPE):
+            look()
+            lower[first:, first : first + STRIPE] -= below[:, first - stop :].T @ below[:, first - stop :][:, :STRIPE]
+    inverse, unit = np.empty((k, k)), np.eye(k, order="F")
+    for start in range(0, k, STRIPE):
+        look()
+        inverse[:, start : start + STRIPE] = lapack.dpotrs(lower, unit[:, start : start + STRIPE], lower=1)[0]
+    return inverse
 
 
 def determined(columns: Ball, weights: Array, first: int) -> tuple[Array, list[Dependency]]:

@@ -10,6 +10,7 @@ import numpy as np
 from atomsieve.balls import LEAST, Ball, gamma, norms_of, root, up
 from atomsieve.checks import as_floats
 from atomsieve.design.base import ALL, Recent, Rows, as_bytes, as_slice, blocks_of_rows
+from atomsieve.threads import shared
 from atomsieve.typing import Array, Mask, Samples
 
 CHUNK = 1 << 16
@@ -57,7 +58,8 @@ class DenseDesign:
         return self.matrix[:, rows] @ x
 
     def rmatvec(self, r: Samples) -> Array:
-        product: Array = self.matrix.T @ r
+        with shared(self.matrix.size):
+            product: Array = self.matrix.T @ r
         return product
 
     def columns(self, rows: Rows) -> Samples:
@@ -71,7 +73,9 @@ class DenseDesign:
 
     def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
         right = self.columns(others)
-        return dense_gram(right if rows is others else self.columns(rows), weights, right, unit, basis)
+        left = right if rows is others else self.columns(rows)
+        with shared(left.size * right.shape[1]):
+            return dense_gram(left, weights, right, unit, basis)
 
     def samples(self, chosen: Mask) -> "DenseDesign":
         return DenseDesign(self.matrix[chosen])

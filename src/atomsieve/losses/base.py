@@ -32,6 +32,9 @@ class Loss(Piece, ABC):
     quadratic: bool = False
     """Whether the curvature is the same everywhere."""
 
+    translates: bool = False
+    """Whether the loss depends on `u - y` alone, so that what both share may be taken out of them."""
+
     probabilistic: bool = False
     """Whether `mean` gives probabilities of classes."""
 
@@ -67,6 +70,14 @@ class Loss(Piece, ABC):
     @abstractmethod
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         """Return `sup over u of t u - loss(u, y)` of each sample, +inf outside its domain."""
+
+    def fenchel_young(self, u: Samples, t: Samples, y: Samples) -> Samples:
+        """Return `loss(u, y) + loss*(t, y) - t u` of each sample, which is never negative and 0 where t is the slope.
+
+        A loss whose three terms may be far larger than their sum writes it in a form that does not cancel.
+        """
+        product = t * u if u.ndim == 1 else array_namespace(u).sum(t * u, axis=1)
+        return self.value(u, y) + self.conjugate(t, y) - product
 
     def mean(self, u: Samples) -> Samples:
         """Return what a prediction u stands for in terms of targets: u itself, or the mean that a link makes of it.

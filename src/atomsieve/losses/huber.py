@@ -21,6 +21,7 @@ class Huber(Loss):
 
     delta: float = 1.0
     smoothness = 1.0
+    translates = True
 
     def __post_init__(self) -> None:
         require_positive(self, delta=self.delta)
@@ -38,3 +39,8 @@ class Huber(Loss):
 
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         return infinite_where_not(array_namespace(t).abs(t) <= self.delta, t * (t / 2 + y))
+
+    def fenchel_young(self, u: Samples, t: Samples, y: Samples) -> Samples:
+        clipped = self.gradient(u, y)
+        inside = array_namespace(t).abs(t) <= self.delta
+        return infinite_where_not(inside, (clipped - t) * ((u - y) - (clipped + t) / 2))

@@ -25,7 +25,10 @@ class Poisson(Loss):
     attained = False
 
     def value(self, u: Samples, y: Samples) -> Samples:
-        return array_namespace(u).exp(u) - y * u + self._offset(y)
+        # y (exp(v) - 1 - v) with v = u - log y: terms as large as the counts would leave little of their sum
+        xp = array_namespace(u)
+        v = u - xp.log(xp.where(y > 0, y, xp.ones_like(y)))
+        return xp.where(y > 0, y * (xp.expm1(v) - v), xp.exp(u))
 
     def gradient(self, u: Samples, y: Samples) -> Samples:
         return array_namespace(u).exp(u) - y
@@ -36,6 +39,16 @@ class Poisson(Loss):
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         rate = t + y
         return infinite_where_not(rate >= 0, x_log_x(rate) - rate - self._offset(y))
+
+    def fenchel_young(self, u: Samples, t: Samples, y: Samples) -> Samples:
+        # with r = exp(u) and q = t + y it is q log(q / r) - q + r; where q is near r its terms cancel
+        xp = array_namespace(u)
+        rate, moved = xp.exp(u), t - self.gradient(u, y)
+        part = moved / xp.where(rate > 0, rate, xp.ones_like(rate))
+        near = (xp.abs(part) < 0.5) & (rate > 0)
+        part = xp.where(near, part, xp.zeros_like(part))
+        close, far = rate * ((1 + part) * xp.log1p(part) - part), x_log_x(t + y) - (t + y) * u - (t + y) + rate
+        return infinite_where_not(t + y >= 0, xp.where(near, close, far))
 
     def smoothness_near(self, u: Samples) -> float:
         xp = array_namespace(u)

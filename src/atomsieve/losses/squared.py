@@ -18,6 +18,7 @@ class Squared(Loss):
 
     smoothness = 1.0
     quadratic = True
+    translates = True
 
     def value(self, u: Samples, y: Samples) -> Samples:
         residual = u - y
@@ -31,3 +32,6 @@ class Squared(Loss):
 
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         return t * (t / 2 + y)
+
+    def fenchel_young(self, u: Samples, t: Samples, y: Samples) -> Samples:
+        return (u - y - t) ** 2 / 2

@@ -31,6 +31,11 @@ class SquaredHinge(Loss):
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         return infinite_where_not(t * y <= 0, t * (t / 2 + y))
 
+    def fenchel_young(self, u: Samples, t: Samples, y: Samples) -> Samples:
+        shortfall, size = self._shortfall(u, y), -t * y
+        surplus = shortfall - (1 - y * u)  # 0 where there is a shortfall
+        return infinite_where_not(size >= 0, (shortfall - size) ** 2 / 2 + size * surplus)
+
     def check_targets(self, y: Samples) -> None:
         require_signs(self, y)
 

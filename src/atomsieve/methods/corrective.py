@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from atomsieve.clock import TimeUp
 from atomsieve.design import ALL, DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.limits import Limits
@@ -312,9 +313,12 @@ class Corrections:
             if not quadratic and self.curvature.cost <= CHEAP:
                 self.curvature.forget(ahead)
             before, ahead = inner.gap, None
-            state, length = self._newton(inner, self._frame, enough)
-            inner = inner.problem.at(state, alive)
-            if inner.gap <= max(enough, inner.rounding) or length == 0 or self.limits.late:
+            try:
+                state, length = self._newton(inner, self._frame, enough)
+                inner = inner.problem.at(state, alive)
+            except TimeUp:  # what was found so far is not lost
+                break
+            if inner.gap <= max(enough, inner.rounding) or length == 0:
                 break
             if not quadratic and inner.gap > STALE * before:
                 self.curvature.forget()
@@ -350,7 +354,7 @@ class Corrections:
         diagonal = np.where(alive & (stiffness > 0), stiffness, 1.0)
         blocks = Blocks(problem.core.labels(problem.shape), prices, problem.core.signs(problem.shape))
         ground, metric = Columns(point, unit), Metric(diagonal, blocks, problem.penalty, slope)
-        end = glide(ground, metric, Spot(state.x * unit, state.fit), GLIDE, lambda: self.limits.late)
+        end = glide(ground, metric, Spot(state.x * unit, state.fit), GLIDE)
         return problem.inside(end.x / unit, end.image, ground.free)
 
     def _newton(self, point: Point, frame: "Frame", enough: float) -> tuple[State, float]:

@@ -6,6 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from atomsieve.clock import look
+from atomsieve.design import DenseDesign, Design
 from atomsieve.measure import weigh
 from atomsieve.methods.factor import Factor, square
 from atomsieve.problem import Point, Problem
@@ -14,6 +16,12 @@ from atomsieve.typing import Array, Index, Mask, Samples
 LARGE = 8000
 """Entries up to which the Hessian is held as a matrix (half a gigabyte)."""
 
+PIECE = 2e9
+"""Multiplications for a matrix between two looks at the clock."""
+
+NARROW = 64
+"""Columns that are added to a matrix at a time, at least."""
+
 MOST = 0.7
 """Part of the columns of which no copy is made."""
 
@@ -21,7 +29,7 @@ MOST = 0.7
 def free_inverse(problem: Problem, u: Samples) -> Array:
     """Return the pseudo-inverse of the Hessian in the free directions (a constant for all classes is flat)."""
     assert problem.free is not None  # noqa: S101
-    hessian = problem.loss.hessian(problem.free.basis, u, problem.y, problem.weights)
+    hessian = problem.loss.hessian(problem.free.basis, u, problem.targets, problem.weights)
     return np.asarray(np.linalg.pinv(np.asarray(hessian), rcond=1e-12, hermitian=True))
 
 
@@ -44,7 +52,7 @@ class Products:
         """The curvature of each sample times its weight; None where outputs mix."""
         if self.u.ndim > 1:
             return None
-        return self.problem.measure.weighted(self.problem.loss.curvature(self.u, self.problem.y))
+        return self.problem.measure.weighted(self.problem.loss.curvature(self.u, self.problem.targets))
 
     @cached_property
     def diagonal(self) -> Array | None:
@@ -74,7 +82,7 @@ class Products:
         problem = self.problem
         x = np.zeros(problem.shape)
         x.ravel()[self.entries] = v / self.unit
-        bent = self._bend(problem.design.matvec(x))
+        bent = self._bend(problem.measure.project(problem.design.matvec(x)))
         if problem.free is not None:
             basis = problem.free.basis
             along = self._free_inverse @ np.asarray(basis.T @ bent).ravel()
@@ -84,7 +92,7 @@ class Products:
     def _bend(self, image: Samples) -> Samples:
         if self._weights is not None:
             return weigh(self._weights, image)
-        return self.problem.measure.weighted(self.problem.loss.bend(self.u, self.problem.y, image))
+        return self.problem.measure.weighted(self.problem.loss.bend(self.u, self.problem.targets, image))
 
 
 class Curvature:
@@ -153,24 +161,29 @@ class Curvature:
         return self._factor
 
     def _border(self, problem: Problem, matrix: Array, old: Index, entering: Index) -> Array:
-        """Return the matrix with further rows and columns."""
-        if not len(old):
+        """Return the matrix with further rows and columns, a piece at a time where they are many."""
+        size, order = len(old), np.concatenate([old, entering])
+        width = max(NARROW, int(PIECE / (len(self._u) * problem.design.density * len(order))))
+        if not size and len(entering) <= width:
             return self._block(problem, entering, entering)
-        size = len(old)
-        bordered = np.empty((size + len(entering),) * 2)
+        bordered = np.empty((len(order),) * 2)
         bordered[:size, :size] = matrix
-        if problem.design.density < 1:  # sparse products are so cheap that asking twice would cost more
-            bordered[:, size:] = self._block(problem, np.concatenate([old, entering]), entering)
-        else:
-            bordered[:size, size:] = self._block(problem, old, entering)
-            bordered[size:, size:] = self._block(problem, entering, entering)  # by symmetry half the work
-        bordered[size:, :size] = bordered[:size, size:].T
+        for start in range(size, len(order), width):
+            look()
+            before, part = order[:start], order[start : start + width]
+            stop = start + len(part)
+            if problem.design.density < 1:  # sparse products are so cheap that asking twice would cost more
+                bordered[:stop, start:stop] = self._block(problem, order[:stop], part)
+            else:
+                bordered[:start, start:stop] = self._block(problem, before, part)
+                bordered[start:stop, start:stop] = self._block(problem, part, part)  # by symmetry half the work
+            bordered[start:stop, :start] = bordered[:start, start:stop].T
         return bordered
 
     def _block(self, problem: Problem, entries: Index, others: Index) -> Array:
         """Return some rows and columns of the Hessian."""
         if self._u.ndim == 1:
-            weights = problem.measure.weighted(problem.loss.curvature(self._u, problem.y))
+            weights = problem.measure.weighted(problem.loss.curvature(self._u, problem.targets))
             basis = None if problem.free is None else problem.free.basis
             return problem.design.gram(weights, entries, others, self.unit, basis)
         if not problem.outputs:
@@ -179,21 +192,22 @@ class Curvature:
 
     def _between_images(self, problem: Problem, entries: Index, others: Index) -> Array:
         """Return the block for atoms that move all outputs at once."""
-        left, right = problem.design.columns(entries) / self.unit, problem.design.columns(others) / self.unit
-        bent = [
-            problem.measure.weighted(problem.loss.bend(self._u, problem.y, right[:, :, j])) for j in range(len(others))
-        ]
+        left, right = (self._across(problem, some) for some in (entries, others))
+        loss, y, weighted = problem.loss, problem.targets, problem.measure.weighted
+        bent = [weighted(loss.bend(self._u, y, right[:, :, j])) for j in range(len(others))]
         block = np.tensordot(left, np.stack(bent, axis=2), axes=([0, 1], [0, 1]))
         if problem.free is None:
             return np.asarray(block)
         basis, images = problem.free.basis, left if entries is others else np.concatenate([left, right], axis=2)
-        along = np.stack(
-            [
-                (basis.T @ problem.measure.weighted(problem.loss.bend(self._u, problem.y, images[:, :, j]))).ravel()
-                for j in range(images.shape[2])
-            ]
-        )
+        bent = [weighted(loss.bend(self._u, y, images[:, :, j])) for j in range(images.shape[2])]
+        along = np.stack([(basis.T @ image).ravel() for image in bent])
         return np.asarray(block - along[: len(entries)] @ free_inverse(problem, self._u) @ along[-len(others) :].T)
+
+    def _across(self, problem: Problem, entries: Index) -> Samples:
+        """Return columns less their part along the free directions, which is minimised out: nothing cancels later."""
+        columns = problem.design.columns(entries) / self.unit
+        flat = columns.reshape(len(columns), -1)
+        return problem.measure.project(flat).reshape(columns.shape)
 
     def _between_outputs(self, problem: Problem, entries: Index, others: Index) -> Array:
         """Return the block for entries (j, k) of a matrix x, pair by pair of outputs."""
@@ -202,17 +216,20 @@ class Curvature:
         block = np.empty((len(entries), len(others)))
         free = None if problem.free is None else problem.free.basis
         along = np.empty((problem.shape[0], outputs, 0 if free is None else free.shape[1], outputs))
+        design: Design = problem.design
+        scale = self.unit
+        if free is not None and design.density == 1:  # columns that are mostly zero have little that could cancel
+            design, scale = DenseDesign(self._across(problem, np.arange(problem.shape[0]))), 1.0
         for k in range(outputs):
-            bent = problem.loss.bend(self._u, problem.y, np.broadcast_to(unit[k], self._u.shape))
+            bent = problem.loss.bend(self._u, problem.targets, np.broadcast_to(unit[k], self._u.shape))
             for r in range(outputs):
                 weights = problem.weights * bent[:, r]
                 left, right = np.flatnonzero(entries % outputs == r), np.flatnonzero(others % outputs == k)
                 if len(left) and len(right):
                     rows, columns = entries[left] // outputs, others[right] // outputs
-                    gram = problem.design.gram(weights, rows, columns, self.unit)
-                    block[np.ix_(left, right)] = gram
+                    block[np.ix_(left, right)] = design.gram(weights, rows, columns, scale)
                 if free is not None:
-                    along[:, k, :, r] = problem.design.rmatvec(weights[:, None] * free) / self.unit
+                    along[:, k, :, r] = design.rmatvec(weights[:, None] * free) / scale
         if free is None:
             return block
         flat = along.reshape(problem.shape[0] * outputs, -1)

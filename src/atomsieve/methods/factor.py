@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.linalg import lapack
 
+from atomsieve.clock import look
 from atomsieve.typing import Array, Index, Mask
 
 INDEPENDENT = 1e-10
@@ -10,6 +11,9 @@ INDEPENDENT = 1e-10
 
 PROXIMAL = 1e-8
 """Weight of the proximal term that stands in for the curvature that dependent columns lack, to begin with."""
+
+PIECE = 512
+"""Entries that join a factor at a time, so that the clock is looked at in between."""
 
 SMALL = 150
 """Side up to which a factor is made afresh for every change; beyond it, when an eighth of its entries has gone."""
@@ -93,6 +97,11 @@ class Factor:
 
     def _extend(self, entering: Index) -> None:
         """Border the factor; with a (larger) proximal term from the start where that fails."""
+        if len(entering) > PIECE:
+            for start in range(0, len(entering), PIECE):
+                look()
+                self._extend(entering[start : start + PIECE])
+            return
         old = len(self._order)
         corner = square(self.hessian, entering)
         diagonal = corner.diagonal().copy()

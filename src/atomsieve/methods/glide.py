@@ -6,12 +6,12 @@ the caller, in units of his choice.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from atomsieve.clock import late
 from atomsieve.methods.blocks import Blocks
 from atomsieve.penalties import Penalty
 from atomsieve.typing import Array, Samples
@@ -88,7 +88,7 @@ class Metric:
         return float((self.blocks.over(self.diagonal) * a) @ b)
 
 
-def glide(ground: Ground, metric: Metric, here: Spot, longest: int, stop: Callable[[], bool] = lambda: False) -> Spot:
+def glide(ground: Ground, metric: Metric, here: Spot, longest: int) -> Spot:
     """Return the spot after accelerated proximal steps, as many as it takes until the support settles."""
     ahead, momentum, support = here, 1.0, np.count_nonzero(here.x)
     for t in range(1, longest + 1):
@@ -99,8 +99,10 @@ def glide(ground: Ground, metric: Metric, here: Spot, longest: int, stop: Callab
         ahead, here, momentum = after.beyond(here, (momentum - 1) / grown), after, grown
         if t % CHECK == 0:
             before, support = support, np.count_nonzero(here.x)
-            if abs(support - before) <= SETTLED * support or stop():
+            if abs(support - before) <= SETTLED * support:
                 break
+        if late():
+            break
     return here
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atomsieve.clock import look
 from atomsieve.methods.curvature import Products
 from atomsieve.methods.factor import PROXIMAL
 from atomsieve.typing import Array, Index
@@ -47,6 +48,7 @@ class LargeFace:
         for _ in range(BRIEF if np.ndim(self.bend) else CG_STEPS):
             if np.linalg.norm(residual) <= enough or (small is not None and small(solution, residual)):
                 break
+            look()
             bent = self._product(direction)
             curvature = float(direction @ bent)
             if not curvature > 0:  # nothing but rounding is left

@@ -14,6 +14,7 @@ import math
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from atomsieve.clock import look
 from atomsieve.methods.factor import INDEPENDENT
 from atomsieve.penalties import Penalty
 from atomsieve.signs import some, upward
@@ -93,6 +94,7 @@ class Walk:
         """Change the gradient; return False when lost."""
         left = 1.0
         while self.pivots:
+            look()
             rates = self.tableau.respond(change)
             length, j = self._first((np.where(rates > 0, self.upper, self.lower) - self.values) / rates)
             if length >= left:
@@ -107,6 +109,7 @@ class Walk:
         """Change the slope to what the penalty charges for the mass; return False when lost."""
         longest = float(self.prices.max())
         while self.pivots:
+            look()
             normals = self.normals / longest  # their squares may overflow
             rates = self.tableau.respond(normals)
             mass, shrink = float(self.normals @ self.values), -float(normals @ rates)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atomsieve.clock import late, look
 from atomsieve.methods.blocks import Blocks
 from atomsieve.methods.curvature import Products
 from atomsieve.methods.factor import Factor, square
@@ -82,8 +83,15 @@ class Model:
             return here.x, here.slope
         if factor is not None and self._glide(here, precision):
             return here.x, here.slope
+        self._faces(here, precision)
+        return here.x, here.slope
+
+    def _faces(self, here: "_Here", precision: float) -> None:
+        """Go from face to face until nothing asks to enter; until then every point is a better one than the first."""
         quota = max(ENTER, int(np.count_nonzero(here.active)) // 2)
         for face in range(FACES):
+            if late():
+                break
             if here.settled or face == 0:
                 entering = self._entering(here, quota, precision)
                 if here.settled and not len(entering):
@@ -99,7 +107,6 @@ class Model:
                 quota = max(1, quota // 4)
             else:  # a straight face is best solved to its end, a curved one only as far as that matters
                 here.settled = not self.blocks.single and fall > -precision / 16
-        return here.x, here.slope
 
     def _leap(self, here: "_Here", precision: float) -> bool:
         """Go to what pivots say is the best point, if it is better; return whether it is good enough."""
@@ -178,6 +185,7 @@ class Model:
         """
         sizes, active, fall = self.blocks.norms(here.x), here.active, 0.0
         while active.any():
+            look()
             target, slope, kept = self._face(here, sizes, active)
             if kept.all():
                 falls, bent = self._changes(here, trial := target[:, None].copy())

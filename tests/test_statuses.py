@@ -1,0 +1,66 @@
+"""Statuses are true: each sentence holds of the run that ends with it."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from atomsieve import Linear, LInf, Multinomial, Problem, Square, Squared, Status, solve
+
+
+def data(n=60, d=20):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    return X, X[:, 0] - X[:, 1] + 0.1 * rng.standard_normal(n)
+
+
+class Unknown(Squared):
+    """A loss whose rounding nobody has told."""
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem(*data(), gauge=LInf(), penalty=Linear(0.1)),
+        Problem(*data(), loss=Unknown(), penalty=Linear(0.1)),
+        Problem(data()[0], np.arange(60) % 3, loss=Multinomial(), penalty=Linear(0.01), intercept=True),
+    ],
+)
+def test_where_nothing_can_be_proven_the_run_says_so_at_once(problem):
+    plain, result = solve(problem), solve(problem, until="decided")
+    assert result.status is Status.UNPROVEN
+    assert not result.converged
+    assert not result.certificate().valid
+    assert result.n_iter == plain.n_iter  # no smaller gap was asked for in vain
+
+
+def test_twins_stay_undecided_and_cost_no_more_than_two_certificates(monkeypatch):
+    module = sys.modules["atomsieve.certificate.certify"]
+    made = []
+    prove = module.prove
+    monkeypatch.setattr(module, "prove", lambda *a: made.append(1) or prove(*a))
+    X, y = data()
+    X[:, 2] = X[:, 0]
+    result = solve(Problem(X, y, penalty=Linear(0.1)), until="decided")
+    assert result.status is Status.UNDECIDED
+    assert not result.converged
+    assert np.flatnonzero(result.certificate().undecided).tolist() == [0, 2]
+    assert len(made) <= 2
+
+
+def test_converged_says_that_rounding_is_within_the_tolerance_too():
+    X, y = data()
+    for tol in (1e-6, 1e-10, 1e-13, 1e-15, 1e-17, 0.0):
+        result = solve(Problem(1e6 + X, y, penalty=Linear(0.1), intercept=True), tol=tol)
+        assert result.converged == (max(result.gap, result.point.uncertainty) <= tol * result.problem.baseline)
+        assert result.converged or result.status in (Status.STALLED, Status.EXHAUSTED)
+
+
+def test_rounding_is_blamed_only_where_it_is_to_blame():
+    """A method that goes nowhere has not run into rounding."""
+    from atomsieve.limits import Limits  # noqa: PLC0415
+
+    point = Problem(*data(), penalty=Square(0.1)).origin
+    assert Limits.without_headway(point) is Status.NO_HEADWAY
+    found = solve(Problem(*data(), penalty=Square(0.1)), tol=1e-15).point
+    assert Limits.without_headway(found) is Status.EXHAUSTED
