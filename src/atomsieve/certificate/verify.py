@@ -19,7 +19,8 @@ A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant col
 
 GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
        phi with slope a and `sigma > S a`, theta is first multiplied by k < 1 so that `k sigma <= S a`, and
-       `gap = objective + sum_i s_i loss*(k theta_i / s_i)`, `reach = 2 gap`.
+       `gap = objective + sum_i s_i loss*(k theta_i / s_i)`, `reach = 2 gap`. For any phi this holds with k = 0, where
+       the sum is 0: no loss is negative.
 CURVE  Between the point and the optimum loss'(u_i) moves by at most `sqrt(reach M / s_i)`, M bounding loss''; so
        loss'' lies between some m_i and M_i there.
 ZERO   Block g is zero in every solution if `score_g + sqrt(reach) spread_g` is below `score_q - sqrt(reach) spread_q`
@@ -61,6 +62,9 @@ DIGITS = 20
 
 ROOM = 1000
 """How many columns of zeros a matrix may have, beside as many columns as there are entries in it and in the data."""
+
+ROUNDS = 50
+"""How many balls are tried around the free coefficients."""
 
 UNIT = 2.0**-53
 
@@ -876,6 +880,15 @@ class Checker:
             self.scores = {g: score * self.shrink for g, score in self.scores.items()}
         self.gap = _positive(arb(gap.upper()))
         self.reach = factor * self.gap
+        self._compare_with_zero()
+
+    def _compare_with_zero(self) -> None:
+        """GAP with k = 0: the objective itself, where that is less."""
+        most = arb(self.objective.upper())
+        self.gap = most if most < self.gap else self.gap
+        if 2 * most < self.reach:
+            self.shrink, self.reach = arb(0), 2 * most
+            self.scores = dict.fromkeys(self.scores, arb(0))
 
     def _block_scores(self) -> dict[int, arb]:
         """Return the score of every block with a price."""
@@ -913,7 +926,8 @@ class Checker:
     def _enclose(self, u: list[arb], columns: list[arb_mat], lengths: list[arb]) -> arb:
         """Return a bound of the distance from b to the minimiser, in the units of the columns.
 
-        The ball that contains it is the next ball on which the Hessian is bounded.
+        The distance that one ball gives is the radius of the next, until it contains what it gives: no ball that does
+        is smaller, so that this is found where any is.
         """
         y = self.data.y.tolist()
         theta = arb_mat([[w * self.loss.slope(v, t) for w, v, t in zip(self.weights, u, y)]])
@@ -927,12 +941,12 @@ class Checker:
             inverse = self._inverse(columns, least)
             return arb((gradient * sum((inverse[k, k] for k in range(len(columns))), arb(0))).upper())
 
-        first = away(arb(0))
-        for factor in (2, 8, 64, 2**20):
-            radius = first * factor + arb(2) ** -1000
+        bound = away(arb(0))
+        for _ in range(ROUNDS):
+            radius = bound * (1 + arb(2) ** -41) + arb(2) ** -1000
             bound = away(radius)
             if bound < radius:
-                return bound.min(away(bound))
+                return bound
         raise Refused("the best free coefficients (intercept) cannot be enclosed")
 
     def _inverse(self, columns: list[arb_mat], least: list[arb]) -> arb_mat:
