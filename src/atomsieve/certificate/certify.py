@@ -11,6 +11,7 @@ from atomsieve.certificate.certificate import Certificate
 from atomsieve.certificate.inverse import Dependency, determined, inverse_diagonal
 from atomsieve.certificate.penalties import conjugate, value
 from atomsieve.certificate.statement import Statement, Uncertain
+from atomsieve.free import UnsettledError
 from atomsieve.problem import Problem
 from atomsieve.signs import admissible
 from atomsieve.typing import Array, Index, Mask
@@ -372,8 +373,8 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
             zero = proof.zero()
         else:
             zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
-    except Uncertain as reason:
-        return Certificate.nothing(problem, x, str(reason))
+    except (Uncertain, UnsettledError) as reason:
+        return Certificate.nothing(problem, np.where(np.isfinite(x), x, 0.0), str(reason))
     alive = ~zero & problem.eligible
     away, around, dependencies = proof.intervals(alive)
     least = statement.least_norms(np.abs(x))
@@ -389,6 +390,8 @@ def _feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array
     x = np.where(problem.eligible[statement.labels].reshape(x.shape), x, 0.0)
     x = admissible(x.ravel(), statement.signs).reshape(x.shape)
     limit = problem.penalty.limit
+    if not np.isfinite(x).all():
+        raise Uncertain("the coefficients are not finite in double precision")
     for _ in range(100):
         if limit == np.inf or math.isfinite(float(value(problem.penalty, _mass(statement, x)).mid)):
             break

@@ -63,8 +63,8 @@ DIGITS = 20
 ROOM = 1000
 """How many columns of zeros a matrix may have, beside as many columns as there are entries in it and in the data."""
 
-ROUNDS = 50
-"""How many balls are tried around the free coefficients."""
+ROUNDS = 8
+"""How many balls around the free coefficients are tried before they are made much larger."""
 
 UNIT = 2.0**-53
 
@@ -926,8 +926,8 @@ class Checker:
     def _enclose(self, u: list[arb], columns: list[arb_mat], lengths: list[arb]) -> arb:
         """Return a bound of the distance from b to the minimiser, in the units of the columns.
 
-        The distance that one ball gives is the radius of the next, until it contains what it gives: no ball that does
-        is smaller, so that this is found where any is.
+        The distance that one ball gives is the radius of the next, until it is contained in its ball. At first the
+        radius grows no faster than it must, because the curvature on a larger ball may be 0.
         """
         y = self.data.y.tolist()
         theta = arb_mat([[w * self.loss.slope(v, t) for w, v, t in zip(self.weights, u, y)]])
@@ -941,9 +941,9 @@ class Checker:
             inverse = self._inverse(columns, least)
             return arb((gradient * sum((inverse[k, k] for k in range(len(columns))), arb(0))).upper())
 
-        bound = away(arb(0))
-        for _ in range(ROUNDS):
-            radius = bound * (1 + arb(2) ** -41) + arb(2) ** -1000
+        first = bound = away(arb(0))
+        for factor in (0,) * ROUNDS + (4, 64, 2**20):
+            radius = (bound * (1 + arb(2) ** -41)).max(factor * first) + arb(2) ** -1000
             bound = away(radius)
             if bound < radius:
                 return bound
