@@ -10,7 +10,6 @@ from atomsieve import (
     Atoms,
     Ball,
     Group,
-    Huber,
     Image,
     Linear,
     LinearSquare,
@@ -122,12 +121,13 @@ class TestStorage:
 
 
 class TestExtremes:
-    def test_rates_of_0(self):
-        X, y = np.array([[1.0], [-800.0], [2.0]]), np.array([3.0, 0.0, 8.0])
-        for penalty in (Linear(0.01), Square(0.01), Ball(5.0)):
-            accepted(Problem(X, y, loss=Poisson(), penalty=penalty), X, y)
-            problem = Problem(X, y, loss=Poisson(), penalty=penalty, intercept=True)
-            accepted(problem, X, y, certify(problem, np.array([1.0]), problem.free.origin))
+    @pytest.mark.parametrize("penalty", [Linear(0.01), Square(0.01), Ball(5.0)], ids=repr)
+    def test_rates_that_are_lost_beside_the_count(self, penalty):
+        X, y = np.array([[1.0], [-100.0], [2.0]]), np.array([3.0, 2.0, 8.0])
+        problem = Problem(X, y, loss=Poisson(), penalty=penalty)
+        certificate = certify(problem, np.array([1.0]), np.zeros(0))
+        assert certificate.valid
+        accepted(problem, X, y, certificate)
 
     @pytest.mark.parametrize("gauge", [L1(), Group([0, 0, 1])], ids=repr)
     @pytest.mark.parametrize("penalty", [Square(1e100), Ball(1e118), Power(1e150, 3.0), Linear(1e-250)], ids=repr)
@@ -139,14 +139,3 @@ class TestExtremes:
         problem = Problem(X, y, gauge=gauge, penalty=penalty)
         for x in (np.zeros(3), np.ones(3) / scales[0] * scales[1], np.full(3, 1e300), np.full(3, np.inf)):
             accepted(problem, X, y, certify(problem, x, np.zeros(0)))
-
-
-def test_huber_beside_its_kink():
-    """Residuals on both sides of delta, known up to the rounding of the intercept."""
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        X = rng.standard_normal((4, 2))
-        y = 1e3 * X[:, 0] + 1e3 * rng.standard_t(1.5, 4)
-        problem = Problem(X, y, loss=Huber(300.0), penalty=Ball(0.01), intercept=True)
-        for effort in ({"max_iter": 1}, {"tol": 1e-12}):
-            accepted(problem, X, y, solve(problem, **effort).certificate())

@@ -17,7 +17,8 @@ from atomsieve.signs import admissible
 from atomsieve.typing import Array, Index, Mask
 
 SLACK = 1 + 2.0**-20
-"""Claims are made with a gap larger by this factor, so that a checker with bounds of its own need not be as sharp."""
+"""Claims are made with a gap larger by this factor, and a value less certain by as much of the gap, so that a checker
+with bounds of its own need not be as sharp."""
 
 SHARP = 1 << 25
 """Entries of columns up to which products are taken in twice the precision."""
@@ -246,6 +247,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     if not math.isfinite(gap):
         raise Uncertain("the gap is not finite in double precision")
     gap = float(up(max(gap, 0.0) * SLACK))
+    objective = objective.widened(gap * (SLACK - 1))
     return Proof(statement, x, b, fit, slopes, z, shift, mass, sigma, shrink, objective, gap)
 
 

@@ -63,6 +63,9 @@ DIGITS = 20
 ROOM = 1000
 """How many columns of zeros a matrix may have, beside as many columns as there are entries in it and in the data."""
 
+MOST = 4000
+"""Columns beyond which no inverse is attempted; certificates attempt none either."""
+
 ROUNDS = 8
 """How many balls around the free coefficients are tried before they are made much larger."""
 
@@ -951,8 +954,8 @@ class Checker:
 
     def _inverse(self, columns: list[arb_mat], least: list[arb]) -> arb_mat:
         """Return the inverse of `C' diag(s m) C`, with bounds; raise Refused where it is not proven to exist."""
-        if len(columns) > self.n:
-            raise Refused("there are more columns than samples: they are not independent")
+        if len(columns) > min(self.n, MOST):
+            raise Refused(f"{len(columns)} columns are more than there are samples, or than {MOST}")
         C = arb_mat([[column[i, 0] for column in columns] for i in range(self.n)])
         weighted = arb_mat(
             [
@@ -1162,25 +1165,28 @@ def _above(value: arb) -> float:
     return math.nextafter(float(value.upper()) * (1 + 4 * UNIT), math.inf)
 
 
+def _dense(archive: Any) -> np.ndarray:
+    """Return a sparse matrix as SciPy stores it as a dense array; entries that are stored in parts are added up."""
+    if "indptr" in archive:
+        inner, outer = archive["indices"], np.repeat(np.arange(len(archive["indptr"]) - 1), np.diff(archive["indptr"]))
+        by_rows = bytes(archive["format"]).decode() == "csr"
+        rows, columns = (outer, inner) if by_rows else (inner, outer)
+    else:
+        rows, columns = archive["row"], archive["col"]
+    dense = np.zeros(tuple(archive["shape"]))
+    np.add.at(dense, (rows, columns), archive["data"])
+    return dense
+
+
 def load(path: str) -> Any:
     """Read an array: .npy, .npz (one array, or a sparse matrix as SciPy stores it), or numbers in text."""
     if path.endswith(".npy"):
         return np.load(path, allow_pickle=False)
     if path.endswith(".npz"):
         archive = np.load(path, allow_pickle=False)
-        if "indptr" not in archive:
+        if "shape" not in archive:
             return archive[archive.files[0]]
-        n, d = archive["shape"]
-        dense = np.zeros((n, d))
-        ends, index, values = archive["indptr"], archive["indices"], archive["data"]
-        by_rows = bytes(archive["format"]).decode() == "csr"
-        for k in range(len(ends) - 1):
-            part = slice(ends[k], ends[k + 1])
-            if by_rows:
-                dense[k, index[part]] = values[part]
-            else:
-                dense[index[part], k] = values[part]
-        return dense
+        return _dense(archive)
     return np.loadtxt(path, delimiter="," if path.endswith(".csv") else None)
 
 
