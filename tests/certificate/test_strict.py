@@ -170,6 +170,15 @@ class TestForm:
             with pytest.raises(ValueError, match="is not a"):
                 load(path)
 
+    @pytest.mark.parametrize(
+        "change", [{"shape": [10**15]}, {"blocks": 10**15}, {"shape": [-1]}, {"shape": 7}, {"shape": [2**70]}], ids=str
+    )
+    def test_damaged_files_are_not_loaded(self, change, tmp_path):
+        path = tmp_path / "c.json"
+        path.write_text(json.dumps(HONEST | {"problem": HONEST["problem"] | change}))
+        with pytest.raises(ValueError, match="is damaged"):
+            Certificate.load(path)
+
     def test_objects_that_cannot_be_written(self):
         circle = copy.deepcopy(HONEST)
         circle["claims"]["more"] = circle

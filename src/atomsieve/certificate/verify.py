@@ -865,7 +865,7 @@ class Checker:
             norms[self.gauge.labels[j]] = norms.get(self.gauge.labels[j], arb(0)) + v * v
             if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
-        mass = sum((self.gauge.prices[g] * root(square) for g, square in norms.items()), arb(0))
+        mass = sum((self.gauge.prices[g] * root(v) for g, v in norms.items()), arb(0))
         losses = sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
         charge = self.total * self.phi(self.penalty, mass)
         self.objective = losses + charge
@@ -915,7 +915,8 @@ class Checker:
         u = list(fit.entries())
         sums = [d for d in self.claims["dependencies"] if d["column"] < 0]  # they add nothing to the others
         self._sums(sums, [-1 - k for k in range(len(b))])
-        self.used = used = [k for k in range(len(b)) if -1 - k not in {d["column"] for d in sums}]
+        left_out = {d["column"] for d in sums}
+        self.used = used = [k for k in range(len(b)) if -1 - k not in left_out]
         self.shift = arb(0)
         if not used:
             return u
