@@ -35,6 +35,7 @@ from atomsieve import (
     Image,
     Linear,
     LinearSquare,
+    LInf,
     LogBarrier,
     Logistic,
     NonNegative,
@@ -48,6 +49,7 @@ from atomsieve import (
     solve,
     verify,
 )
+from atomsieve.certificate import certify
 from atomsieve.certificate.certificate import digest_of, seal
 
 SLOW = 10
@@ -84,10 +86,13 @@ ODD += [[[]], {"type": "L1"}, "Linear", {"type": "L1", "weights": None, "positiv
 class Base:
     """An honest certificate with its data."""
 
-    def __init__(self, X, y, *, weights=None, free=None, intercept=False, steps=None, **pieces):
+    def __init__(self, X, y, *, weights=None, free=None, intercept=False, blur=0.0, **pieces):
         self.X, self.y, self.weights, self.free = X, np.asarray(y, dtype=float), weights, free
         problem = Problem(X, y, sample_weight=weights, free=free, intercept=intercept, **pieces)
-        certificate = solve(problem, tol=1e-12, max_iter=steps).certificate()
+        certificate = solve(problem, tol=1e-12).certificate()
+        if blur:  # a point that is not the best
+            start = np.zeros(0) if problem.free is None else problem.free.origin
+            certificate = certify(problem, certificate.x * (1 + blur), start)
         self.content = certificate.content()
         self.stored = json.dumps(self.content)
         assert self.verdict(Told(self.content)).valid
@@ -136,7 +141,12 @@ def bases():
         Base(sparse.csr_array(A), b, gauge=Scaled(Simplex(), 0.5), penalty=Power(0.1, np.inf)),
         Base(A, b, gauge=Scaled(L2(), 2.0), penalty=Power(0.2, 3.0), **free, free=np.ones(5)),
         Base(X * 1e200, y, penalty=Ball(1e-180)),
-        Base(A, b, penalty=Linear(0.1), steps=1, **free),
+        Base(A, b, gauge=LInf(), penalty=Square(0.1)),
+        Base(A, b, penalty=Linear(0.1), blur=1e-3, **free),
+        Base(A, b, penalty=Square(0.1), blur=-1e-2),
+        Base(X[:, :3], y, penalty=Linear(0.25), blur=1e-2),
+        Base(A, counts, loss=Poisson(), gauge=NonNegative(), penalty=Square(0.05), blur=1e-3),
+        Base(A, signs, loss=Logistic(), gauge=Group([0, 1, 0, 1]), penalty=Square(0.05), blur=1e-4, **free),
     ]
 
 
@@ -302,7 +312,10 @@ def claim_narrow(rng, content, _, __):
             ends = [claims[name][side] for side in ("lower", "upper")]
             single = not isinstance(ends[0], list)
             pairs = zip(*([end] if single else end for end in ends), strict=True)
-            pairs = [(a, b) if None in (a, b) else (b - part * (b - a), a + part * (b - a)) for a, b in pairs]
+            pairs = [
+                (a, b) if None in (a, b) else ((a + b - part * (b - a)) / 2, (a + b + part * (b - a)) / 2)
+                for a, b in pairs
+            ]
             for k, side in enumerate(("lower", "upper")):
                 claims[name][side] = pairs[0][k] if single else [pair[k] for pair in pairs]
     if rng.random() < 0.3 and claims["gap"]:
