@@ -230,7 +230,7 @@ def borrow(rng, content, path, base):
 
 def claim_more(rng, content, _, __):
     """Change what is claimed, in the right form."""
-    claims, blocks = content["claims"], content["problem"]["blocks"]
+    claims, blocks = content["claims"], min(content["problem"]["blocks"], 8)  # it may have been changed before
     choice = rng.integers(7)
     if choice < 2:
         block = int(rng.integers(blocks))
@@ -266,7 +266,7 @@ def claim_more(rng, content, _, __):
 
 def match_intervals(rng, content):
     """Give every coefficient that is not claimed to be zero an interval, most without bounds."""
-    claims, entries = content["claims"], content["problem"]["shape"][0]
+    claims, entries = content["claims"], min(content["problem"]["shape"][0], 8)
     old = claims["intervals"]
     ends = dict(zip(old["index"], zip(old["lower"], old["upper"], strict=True), strict=True))
     if content["problem"]["blocks"] == entries:
