@@ -227,7 +227,7 @@ def run(first, count, report=print):
     tally, refused = Counter(), []
     signal.signal(signal.SIGALRM, _late)
     for seed in range(first, first + count):
-        signal.alarm(20)
+        signal.alarm(6)
         try:
             case = draw(seed)
             certificate = case.certificate()
