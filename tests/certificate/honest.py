@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -222,15 +223,29 @@ def _late(*_):
     raise TooLong
 
 
+@contextmanager
+def limit(seconds):
+    """Raise TooLong after some seconds, where the system can."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def run(first, count, report=print):
     """Return how many certificates of the seeds were accepted, silent, or never made, and the refusals."""
     tally, refused = Counter(), []
-    signal.signal(signal.SIGALRM, _late)
     for seed in range(first, first + count):
-        signal.alarm(6)
         try:
-            case = draw(seed)
-            certificate = case.certificate()
+            with limit(6):
+                case = draw(seed)
+                certificate = case.certificate()
         except TooLong:
             tally["too long"] += 1
             report(seed, "solve: too long")
@@ -243,8 +258,6 @@ def run(first, count, report=print):
             tally["crash"] += 1
             report(seed, "solve:", type(error).__name__, error)
             continue
-        finally:
-            signal.alarm(0)
         tally["certificates"] += 1
         tally["silent"] += not certificate.valid
         tally["decided"] += bool(certificate.valid and not certificate.undecided.any())
