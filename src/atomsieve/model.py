@@ -118,7 +118,7 @@ def load_model(path: Any) -> SavedModel:
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (RecursionError, ValueError) as error:  # too deep, no text, no JSON, numbers without end
         raise ValueError(f"{path} is not a model: it is no JSON ({error}).") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} is not a model: it does not say format {FORMAT!r}.")
@@ -126,7 +126,7 @@ def load_model(path: Any) -> SavedModel:
         raise ValueError(f"{path} has version {content.get('version')!r}; this module reads version {VERSION}.")
     try:
         return _model(content)
-    except (KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {type(error).__name__} ({error}).") from error
 
 

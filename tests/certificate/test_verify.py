@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import diags_array
+from scipy.sparse import coo_array, csr_array, diags_array, save_npz
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import atomsieve.certificate
@@ -272,6 +272,19 @@ def test_on_the_command_line(stored, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "NOT valid" in done.stdout
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "duplicates"])
+def test_sparse_files_on_the_command_line(form, tmp_path):
+    data, y = np.round(X[:6, :3]), Y[:6]
+    parts = (np.r_[data.ravel(), 0.5], (np.r_[np.repeat(range(6), 3), 2], np.r_[np.tile(range(3), 6), 1]))
+    stored = coo_array(parts, shape=(6, 3)) if form == "duplicates" else csr_array(data).asformat(form)
+    solve(Problem(stored, y, penalty=Linear(0.05))).certificate().save(tmp_path / "c.json")
+    save_npz(tmp_path / "X.npz", stored)
+    np.save(tmp_path / "y.npy", y)
+    files = [str(tmp_path / name) for name in ("c.json", "X.npz", "y.npy")]
+    done = subprocess.run([sys.executable, "-I", str(CHECKER), *files], capture_output=True, text=True, check=False)
+    assert "The certificate is valid" in done.stdout, done.stdout + done.stderr
 
 
 def test_large_data_are_checked_in_doubles(monkeypatch):

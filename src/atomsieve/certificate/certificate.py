@@ -15,6 +15,7 @@ import scipy
 from atomsieve.balls import UNIT, Ball
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.design.base import bounded
+from atomsieve.design.sparse import SparseDesign
 from atomsieve.files import write_text
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
@@ -209,7 +210,7 @@ class Certificate:
         """Read a certificate; `verify` is what checks it."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (RecursionError, ValueError) as error:  # too deep, no text, no JSON, numbers without end
             raise ValueError(f"{path} is not a certificate: it is no JSON ({error}).") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f"{path} is not a certificate: it does not say format {FORMAT!r}.")
@@ -217,7 +218,7 @@ class Certificate:
             raise ValueError(f"{path} has version {content.get('version')!r}; this package reads version {VERSION}.")
         try:
             return cls._from(content)
-        except (KeyError, TypeError, IndexError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is damaged: {type(error).__name__} ({error}).") from error
 
     def content(self) -> dict[str, Any]:
@@ -323,7 +324,8 @@ def describe(problem: Problem) -> dict[str, Any]:
 def _piece(piece: Piece) -> dict[str, Any]:
     """Return a piece as plain data."""
     parameters: Any = fields(piece)  # type: ignore[arg-type]
-    told = {f.name: _plain(getattr(piece, f.name)) for f in parameters if not f.name.startswith("_")}
+    names = [f.name for f in parameters if not f.name.startswith("_")]
+    told = {name: (_plain_matrix if name == "matrix" else _plain)(getattr(piece, name)) for name in names}
     if told.get("groups") is not None:  # labels may be of any kind
         labels: Any = getattr(piece, "groups")  # noqa: B009 -- only Group has it
         told["groups"] = np.unique(labels, return_inverse=True)[1].tolist()
@@ -333,10 +335,6 @@ def _piece(piece: Piece) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Piece):
         return _piece(value)
-    if hasattr(value, "tocoo"):  # rows and columns of what is not zero
-        entries = value.tocoo()
-        parts = {"row": entries.row, "column": entries.col, "value": entries.data}
-        return {"shape": list(value.shape)} | {name: part.tolist() for name, part in parts.items()}
     if isinstance(value, np.ndarray):
         return [_plain(v) for v in value.tolist()]
     if isinstance(value, np.generic):
@@ -344,6 +342,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(v) for v in value]
     return "inf" if value == np.inf else value
+
+
+def _plain_matrix(matrix: Any) -> Any:
+    """Return a matrix as designs read it: rows of doubles, or rows and columns of what is stored, duplicates added."""
+    if not hasattr(matrix, "tocoo"):
+        return np.asarray(matrix, dtype=np.float64).tolist()
+    entries = SparseDesign.of(matrix, "matrix").matrix.tocoo()
+    parts = {"row": entries.row, "column": entries.col, "value": entries.data}
+    return {"shape": list(matrix.shape)} | {name: part.tolist() for name, part in parts.items()}
 
 
 def digest_of(problem: Problem) -> str:

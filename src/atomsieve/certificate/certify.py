@@ -11,13 +11,15 @@ from atomsieve.certificate.certificate import Certificate
 from atomsieve.certificate.inverse import Dependency, determined, inverse_diagonal
 from atomsieve.certificate.penalties import conjugate, value
 from atomsieve.certificate.statement import Statement, Uncertain
+from atomsieve.free import UnsettledError
 from atomsieve.problem import Problem
 from atomsieve.signs import admissible
 from atomsieve.threads import one_thread
 from atomsieve.typing import Array, Index, Mask
 
 SLACK = 1 + 2.0**-20
-"""Claims are made with a gap larger by this factor, so that a checker with bounds of its own need not be as sharp."""
+"""Claims are made with a gap larger by this factor, and a value less certain by as much of the gap, so that a checker
+with bounds of its own need not be as sharp."""
 
 SHARP = 1 << 25
 """Entries of columns up to which products are taken in twice the precision."""
@@ -246,6 +248,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     if not math.isfinite(gap):
         raise Uncertain("the gap is not finite in double precision")
     gap = float(up(max(gap, 0.0) * SLACK))
+    objective = objective.widened(gap * (SLACK - 1))
     return Proof(statement, x, b, fit, slopes, z, shift, mass, sigma, shrink, objective, gap)
 
 
@@ -374,8 +377,8 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
             zero = proof.zero()
         else:
             zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
-    except Uncertain as reason:
-        return Certificate.nothing(problem, x, str(reason))
+    except (Uncertain, UnsettledError) as reason:
+        return Certificate.nothing(problem, np.where(np.isfinite(x), x, 0.0), str(reason))
     alive = ~zero & problem.eligible
     away, around, dependencies = proof.intervals(alive)
     least = statement.least_norms(np.abs(x))
@@ -391,6 +394,8 @@ def _feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array
     x = np.where(problem.eligible[statement.labels].reshape(x.shape), x, 0.0)
     x = admissible(x.ravel(), statement.signs).reshape(x.shape)
     limit = problem.penalty.limit
+    if not np.isfinite(x).all():
+        raise Uncertain("the coefficients are not finite in double precision")
     for _ in range(100):
         if limit == np.inf or math.isfinite(float(value(problem.penalty, _mass(statement, x)).mid)):
             break

@@ -19,7 +19,8 @@ A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant col
 
 GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
        phi with slope a and `sigma > S a`, theta is first multiplied by k < 1 so that `k sigma <= S a`, and
-       `gap = objective + sum_i s_i loss*(k theta_i / s_i)`, `reach = 2 gap`.
+       `gap = objective + sum_i s_i loss*(k theta_i / s_i)`, `reach = 2 gap`. For any phi this holds with k = 0, where
+       the sum is 0: no loss is negative.
 CURVE  Between the point and the optimum loss'(u_i) moves by at most `sqrt(reach M / s_i)`, M bounding loss''; so
        loss'' lies between some m_i and M_i there.
 ZERO   Block g is zero in every solution if `score_g + sqrt(reach) spread_g` is below `score_q - sqrt(reach) spread_q`
@@ -36,11 +37,13 @@ import argparse
 import hashlib
 import json
 import math
+import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from flint import arb, arb_mat, ctx
@@ -50,6 +53,21 @@ BALLS_UP_TO = 10_000_000
 
 PRECISION = 128
 """Bits."""
+
+DEPTH = 64
+"""How deep lists and objects may be nested."""
+
+DIGITS = 20
+"""Digits that a whole number may have."""
+
+ROOM = 1000
+"""How many columns of zeros a matrix may have, beside as many columns as there are entries in it and in the data."""
+
+MOST = 4000
+"""Columns beyond which no inverse is attempted; certificates attempt none either."""
+
+ROUNDS = 8
+"""How many balls around the free coefficients are tried before they are made much larger."""
 
 UNIT = 2.0**-53
 
@@ -81,17 +99,19 @@ def verify(certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free:
     checker = None
     try:
         content = read(certificate)
-        data = Data(content, X, y, sample_weight, free)
-        check_form(content)
-        if content["claims"]["valid"] is not True:
+        data = Data(X, y, sample_weight, free)
+        data.check_digest(content["data"]["sha256"])
+        gauge = Gauge(content["problem"]["gauge"], data.shape)
+        check_sizes(content, data, gauge)
+        if not content["claims"]["valid"]:
             check_silence(content)
             return Verification(True, "it claims nothing.", 0, _method(None))
-        checker = Checker(content, data)
+        checker = Checker(content, data, gauge)
         checker.check()
     except Refused as refusal:
         return Verification(False, str(refusal), 0 if checker is None else checker.checked, _method(checker))
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError) as error:
-        sentence = f"the file or the data are malformed: {type(error).__name__} ({error})"
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
+        sentence = f"the file or the data are malformed: {type(error).__name__} ({str(error)[:200]})"
         return Verification(False, sentence, 0, _method(checker))
     finally:
         ctx.prec = bits
@@ -104,87 +124,320 @@ def _method(checker: "Checker | None") -> str:
     return "ball arithmetic" if checker.all_in_balls else "ball arithmetic where it matters, bounded doubles elsewhere"
 
 
+# -- the form of the file ----------------------------------------------------------------------------------------------
+
+
 def read(certificate: Any) -> dict[str, Any]:
     """Return the content of a certificate, after its form and its seal were checked."""
-    if hasattr(certificate, "content"):
-        content = json.loads(json.dumps(certificate.content()))
-    else:
-        try:
-            content = json.loads(Path(certificate).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise Refused(f"the file cannot be read: {error}") from error
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise Refused(f"the file is truncated or no JSON: {error}") from error
+    content = parse(_text(certificate))
     if not isinstance(content, dict) or content.get("format") != "atomsieve certificate":
         raise Refused("this is no atomsieve certificate")
-    if content.get("version") != 1:
-        raise Refused(f"version {content.get('version')!r} of the format is not known")
+    version = content.get("version")
+    if type(version) is not int or version != 1:
+        raise Refused(f"version {_shown(version)} of the format is not known")
     told = {key: value for key, value in content.items() if key != "seal"}
-    if hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest() != content.get(
-        "seal"
-    ):
+    seal = hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    if seal != content.get("seal"):
         raise Refused("the seal does not fit: the file was changed after it was written")
+    check_form(content, FILE, "")
     return content
 
 
-def check_form(content: dict[str, Any]) -> None:
-    """Refuse lists that could be read in two ways: of different lengths, with repetitions, or of truth values."""
-    claims, point, problem = content["claims"], content["point"], content["problem"]
-    entries, blocks = math.prod(problem["shape"]), problem["blocks"]
-    for name, index, limit in (
-        ("point.x", point["x"]["index"], entries),
-        ("nonzero", claims["nonzero"], blocks),
-        ("undecided", claims["undecided"], blocks),
-        ("intervals", claims["intervals"]["index"], entries),
-        ("unpenalised", problem["unpenalised"], entries),
-    ):
-        whole = all(type(j) is int and 0 <= j < limit for j in index)
-        if not whole or sorted(set(index)) != index:
-            raise Refused(f"the indices of {name} are not increasing whole numbers in range")
-    if set(claims["nonzero"]) & set(claims["undecided"]):
-        raise Refused("a block is claimed to be decided and undecided")
-    intervals, free = claims["intervals"], claims["free"]
-    lists = [(point["x"]["value"], point["x"]["index"]), (intervals["lower"], intervals["index"])]
-    lists += [(intervals["upper"], intervals["index"]), (free["lower"], point["free"]), (free["upper"], point["free"])]
-    if any(len(values) != len(index) for values, index in lists):
-        raise Refused("lists that belong together have different lengths")
-    numbers = [*point["x"]["value"], *point["free"]]
-    bounds = [*intervals["lower"], *intervals["upper"], *free["lower"], *free["upper"]]
-    bounds += [claims["gap"], claims["value"]["lower"], claims["value"]["upper"]]
-    if not all(_is_number(v) for v in numbers) or not all(v is None or _is_number(v) for v in bounds):
-        raise Refused("a number is missing, or is none")
+def _text(certificate: Any) -> str:
+    """Return the text of a file, or the text that an object would write."""
+    if hasattr(certificate, "content"):
+        return json.dumps(certificate.content(), allow_nan=False)
+    try:
+        return Path(certificate).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"the file cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise Refused(f"the file is truncated or no JSON: {error}") from error
+
+
+def parse(text: str) -> Any:
+    """Read JSON, strictly: no key twice, no NaN, no huge whole numbers, no deep nesting."""
+    depth = 0
+    for bracket in re.findall(r"[][{}]", re.sub(r'"(?:[^"\\]+|\\.)*"?', "", text, flags=re.DOTALL)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > DEPTH:
+            raise Refused(f"the file is malformed: it is nested deeper than {DEPTH} levels")
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_int=_small, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise Refused(f"the file is truncated or no JSON: {error}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in content if keys.count(key) > 1) if len(keys) < ROOM else "a key"
+        raise Refused(f"the file is malformed: {_shown(twice)} is there twice")
+    return content
+
+
+def _small(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise Refused(f"the file is malformed: a whole number has more than {DIGITS} digits")
+    return int(digits)
+
+
+def _no_number(word: str) -> NoReturn:
+    raise Refused(f"the file is malformed: {word} is no number")
+
+
+def _shown(value: Any) -> str:
+    """Return how a value is shown in a sentence."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A value that is no object: how it is called, and how it is recognised."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class OrNull:
+    """A form, or null."""
+
+    form: Any
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """An object whose `type` says which parameters it has."""
+
+    role: str
+    kinds: dict[str, dict[str, Any]]
+
+
+def check_form(value: Any, form: Any, place: str) -> None:
+    """Refuse a value that is not of a form, wherever in it the fault is.
+
+    A form is a leaf, a list of one form, which lists of any length fit, or a dictionary of forms, which objects with
+    exactly these keys fit.
+    """
+    form = _stands_for(value, form, place)
+    if isinstance(form, Leaf):
+        if not form.fits(value):
+            raise Refused(f"the file is malformed: {place} must be {form.words}, not {_shown(value)}")
+    elif isinstance(form, list):
+        _check_list(value, form[0], place)
+    else:
+        _check_keys(value, form, place)
+        for key, part in form.items():
+            check_form(value[key], part, f"{place}.{key}" if place else key)
+
+
+def _stands_for(value: Any, form: Any, place: str) -> Any:
+    """Return the leaf, list or dictionary that a form means for this value."""
+    if isinstance(form, OrNull):
+        return NULL if value is None else form.form
+    if callable(form):
+        form = form(value)
+    return _kind(value, form, place) if isinstance(form, Kinds) else form
+
+
+def _check_list(value: Any, form: Any, place: str) -> None:
+    if not isinstance(value, list):
+        raise Refused(f"the file is malformed: {place} must be a list")
+    if isinstance(form, Leaf) and all(map(form.fits, value)):
+        return
+    for k, part in enumerate(value):
+        check_form(part, form, f"{place}[{k}]")
+
+
+def _check_keys(value: Any, form: dict[str, Any], place: str) -> None:
+    where = place or "the file"
+    if not isinstance(value, dict):
+        raise Refused(f"the file is malformed: {where} must be an object")
+    for key in form:
+        if key not in value:
+            raise Refused(f"the file is malformed: {where} lacks {key!r}")
+    for key in value:
+        if key not in form:
+            raise Refused(f"the file is malformed: {where} has {_shown(key)}, which is not known to this checker")
+
+
+def _kind(value: Any, form: Kinds, place: str) -> dict[str, Any]:
+    """Return the form of a piece."""
+    if not isinstance(value, dict) or type(value.get("type")) is not str:
+        raise Refused(f"the file is malformed: {place} has no type")
+    if value["type"] not in form.kinds:
+        raise Refused(f"the {form.role} {value['type'][:40]} is not known to this checker")
+    return {"type": TEXT} | form.kinds[value["type"]]
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and abs(value) <= 2**53
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return (type(value) is float and math.isfinite(value)) or _is_whole(value)
+
+
+def _is_increasing(value: Any) -> bool:
+    whole = isinstance(value, list) and all(_is_whole(v) for v in value)
+    return whole and all(a < b for a, b in zip([-1, *value], value))
+
+
+TEXT = Leaf("a text", lambda v: type(v) is str)
+TRUTH = Leaf("true or false", lambda v: type(v) is bool)
+WHOLE = Leaf("a whole number", _is_whole)
+COUNT = Leaf("a whole number that is not negative", lambda v: _is_whole(v) and v >= 0)
+NUMBER = Leaf("a number", _is_number)
+BOUND = Leaf("a number or null", lambda v: v is None or _is_number(v))
+POSITIVE = Leaf("a positive number", lambda v: _is_number(v) and v > 0)
+PRICE = Leaf('a number that is not negative, or "inf"', lambda v: v == "inf" or (_is_number(v) and v >= 0))
+EXPONENT = Leaf('a number greater than 1, or "inf"', lambda v: v == "inf" or (_is_number(v) and v > 1))
+NULL = Leaf("null", lambda v: v is None)
+NON_NEGATIVE = Leaf('"NonNegative"', lambda v: v == "NonNegative")
+INDICES = Leaf("increasing whole numbers", _is_increasing)
+
+LOSS = Kinds("loss", {"Squared": {}, "Huber": {"delta": POSITIVE}, "SquaredHinge": {}, "Logistic": {}, "Poisson": {}})
+
+PENALTY = Kinds(
+    "penalty",
+    {
+        "Linear": {"strength": POSITIVE},
+        "Square": {"strength": POSITIVE},
+        "LinearSquare": {"strength": POSITIVE, "square": POSITIVE},
+        "Power": {"strength": POSITIVE, "p": EXPONENT},
+        "Ball": {"radius": POSITIVE},
+        "LogBarrier": {"radius": POSITIVE, "sharpness": POSITIVE},
+    },
+)
+
+PLACES = {"shape": [COUNT], "row": [COUNT], "column": [COUNT], "value": [NUMBER]}
+
+BLOCKS: dict[str, dict[str, Any]] = {
+    "L1": {"weights": OrNull([PRICE]), "positive": OrNull([TRUTH])},
+    "NonNegative": {"weights": OrNull([PRICE])},
+    "Simplex": {"weights": NULL},
+    "Group": {"groups": OrNull([COUNT]), "weights": OrNull([POSITIVE])},
+    "L2": {},
+    "LInf": {},
+}
+
+
+def _matrix_form(value: Any) -> Any:
+    """Return the form of a matrix: the places and values of what is not zero, or rows of numbers."""
+    return PLACES if isinstance(value, dict) else [[NUMBER]]
+
+
+def _gauge_form(_: Any) -> Kinds:
+    """Return the form of a gauge, which other gauges may be made of."""
+    made: dict[str, dict[str, Any]] = {
+        "Scaled": {"gauge": _gauge_form, "radius": POSITIVE},
+        "Image": {"gauge": _gauge_form, "matrix": _matrix_form},
+        "Atoms": {"gauge": {"type": NON_NEGATIVE, "weights": NULL}, "matrix": _matrix_form},
+    }
+    return Kinds("gauge", BLOCKS | made)
+
+
+FILE: dict[str, Any] = {
+    "format": TEXT,
+    "version": COUNT,
+    "problem": {
+        "loss": LOSS,
+        "gauge": _gauge_form,
+        "penalty": PENALTY,
+        "intercept": TRUTH,
+        "free": COUNT,
+        "weighted": TRUTH,
+        "unpenalised": INDICES,
+        "samples": COUNT,
+        "shape": [COUNT],
+        "blocks": COUNT,
+    },
+    "data": {"sha256": TEXT},
+    "versions": {"numpy": TEXT, "scipy": TEXT},
+    "assumptions": [TEXT],
+    "point": {"x": {"index": INDICES, "value": [NUMBER]}, "free": [NUMBER]},
+    "remarks": {"reason": TEXT, "margin": BOUND},
+    "claims": {
+        "valid": TRUTH,
+        "value": {"lower": BOUND, "upper": BOUND},
+        "gap": BOUND,
+        "nonzero": INDICES,
+        "undecided": INDICES,
+        "dependencies": [{"column": WHOLE, "of": [WHOLE], "times": [NUMBER]}],
+        "intervals": {"index": INDICES, "lower": [BOUND], "upper": [BOUND]},
+        "free": {"lower": [BOUND], "upper": [BOUND]},
+    },
+    "seal": TEXT,
+}
+"""All that a file says: every key, and what stands there."""
+
+
+def check_sizes(content: dict[str, Any], data: "Data", gauge: "Gauge") -> None:
+    """Refuse a statement that does not fit the data and the gauge, and lists that do not fit the statement."""
+    claims, point, problem = content["claims"], content["point"], content["problem"]
+    stated = [problem[name] for name in ("shape", "blocks", "samples", "free", "unpenalised", "weighted")]
+    entries, blocks, own = len(gauge.labels), len(gauge.prices), data.given.shape[1]
+    if stated != [[entries], blocks, data.shape[0], own, gauge.free, bool((data.weights != 1).any())]:
+        raise Refused("what the certificate states of the problem does not fit the data and the gauge")
+    intervals, free = claims["intervals"], int(problem["intercept"]) + own + len(gauge.free)
+    lists = [(point["x"]["index"], point["x"]["value"])]
+    lists += [(intervals["index"], intervals[side]) for side in ("lower", "upper")]
+    lists += [(dependency["of"], dependency["times"]) for dependency in claims["dependencies"]]
+    lists += [(range(free), values) for values in (point["free"], claims["free"]["lower"], claims["free"]["upper"])]
+    if any(len(index) != len(values) for index, values in lists):
+        raise Refused("lists that belong together have different lengths")
+    indices = {"point.x": point["x"]["index"], "intervals": intervals["index"]}
+    limits = [(name, index, entries) for name, index in indices.items()]
+    limits += [(name, claims[name], blocks) for name in ("nonzero", "undecided")]
+    for name, index, limit in limits:
+        if index and index[-1] >= limit:
+            raise Refused(f"the indices of {name} are not increasing whole numbers in range")
+    if set(claims["nonzero"]) & set(claims["undecided"]):
+        raise Refused("a block is claimed to be decided and undecided")
+    check_dependencies(claims["dependencies"])
+
+
+def check_dependencies(dependencies: list[dict[str, Any]]) -> None:
+    """Refuse sums that could be read in two ways: a column given twice, a part that counts twice or not at all."""
+    columns = [dependency["column"] for dependency in dependencies]
+    twice = len(set(columns)) < len(columns) or any(len(set(d["of"])) < len(d["of"]) for d in dependencies)
+    if twice or any(factor == 0 for d in dependencies for factor in d["times"]):
+        raise Refused("a dependency names a column twice, or one that does not count")
 
 
 def check_silence(content: dict[str, Any]) -> None:
     """Refuse a certificate that says it claims nothing, and does."""
     claims, problem = content["claims"], content["problem"]
-    entries = [j for j in range(math.prod(problem["shape"])) if j not in set(problem["unpenalised"])]
     silent = [*claims["intervals"]["lower"], *claims["intervals"]["upper"], *claims["free"]["lower"], claims["gap"]]
     silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
-    if claims["nonzero"] or claims["intervals"]["index"] != entries or any(value is not None for value in silent):
+    speaks = claims["nonzero"] or claims["dependencies"] or any(value is not None for value in silent)
+    free = set(problem["unpenalised"])
+    if speaks or claims["intervals"]["index"] != [j for j in range(problem["shape"][0]) if j not in free]:
         raise Refused("it says that it claims nothing, and makes claims")
-    if len(claims["undecided"]) + len(problem["unpenalised"]) < problem["blocks"]:
+    if len(set(claims["undecided"]) | free) < problem["blocks"]:
         raise Refused("it says that it claims nothing, and leaves blocks out that are then claimed to be zero")
 
 
-class Data:
-    """X, y, weights and free columns as doubles, recognised by their digest; A and B made of them."""
+# -- the data ----------------------------------------------------------------------------------------------------------
 
-    def __init__(self, content: dict[str, Any], X: Any, y: Any, sample_weight: Any, free: Any) -> None:
+
+class Data:
+    """X, y, weights and free columns as doubles."""
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, free: Any) -> None:
         self.sparse = hasattr(X, "tocsc")
-        self.X: Any = X.tocsc().astype(np.float64) if self.sparse else np.asarray(X, dtype=np.float64)
+        self.X: Any = _without_duplicates(X) if self.sparse else np.asarray(X, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64).ravel()
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
-        given = np.zeros((len(y), 0)) if free is None else np.asarray(free, dtype=np.float64).reshape(len(y), -1)
+        given = np.zeros((len(y), 0)) if free is None else np.asarray(free, dtype=np.float64)
         shape = self.X.shape
-        if len(shape) != 2 or shape[0] != len(y) or len(weights) != len(y):
-            raise Refused(
-                f"X has shape {shape}, y {len(y)} entries, the weights {len(weights)}: they do not fit together"
-            )
+        if len(shape) != 2 or not all(shape) or {shape[0]} != {len(y), len(weights), len(given)}:
+            lengths = f"y {len(y)} entries, the weights {len(weights)}, the free columns {len(given)}"
+            raise Refused(f"X has shape {shape}, {lengths}: they do not fit together")
+        given = given.reshape(len(y), -1)
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
             raise Refused("the sample weights must be finite, not negative, and not all 0")
         counted = weights > 0
@@ -195,7 +448,10 @@ class Data:
         stored = self.X.data if self.sparse else self.X
         if not (np.isfinite(stored).all() and np.isfinite(y).all() and np.isfinite(given).all()):
             raise Refused("X, y or the free columns hold numbers that are not finite")
-        if self._digest() != content["data"]["sha256"]:
+
+    def check_digest(self, stated: str) -> None:
+        """Refuse data that are not those of the certificate."""
+        if self._digest() != stated:
             raise Refused("the data are not those of the certificate: their digest differs")
 
     def _digest(self) -> str:
@@ -225,6 +481,18 @@ class Data:
         return np.asarray(self.X[:, index].toarray() if self.sparse else self.X[:, index])
 
 
+def _without_duplicates(X: Any) -> Any:
+    """Return a sparse matrix of doubles, by columns; entries that are stored in parts are added up, in their order."""
+    matrix = (X if X.format in ("csr", "csc") else X.tocsc()).astype(np.float64)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix.tocsc()
+
+
+# -- the pieces --------------------------------------------------------------------------------------------------------
+
+
 def power(x: arb, p: arb) -> arb:
     """Return x^p for x >= 0."""
     return (p * x.log()).exp() if x > 0 else (arb(0) if x == 0 else _cannot("a power of a number that may be 0"))
@@ -239,7 +507,7 @@ PENALTIES: dict[str, tuple[Any, Any, Any]] = {  # phi(s), phi*(t), phi'(0); p ho
     "Square": (lambda p, s: p["strength"] * s * s / 2, lambda p, t: t * t / (2 * p["strength"]), lambda p: arb(0)),
     "LinearSquare": (
         lambda p, s: p["strength"] * s + p["square"] * s * s / 2,
-        lambda p, t: _positive(t - p["strength"]) ** 2 / (2 * p["square"]),
+        lambda p, t: square(_positive(t - p["strength"])) / (2 * p["square"]),
         lambda p: p["strength"],
     ),
     "Power": (
@@ -258,6 +526,11 @@ PENALTIES: dict[str, tuple[Any, Any, Any]] = {  # phi(s), phi*(t), phi'(0); p ho
         lambda p: arb(0),
     ),
 }
+
+
+def square(v: arb) -> arb:
+    """Return the square; `v ** 2` is not a number where v may be 0."""
+    return v * v
 
 
 def root(v: arb) -> arb:
@@ -287,9 +560,7 @@ class Loss:
 
     def __init__(self, piece: dict[str, Any]) -> None:
         self.kind = piece["type"]
-        self.delta = arb(_parameter(piece, "delta") if self.kind == "Huber" else 1.0)
-        if self.kind not in ("Squared", "Huber", "SquaredHinge", "Logistic", "Poisson"):
-            raise Refused(f"the loss {self.kind} is not known to this checker")
+        self.delta = arb(piece.get("delta", 1))
 
     def check_targets(self, y: np.ndarray) -> None:
         """Refuse targets for which the formulas do not hold."""
@@ -301,11 +572,14 @@ class Loss:
     def most(self, low: arb, high: arb, y: float, reach: arb) -> arb:
         """Return a bound of loss'' from slopes between low and high to the optimum; reach is divided by the weight.
 
-        Poisson: `(v - u)(exp(v) - exp(u)) >= exp(u) (v - u)^2` for v > u, the Bregman distance at least half of that.
+        Poisson, for v > u: `(v - u)(exp(v) - exp(u)) >= exp(u) (v - u)^2`, the Bregman distance at least half of that.
+        And `log(t) (t - 1) >= t - 2` and `2 (t log(t) - t + 1) >= t - 2` for t = exp(v - u) > 1, which bounds exp(v)
+        by `reach + 2 exp(u)`, also where exp(u) may be 0.
         """
         if self.kind == "Poisson":
-            least = low + arb(y)
-            return (high + arb(y)) * root(reach / least).exp() if least > 0 else _cannot("the curvature at a rate of 0")
+            least, most = low + arb(y), high + arb(y)
+            anyhow = arb((reach + 2 * _positive(most)).upper())
+            return anyhow.min(arb((most * root(reach / least).exp()).upper())) if least > 0 else anyhow
         return arb(0.25) if self.kind == "Logistic" else arb(1)
 
     def slope(self, u: arb, y: float) -> arb:
@@ -323,8 +597,14 @@ class Loss:
             return u.exp() - arb(y) * u + self._offset(y)
         if self.kind == "Logistic":
             return (1 + (-y * u).exp()).log() if y * u > -50 else -y * u + (1 + (y * u).exp()).log()
-        t = self.slope(u, y)
-        return t * (u - arb(y) - t / 2) if self.kind == "Huber" else t * t / 2
+        return self._huber(u - arb(y)) if self.kind == "Huber" else square(self.slope(u, y)) / 2
+
+    def _huber(self, residual: arb) -> arb:
+        """Return the value at the middle of a ball, give or take the largest slope times its radius."""
+        middle = arb(residual.mid())
+        t = _within(middle, -self.delta, self.delta)
+        steepest = arb(abs(residual).upper()).min(self.delta)
+        return t * (middle - t / 2) + arb(0, (steepest * arb(residual.rad())).upper())
 
     def conjugate(self, t: arb, y: float) -> arb:
         """Return an upper bound; it is convex, so that the ends of t decide."""
@@ -375,100 +655,131 @@ def _within(t: arb, low: arb, high: arb) -> arb:
     return t.max(low).min(high)
 
 
-def _parameter(piece: dict[str, Any], name: str) -> float:
-    """Return a parameter, which must be a positive number."""
-    value = piece[name]
-    if not (_is_number(value) and value > 0):
-        raise Refused(f"{piece['type']}: {name} must be a positive number")
-    return float(value)
-
-
 class Gauge:
     """Blocks of coefficients with their prices, and the matrix in front of them, None where there is none."""
 
-    def __init__(self, piece: dict[str, Any], features: int) -> None:
-        self.matrix: np.ndarray | None = None
-        scale = arb(1)
-        while piece["type"] in ("Scaled", "Image", "Atoms"):
+    def __init__(self, piece: dict[str, Any], shape: tuple[int, int]) -> None:
+        self.matrix: Matrix | None = None
+        scale, features = arb(1), shape[1]
+        while "gauge" in piece:
             if piece["type"] == "Scaled":
-                scale = scale * arb(_parameter(piece, "radius"))
+                scale = scale * arb(piece["radius"])
+            elif self.matrix is not None:
+                raise Refused("an Image of an Image is not known to this checker")
             else:
-                matrix = _matrix(piece["matrix"])
-                if self.matrix is not None:
-                    raise Refused("an Image of an Image is not known to this checker")
-                self.matrix, features = matrix, matrix.shape[1]
-            piece = piece["gauge"] if piece["type"] != "Atoms" else {"type": "NonNegative", "weights": None}
-        kind, weights = piece["type"], piece.get("weights")
-        if kind not in ("L1", "NonNegative", "Simplex", "Group", "L2"):
-            raise Refused(f"the gauge {kind} is not known to this checker")
-        self.signed = _signs(piece, features)
-        self.labels = np.arange(features)
-        if kind == "L2":
-            self.labels = np.zeros(features, dtype=int)
-        if kind == "Group" and piece["groups"] is not None:
-            self.labels = np.unique(np.array(piece["groups"]), return_inverse=True)[1]
-        blocks = int(self.labels.max()) + 1
-        floats = [1.0] * blocks if weights is None else [math.inf if w == "inf" else float(w) for w in weights]
-        if len(floats) != blocks or not all(w >= 0 for w in floats):
-            raise Refused("there must be one weight for every block, none negative")
-        if (kind != "L1" and 0.0 in floats) or (kind in ("Group", "L2") and math.inf in floats):
-            raise Refused(f"{kind} has no such weights")
-        if kind == "L1" and any(w == 0 and not both for w, both in zip(floats, self.signed)):
+                self.matrix = Matrix(piece["matrix"], shape)
+                features = self.matrix.width
+            piece = piece["gauge"]
+        self.kind: str = piece["type"]
+        self.coordinates = self.kind not in ("Group", "L2", "LInf")
+        self.signed = self._signs(piece.get("positive"), features)
+        self.labels = self._labels(piece.get("groups"), features)
+        weights = self._weights(piece.get("weights"), int(self.labels.max()) + 1)
+        self.free = [g for g, w in enumerate(weights) if w == 0]
+        self.barred = {g for g, w in enumerate(weights) if w == math.inf}
+        self.prices = [arb(w) / scale if 0 < w < math.inf else arb(0) for w in weights]
+
+    def _signs(self, positive: list[bool] | None, features: int) -> list[bool]:
+        """Return which coefficients may be negative."""
+        if positive is None:
+            return [self.kind not in ("NonNegative", "Simplex")] * features
+        if len(positive) != features:
+            raise Refused(f"positive has {len(positive)} truth values for {features} coefficients")
+        return [not value for value in positive]
+
+    def _labels(self, groups: list[int] | None, features: int) -> np.ndarray:
+        """Return the block of every coefficient."""
+        if groups is None:
+            return np.zeros(features, dtype=int) if self.kind in ("L2", "LInf") else np.arange(features)
+        if len(groups) != features:
+            raise Refused(f"the groups have {len(groups)} labels for {features} coefficients")
+        if set(groups) != set(range(len(set(groups)))):
+            raise Refused("the groups are not numbered 0, 1, 2 and so on")
+        return np.array(groups)
+
+    def _weights(self, stated: list[Any] | None, blocks: int) -> list[float]:
+        """Return the price of every block before scaling."""
+        weights = [1.0] * blocks if stated is None else [math.inf if w == "inf" else float(w) for w in stated]
+        if len(weights) != blocks:
+            raise Refused(f"there are {len(weights)} weights for {blocks} blocks: every block needs one")
+        if self.kind != "L1" and 0.0 in weights:
+            raise Refused(f"{self.kind} has no weights of 0")
+        if any(w == 0 and not both for w, both in zip(weights, self.signed)):
             raise Refused("a coefficient that must not be negative needs a price")
-        self.free = [g for g in range(blocks) if floats[g] == 0]
-        self.barred = {g for g in range(blocks) if floats[g] == math.inf}
-        self.prices = [arb(w) / scale if 0 < w < math.inf else arb(0) for w in floats]
-        self.coordinates = kind not in ("Group", "L2")
+        return weights
 
     def counts(self, block: int) -> bool:
         """Return whether a block has a price."""
         return block not in self.barred and not self.prices[block] == 0
 
 
-def _signs(piece: dict[str, Any], features: int) -> list[bool]:
-    """Return which coefficients may be negative."""
-    kind, positive = piece["type"], piece.get("positive")
-    if positive is None:
-        return [kind not in ("NonNegative", "Simplex")] * features
-    if kind != "L1" or not isinstance(positive, list) or len(positive) != features:
-        raise Refused("positive is for L1, and must be one truth value for every coefficient")
-    if not all(type(value) is bool for value in positive):
-        raise Refused("positive must hold true and false, nothing else")
-    return [not value for value in positive]
+class Matrix:
+    """The matrix of an Image or Atoms gauge: what is not zero in it, sorted by columns."""
+
+    def __init__(self, content: Any, shape: tuple[int, int]) -> None:
+        rows, columns, values, (height, width) = _places(content)
+        if height != shape[1]:
+            raise Refused(f"the matrix of the gauge has {height} rows, and X has {shape[1]} columns")
+        if not 0 < width <= ROOM + len(values) + shape[0] * shape[1]:
+            raise Refused(f"the matrix of the gauge cannot have {width} columns")
+        if rows and not (max(rows) < height and max(columns) < width):
+            raise Refused("the matrix has places outside its shape")
+        self.height, self.width = height, width
+        order = np.argsort(np.array(columns, dtype=int), kind="stable")
+        self._rows, self._values = np.array(rows, dtype=int)[order], np.array(values, dtype=np.float64)[order]
+        self._starts = np.searchsorted(np.array(columns, dtype=int)[order], np.arange(width + 1))
+
+    def columns(self, index: list[int]) -> np.ndarray:
+        """Return columns as a dense array."""
+        dense = np.zeros((self.height, len(index)))
+        for k, j in enumerate(index):
+            part = slice(self._starts[j], self._starts[j + 1])
+            dense[self._rows[part], k] = self._values[part]
+        return dense
+
+
+def _places(content: Any) -> tuple[list[int], list[int], list[float], tuple[int, int]]:
+    """Return rows, columns and values of what is not zero in a matrix, and its shape."""
+    if isinstance(content, dict):
+        rows, columns, values, shape = (content[name] for name in ("row", "column", "value", "shape"))
+        if len(shape) != 2 or not len(set(zip(rows, columns))) == len(rows) == len(columns) == len(values):
+            raise Refused("the matrix has places that repeat, values without a place, or no shape")
+        return rows, columns, values, (shape[0], shape[1])
+    width = len(content[0]) if content else 0
+    if any(len(row) != width for row in content):
+        raise Refused("the rows of the matrix have different lengths")
+    filled = [(i, j, v) for i, row in enumerate(content) for j, v in enumerate(row) if v != 0]
+    rows, columns, values = ([place[k] for place in filled] for k in range(3))
+    return rows, columns, values, (len(content), width)
+
+
+# -- the claims --------------------------------------------------------------------------------------------------------
 
 
 class Checker:
     """Derives everything at the point of the certificate, and compares."""
 
-    def __init__(self, content: dict[str, Any], data: Data) -> None:
+    def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         self.claims, self.point, problem = content["claims"], content["point"], content["problem"]
-        self.data, self.checked = data, 0
-        if type(problem["intercept"]) is not bool:
-            raise Refused("intercept must be true or false")
-        self.loss, self.gauge = Loss(problem["loss"]), Gauge(problem["gauge"], data.shape[1])
-        kind = problem["penalty"]["type"]
-        if kind == "Power" and problem["penalty"]["p"] == "inf":
-            kind, problem["penalty"] = "Ball", {"type": "Ball", "radius": 1.0}
-        if kind not in PENALTIES:
-            raise Refused(f"the penalty {kind} is not known to this checker")
+        self.data, self.gauge, self.checked = data, gauge, 0
+        if gauge.kind == "LInf":
+            raise Refused("claims about the gauge LInf are not known to this checker")
+        self.loss = Loss(problem["loss"])
         self.loss.check_targets(data.y)
-        self.penalty = {k: arb(_parameter(problem["penalty"], k)) for k in problem["penalty"] if k != "type"}
-        if kind == "Power" and not self.penalty["p"] > 1:
-            raise Refused("Power: p must be greater than 1")
-        self.phi, self.phi_conjugate, self.phi_slope = PENALTIES[kind]
+        penalty = problem["penalty"]
+        if penalty["type"] == "Power" and penalty["p"] == "inf":
+            penalty = {"type": "Ball", "radius": 1}
+        self.penalty = {name: arb(value) for name, value in penalty.items() if name != "type"}
+        self.phi, self.phi_conjugate, self.phi_slope = PENALTIES[penalty["type"]]
         self.weights = [arb(w) for w in data.weights.tolist()]
         self.total = sum(self.weights, arb(0))
-        self.n, self.d = data.shape[0], len(self.gauge.labels)
+        self.n, self.d = data.shape[0], len(gauge.labels)
+        self.width = max(1, (1 << 20) // max(data.shape))
         self.all_in_balls = self.n * self.d <= BALLS_UP_TO
         parts = [np.ones((self.n, int(problem["intercept"]))), data.given]
         self.B = [arb_mat([[float(v)] for v in column]) for part in parts for column in part.T]
-        self.B += [self._columns([j])[0] for j in self.gauge.free]
-        self.given = len(self.B) - len(self.gauge.free)
-        weighted = bool((data.weights != 1).any())
-        stated = [problem[name] for name in ("shape", "blocks", "samples", "free", "unpenalised", "weighted")]
-        found = [[self.d], len(self.gauge.prices), self.n, data.given.shape[1], self.gauge.free, weighted]
-        if len(self.B) != len(self.point["free"]) or stated != found:
-            raise Refused("what the certificate states of the problem does not fit the data and the gauge")
+        self.B += [self._columns([j])[0] for j in gauge.free]
+        self.given = len(self.B) - len(gauge.free)
 
     def check(self) -> None:
         """Raise Refused at the first claim that does not follow."""
@@ -489,7 +800,7 @@ class Checker:
         """Return columns of A, exact or with their rounding."""
         if self.gauge.matrix is None:
             return [arb_mat([[v] for v in column]) for column in self.data.columns(index).T.tolist()]
-        part = self.gauge.matrix[:, index]
+        part = self.gauge.matrix.columns(index)
         used = np.flatnonzero(part.any(axis=1))
         if not len(used):
             return [arb_mat(self.n, 1) for _ in index]
@@ -500,10 +811,10 @@ class Checker:
         """Return z = -A' theta, for large data with a bound of the rounding of doubles where no claim is close."""
         if self.gauge.matrix is not None:
             theta = self.theta.transpose()
-            return [-(theta * column)[0, 0] for column in self._columns(list(range(self.d)))]
+            parts = (range(self.d)[start : start + self.width] for start in range(0, self.d, self.width))
+            return [-(theta * column)[0, 0] for part in parts for column in self._columns(list(part))]
         z: list[Any] = [None] * self.d
-        width = max(1, (1 << 20) // self.n)
-        rows = self.theta.transpose()
+        width, rows = self.width, self.theta.transpose()
         if self.all_in_balls:
             for start in range(0, self.d, width):
                 product = rows * arb_mat(self.data.columns(slice(start, start + width)).tolist())
@@ -536,7 +847,7 @@ class Checker:
         """Derive u, theta, z, scores, mass and the gap."""
         index, values = self.point["x"]["index"], [arb(v) for v in self.point["x"]["value"]]
         self.x = dict(zip(index, values))
-        if any(not 0 <= j < self.d or not self.gauge.counts(self.gauge.labels[j]) for j in index):
+        if not all(self.gauge.counts(self.gauge.labels[j]) for j in index):
             raise Refused("the point has weight where the problem has no coefficient with a price")
         fit = arb_mat(self.n, 1)
         for start in range(0, len(index), 64):
@@ -554,7 +865,7 @@ class Checker:
             norms[self.gauge.labels[j]] = norms.get(self.gauge.labels[j], arb(0)) + v * v
             if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
-        mass = sum((self.gauge.prices[g] * root(square) for g, square in norms.items()), arb(0))
+        mass = sum((self.gauge.prices[g] * root(v) for g, v in norms.items()), arb(0))
         losses = sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
         charge = self.total * self.phi(self.penalty, mass)
         self.objective = losses + charge
@@ -572,6 +883,15 @@ class Checker:
             self.scores = {g: score * self.shrink for g, score in self.scores.items()}
         self.gap = _positive(arb(gap.upper()))
         self.reach = factor * self.gap
+        self._compare_with_zero()
+
+    def _compare_with_zero(self) -> None:
+        """GAP with k = 0: the objective itself, where that is less."""
+        most = arb(self.objective.upper())
+        self.gap = most if most < self.gap else self.gap
+        if 2 * most < self.reach:
+            self.shrink, self.reach = arb(0), 2 * most
+            self.scores = dict.fromkeys(self.scores, arb(0))
 
     def _block_scores(self) -> dict[int, arb]:
         """Return the score of every block with a price."""
@@ -593,37 +913,50 @@ class Checker:
         for column, value in zip(self.B, b):
             fit = fit + column * value
         u = list(fit.entries())
-        sums = [
-            d for d in self.claims["dependencies"] if d["column"] < 0
-        ]  # free columns that add nothing to the others
+        sums = [d for d in self.claims["dependencies"] if d["column"] < 0]  # they add nothing to the others
         self._sums(sums, [-1 - k for k in range(len(b))])
-        self.used = used = [k for k in range(len(b)) if -1 - k not in {d["column"] for d in sums}]
+        left_out = {d["column"] for d in sums}
+        self.used = used = [k for k in range(len(b)) if -1 - k not in left_out]
         self.shift = arb(0)
         if not used:
             return u
-        y = self.data.y.tolist()
         largest = {k: max(float(abs(v).upper()) for v in self.B[k].entries()) for k in used}
-        self.unit = {k: 2.0 ** -round(math.log2(largest[k])) if largest[k] > 0 else 1.0 for k in used}
-        columns = [self.B[k] * arb(self.unit[k]) for k in used]  # entries of about 1 at most
+        self.unit = {k: arb(2) ** -round(math.log2(largest[k])) if largest[k] > 0 else arb(1) for k in used}
+        columns = [self.B[k] * self.unit[k] for k in used]  # entries of about 1 at most
+        lengths = [root(sum((square(column[i, 0]) for column in columns), arb(0))) for i in range(self.n)]
+        self.shift = self._enclose(u, columns, lengths)
+        return [v + arb(0, (r * self.shift).upper()) for v, r in zip(u, lengths)]
+
+    def _enclose(self, u: list[arb], columns: list[arb_mat], lengths: list[arb]) -> arb:
+        """Return a bound of the distance from b to the minimiser, in the units of the columns.
+
+        The distance that one ball gives is the radius of the next, until it is contained in its ball. At first the
+        radius grows no faster than it must, because the curvature on a larger ball may be 0.
+        """
+        y = self.data.y.tolist()
         theta = arb_mat([[w * self.loss.slope(v, t) for w, v, t in zip(self.weights, u, y)]])
-        gradient = root(sum(((theta * column)[0, 0] ** 2 for column in columns), arb(0)))
-        lengths = [root(sum((column[i, 0] ** 2 for column in columns), arb(0))) for i in range(self.n)]
-        radius = arb(0)
-        for _ in range(4):
+        gradient = root(sum((square((theta * column)[0, 0]) for column in columns), arb(0)))
+
+        def away(radius: arb) -> arb:
             least = []
             for v, r, t in zip(u, lengths, y):
                 ends = [self.loss.slope(v - r * radius, t), self.loss.slope(v + r * radius, t)]
                 least.append(self.loss.bends(arb(ends[0].lower()), arb(ends[1].upper()), t)[0])
             inverse = self._inverse(columns, least)
-            bound = gradient * sum((inverse[k, k] for k in range(len(used))), arb(0))
-            if radius > 0 and bound < radius:
-                self.shift = arb(bound.upper())
-                return [v + arb(0, (r * self.shift).upper()) for v, r in zip(u, lengths)]
-            radius = arb(bound.upper()) * 8 + arb(2.0) ** -400
+            return arb((gradient * sum((inverse[k, k] for k in range(len(columns))), arb(0))).upper())
+
+        first = bound = away(arb(0))
+        for factor in (0,) * ROUNDS + (4, 64, 2**20):
+            radius = (bound * (1 + arb(2) ** -41)).max(factor * first) + arb(2) ** -1000
+            bound = away(radius)
+            if bound < radius:
+                return bound
         raise Refused("the best free coefficients (intercept) cannot be enclosed")
 
     def _inverse(self, columns: list[arb_mat], least: list[arb]) -> arb_mat:
         """Return the inverse of `C' diag(s m) C`, with bounds; raise Refused where it is not proven to exist."""
+        if len(columns) > min(self.n, MOST):
+            raise Refused(f"{len(columns)} columns are more than there are samples, or than {MOST}")
         C = arb_mat([[column[i, 0] for column in columns] for i in range(self.n)])
         weighted = arb_mat(
             [
@@ -666,11 +999,10 @@ class Checker:
 
     def _spreads(self) -> list[float]:
         """Return upper bounds of the spread of every block, in doubles rounded up."""
-        width = max(1, (1 << 20) // self.n)
         lengths = np.zeros(self.d)
         roots = np.array([_above(root(arb(float(m)))) for m in self.metric])
-        for start in range(0, self.d, width):
-            index = list(range(start, min(start + width, self.d)))
+        for start in range(0, self.d, self.width):
+            index = list(range(start, min(start + self.width, self.d)))
             if self.gauge.matrix is None:
                 block = np.abs(self.data.columns(index))
             else:
@@ -678,7 +1010,7 @@ class Checker:
             lengths[index] = _lengths(block * roots[:, None])
         squares = {g: arb(0) for g in range(len(self.gauge.prices))}
         for g, length in zip(self.gauge.labels.tolist(), lengths.tolist()):
-            squares[g] += arb(length) ** 2
+            squares[g] += square(arb(length))
         prices = enumerate(self.gauge.prices)
         return [_above(root(squares[g]) / p) if self.gauge.counts(g) else math.inf for g, p in prices]
 
@@ -686,84 +1018,108 @@ class Checker:
         """ZERO."""
         told = set(self.claims["nonzero"]) | set(self.claims["undecided"]) | set(self.gauge.free)
         zero = [g for g in range(len(self.gauge.prices)) if g not in told and g not in self.gauge.barred]
+        carried = {self.gauge.labels[j] for j in self.x}
         radius, spreads = arb(root(self.reach).upper()), self._spreads()
-        slope = self.total * self.phi_slope(self.penalty)
-        order = sorted(self.scores, key=lambda g: -float(self.scores[g].mid()))[:50]
-        floor, best = slope, order[0] if order else None
-        for g in order:
-            candidate = self.scores[g] - radius * arb(spreads[g])
+        floor = self.total * self.phi_slope(self.penalty)
+        for g, score in self.scores.items():
+            candidate = score - radius * arb(spreads[g])
             floor = candidate if candidate > floor else floor
+        rivals = sorted((g for g, v in self.scores.items() if v > 0), key=lambda g: -float(self.scores[g].mid()))
         for g in zero:
-            if g not in self.scores:
-                self._claim(False, f"block {g} is free of charge and cannot be proven zero")
             self._claim(
-                self.scores[g] + radius * arb(spreads[g]) < floor or self._beaten(g, best, radius),
+                self.scores[g] + radius * arb(spreads[g]) < floor or self._beaten(g, rivals, radius),
                 f"coefficient or block {g} is not proven zero",
             )
-            self._claim(
-                not any(self.gauge.labels[j] == g for j in self.x) or g in told,
-                f"block {g} carries weight at the point",
-            )
+            self._claim(g not in carried, f"block {g} carries weight at the point")
 
-    def _beaten(self, g: int, q: int | None, radius: arb) -> bool:
-        """Return whether the best atom beats coordinate g by the distance of their images."""
-        if not self.gauge.coordinates or q is None or g == q or not self.scores[q] > 0:
+    def _beaten(self, g: int, rivals: list[int], radius: arb) -> bool:
+        """Return whether one of the rivals, the best first, beats coordinate g by the distance of their images.
+
+        The one that does is moved to the front: it is likely to beat the next coordinate, too.
+        """
+        if not self.gauge.coordinates:
             return False
-        first, second = (column for column in self._columns([g, q]))
+        for k, q in enumerate(rivals):
+            if q != g and self._beats(q, g, radius):
+                rivals.insert(0, rivals.pop(k))
+                return True
+        return False
+
+    def _beats(self, q: int, g: int, radius: arb) -> bool:
+        """Return whether coordinate q beats coordinate g by the distance of their images."""
+        if not self.scores[g] < self.scores[q]:
+            return False
+        first, second = self._columns([g, q])
         side = 1 if self.z[q] > 0 else -1
         for sign in (1, -1) if self.gauge.signed[g] else (1,):
             difference = first * (sign / self.gauge.prices[g]) - second * (side / self.gauge.prices[q])
-            square = sum((arb(float(m)) * v * v for m, v in zip(self.metric, difference.entries())), arb(0))
-            if not sign * self.z[g] * self.shrink / self.gauge.prices[g] + radius * root(square) < self.scores[q]:
+            length = root(sum((arb(float(m)) * v * v for m, v in zip(self.metric, difference.entries())), arb(0)))
+            if not sign * self.z[g] * self.shrink / self.gauge.prices[g] + radius * length < self.scores[q]:
                 return False
         return True
 
     def _ranges(self) -> None:
         """RANGE, DEPENDENCY, NOT 0."""
-        told = sorted(set(self.claims["nonzero"]) | set(self.claims["undecided"]))
-        rows = [j for j in range(self.d) if self.gauge.labels[j] in told and self.gauge.counts(self.gauge.labels[j])]
+        told = {*self.claims["nonzero"], *self.claims["undecided"]}
+        rows = [j for j, g in enumerate(self.gauge.labels.tolist()) if g in told and self.gauge.counts(g)]
         names = [-1 - k for k in self.used] + rows
-        involved = self._sums([d for d in self.claims["dependencies"] if d["column"] >= 0], names)
-        involved |= {name for d in self.claims["dependencies"] if d["column"] < 0 for name in (d["column"], *d["of"])}
-        independent = [name for name in names if name not in {d["column"] for d in self.claims["dependencies"]}]
-        intervals = self.claims["intervals"]
-        low, high = dict(zip(intervals["index"], intervals["lower"])), dict(zip(intervals["index"], intervals["upper"]))
-        self._claim(
-            set(rows) <= set(low) <= set(range(self.d)), "a coefficient that is not proven zero has no interval"
-        )
-        zeros = all((low[j] is None or low[j] <= 0) and (high[j] is None or high[j] >= 0) for j in set(low) - set(rows))
-        self._claim(zeros, "the interval of a coefficient that is proven zero does not contain 0")
-        self._claim(not set(low) & set(self.gauge.free), "unpenalised coefficients have their intervals elsewhere")
-        # where no coefficient may be negative a lower bound of 0 is no claim
-        floor = {j: None if low[j] is not None and low[j] <= 0 and not self.gauge.signed[j] else low[j] for j in rows}
-        wanted = [j for j in rows if (floor[j], high[j]) != (None, None)]
+        dependencies = self.claims["dependencies"]
+        self._sums([d for d in dependencies if d["column"] >= 0], names)
+        sums = {d["column"] for d in dependencies}
+        involved = sums.union(*(d["of"] for d in dependencies))
+        bounds = self._bounds(rows)
         free = list(zip(self.claims["free"]["lower"], self.claims["free"]["upper"]))
-        bounded = [k for k, ends in enumerate(free) if ends != (None, None)]
+        told_of_free = [k for k, ends in enumerate(free) if ends != (None, None)]
         away: dict[int, arb] = {}
-        if wanted or bounded or self.claims["nonzero"]:
-            columns = [self.B[-1 - name] if name < 0 else self._columns([name])[0] for name in independent]
-            if columns:
-                inverse = self._inverse(columns, self.least)
-                for k, name in enumerate(independent):
-                    if name not in involved:
-                        away[name] = root(inverse[k, k] * self.reach)
-        for j in wanted:
-            self._claim(
-                self._fits(self.x.get(j, arb(0)), away.get(j), floor[j], high[j]),
-                f"the interval of coefficient {j} is too narrow",
-            )
-        for k in bounded:
-            spread = None if -1 - k not in away else away[-1 - k] + self.shift * arb(self.unit[k])
-            self._claim(
-                self._fits(arb(self.point["free"][k]), spread, *free[k]),
-                f"the interval of free coefficient {k} is too narrow",
-            )
+        if bounds or told_of_free or self.claims["nonzero"]:
+            away = self._distances([name for name in names if name not in sums], involved)
+        for j, ends in bounds.items():
+            fits = self._fits(self.x.get(j, arb(0)), away.get(j), *ends)
+            self._claim(fits, f"the interval of coefficient {j} is too narrow")
+        for k in told_of_free:
+            distance = None if -1 - k not in away else away[-1 - k] + self.shift * self.unit[k]
+            fits = self._fits(arb(self.point["free"][k]), distance, *free[k])
+            self._claim(fits, f"the interval of free coefficient {k} is too narrow")
+        self._not_zero(rows, away)
+
+    def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
+        """Return the bounds that are claims, of the coefficients that are not proven zero."""
+        index, *sides = (self.claims["intervals"][name] for name in ("index", "lower", "upper"))
+        ends = dict(zip(index, zip(*sides)))
+        self._claim(set(rows) <= set(ends), "a coefficient that is not proven zero has no interval")
+        self._claim(not set(ends) & set(self.gauge.free), "unpenalised coefficients have their intervals elsewhere")
+        others = [ends[j] for j in set(ends) - set(rows)]
+        zeros = all((low is None or low <= 0) and (high is None or high >= 0) for low, high in others)
+        self._claim(zeros, "the interval of a coefficient that is proven zero does not contain 0")
+        bounds = {}
+        for j in rows:
+            low, high = ends[j]
+            if low is not None and low <= 0 and not self.gauge.signed[j]:
+                low = None  # where no coefficient may be negative a lower bound of 0 is no claim
+            if (low, high) != (None, None):
+                bounds[j] = low, high
+        return bounds
+
+    def _distances(self, independent: list[int], involved: set[int]) -> dict[int, arb]:
+        """Return how far coefficients can be from the optimum, of those columns that are in no dependency."""
+        if not independent:
+            return {}
+        columns = [self.B[-1 - name] if name < 0 else self._columns([name])[0] for name in independent]
+        inverse = self._inverse(columns, self.least)
+        known = [(k, name) for k, name in enumerate(independent) if name not in involved]
+        return {name: root(inverse[k, k] * self.reach) for k, name in known}
+
+    def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
+        """NOT 0."""
+        entries: dict[int, list[int]] = {}
+        for j in rows:
+            entries.setdefault(int(self.gauge.labels[j]), []).append(j)
         for g in self.claims["nonzero"]:
-            entries = [j for j in rows if self.gauge.labels[j] == g]
-            known = all(j in away for j in entries)
-            size = sum((self.x.get(j, arb(0)) ** 2 for j in entries), arb(0))
-            blur = sum((away[j] ** 2 for j in entries), arb(0)) if known else arb(0)
-            self._claim(bool(entries) and known and size > blur, f"coefficient or block {g} is not proven non-zero")
+            block = entries.get(g, [])
+            known = bool(block) and all(j in away for j in block)
+            size = sum((square(self.x.get(j, arb(0))) for j in block), arb(0))
+            blur = sum((square(away[j]) for j in block), arb(0)) if known else arb(0)
+            self._claim(known and size > blur, f"coefficient or block {g} is not proven non-zero")
 
     @staticmethod
     def _fits(value: arb, away: arb | None, low: float | None, high: float | None) -> bool:
@@ -772,58 +1128,27 @@ class Checker:
             return False
         return bool((low is None or value - away >= arb(low)) and (high is None or value + away <= arb(high)))
 
-    def _sums(self, dependencies: list[dict[str, Any]], names: list[int]) -> set[int]:
-        """DEPENDENCY: check that columns are sums of others, exactly; return all columns involved."""
-        involved: set[int] = set()
-        sums = {d["column"] for d in dependencies}
+    def _sums(self, dependencies: list[dict[str, Any]], names: list[int]) -> None:
+        """DEPENDENCY: check that columns are sums of others, exactly."""
+        there, sums = set(names), {d["column"] for d in dependencies}
         for dependency in dependencies:
             column, others, times = dependency["column"], dependency["of"], dependency["times"]
-            if not {column, *others} <= set(names) or sums & set(others):
+            if not {column, *others} <= there or sums & set(others):
                 raise Refused("a dependency names columns that are not there")
             rest = self._exact(column)
             for other, factor in zip(others, times):
-                rest = [a - _fraction(factor) * c for a, c in zip(rest, self._exact(other))]
+                rest = [a - Fraction(factor) * c for a, c in zip(rest, self._exact(other))]
             self._claim(not any(rest), f"column {column} is not the sum of others that the certificate says it is")
-            involved |= {column, *others}
-        return involved
 
-    def _exact(self, name: int) -> list[Any]:
+    def _exact(self, name: int) -> list[Fraction]:
         """Return a column as fractions."""
         if name >= 0:
             if self.gauge.matrix is not None:
                 raise Refused("dependencies of atoms are not known to this checker")
-            return [_fraction(v) for v in self.data.columns([name])[:, 0].tolist()]
+            return [Fraction(v) for v in self.data.columns([name])[:, 0].tolist()]
         if self.gauge.matrix is not None and -1 - name >= self.given:
             raise Refused("dependencies of atoms are not known to this checker")
-        return [_fraction(float(v.mid())) for v in self.B[-1 - name].entries()]
-
-
-def _fraction(value: float) -> Any:
-    return Fraction(value)
-
-
-def _matrix(content: Any) -> np.ndarray:
-    """Read a matrix: rows of numbers, or the places and values of what is not zero."""
-    if not isinstance(content, dict):
-        return np.array(content, dtype=np.float64)
-    rows, columns = (_whole(content[name]) for name in ("row", "column"))
-    height, width = _whole(content["shape"])
-    places = set(zip(rows, columns))
-    if not (len(places) == len(rows) == len(columns) == len(content["value"])):
-        raise Refused("the matrix has places that repeat, or values without a place")
-    if not all(0 <= i < height and 0 <= j < width for i, j in places):
-        raise Refused("the matrix has places outside its shape")
-    if not all(type(value) in (int, float) for value in content["value"]):
-        raise Refused("values in a matrix must be numbers")
-    matrix = np.zeros((height, width))
-    matrix[rows, columns] = content["value"]
-    return matrix
-
-
-def _whole(values: Any) -> list[int]:
-    if not (isinstance(values, list) and all(type(value) is int for value in values)):
-        raise Refused("places in a matrix must be whole numbers")
-    return values
+        return [Fraction(float(v.mid())) for v in self.B[-1 - name].entries()]
 
 
 def _lengths(sizes: np.ndarray) -> np.ndarray:
@@ -841,25 +1166,28 @@ def _above(value: arb) -> float:
     return math.nextafter(float(value.upper()) * (1 + 4 * UNIT), math.inf)
 
 
+def _dense(archive: Any) -> np.ndarray:
+    """Return a sparse matrix as SciPy stores it as a dense array; entries that are stored in parts are added up."""
+    if "indptr" in archive:
+        inner, outer = archive["indices"], np.repeat(np.arange(len(archive["indptr"]) - 1), np.diff(archive["indptr"]))
+        by_rows = bytes(archive["format"]).decode() == "csr"
+        rows, columns = (outer, inner) if by_rows else (inner, outer)
+    else:
+        rows, columns = archive["row"], archive["col"]
+    dense = np.zeros(tuple(archive["shape"]))
+    np.add.at(dense, (rows, columns), archive["data"])
+    return dense
+
+
 def load(path: str) -> Any:
     """Read an array: .npy, .npz (one array, or a sparse matrix as SciPy stores it), or numbers in text."""
     if path.endswith(".npy"):
         return np.load(path, allow_pickle=False)
     if path.endswith(".npz"):
         archive = np.load(path, allow_pickle=False)
-        if "indptr" not in archive:
+        if "shape" not in archive:
             return archive[archive.files[0]]
-        n, d = archive["shape"]
-        dense = np.zeros((n, d))
-        ends, index, values = archive["indptr"], archive["indices"], archive["data"]
-        by_rows = bytes(archive["format"]).decode() == "csr"
-        for k in range(len(ends) - 1):
-            part = slice(ends[k], ends[k + 1])
-            if by_rows:
-                dense[k, index[part]] = values[part]
-            else:
-                dense[index[part], k] = values[part]
-        return dense
+        return _dense(archive)
     return np.loadtxt(path, delimiter="," if path.endswith(".csv") else None)
 
 
