@@ -4,8 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -89,8 +88,8 @@ class Certificate:
     statement: dict[str, Any]
     """The problem in words and numbers: pieces with their parameters, sizes."""
 
-    _problem: Problem | None = field(default=None)
-    _digest: str | None = field(default=None)
+    digest: str
+    """A digest of X, y, the weights and the free columns as they were when this was proven, by which they are known."""
 
     @classmethod
     def of(
@@ -138,7 +137,7 @@ class Certificate:
             reason=_why(proof, undecided, away, dependencies),
             dependencies=dependencies,
             statement=describe(problem),
-            _problem=problem,
+            digest=digest_of(problem),
         )
 
     @classmethod
@@ -163,7 +162,7 @@ class Certificate:
             reason=reason,
             dependencies=[],
             statement=describe(problem),
-            _problem=problem,
+            digest=digest_of(problem),
         )
 
     @property
@@ -172,18 +171,6 @@ class Certificate:
         unknown = ~self.zero & ~self.nonzero
         unknown[self.statement["unpenalised"]] = False
         return unknown
-
-    @cached_property
-    def digest(self) -> str:
-        """A digest of X, y, the weights and the free columns, by which the data are recognised."""
-        if self._digest is not None:
-            return self._digest
-        assert self._problem is not None  # noqa: S101
-        return digest_of(self._problem)
-
-    def detached(self) -> Self:
-        """Return the same certificate without its hold on the data, which are digested first."""
-        return replace(self, _problem=None, _digest=self.digest)
 
     def __str__(self) -> str:
         blocks, noun = len(self.zero), "coefficients" if self.lower.size == len(self.zero) else "blocks"
@@ -201,7 +188,10 @@ class Certificate:
         return f"Certificate({self})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate as readable JSON with exact floats, at once or not at all."""
+        """Write the certificate as readable JSON with exact floats, at once or not at all.
+
+        A link is followed; a device or a pipe, such as /dev/stdout, is written to.
+        """
         write_text(path, json.dumps(self.content(), indent=1, allow_nan=False) + "\n")
 
     @classmethod
@@ -300,7 +290,7 @@ class Certificate:
                 for d in claims["dependencies"]
             ],
             statement=problem,
-            _digest=content["data"]["sha256"],
+            digest=content["data"]["sha256"],
         )
 
 
@@ -354,10 +344,10 @@ def digest_of(problem: Problem) -> str:
     return digest.hexdigest()
 
 
-def _bytes(problem: Problem) -> Iterator[bytes]:
+def _bytes(problem: Problem) -> Iterator[bytes | memoryview]:
     yield from bounded(problem.stated_design).rows_as_bytes()
     for part in (problem.y, problem.stated_weights, problem.given):
-        yield np.ascontiguousarray(part, dtype="<f8").tobytes()
+        yield np.ascontiguousarray(part, dtype="<f8").reshape(-1).data
 
 
 def seal(content: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from atomsieve.certificate.certificate import Certificate
 from atomsieve.certificate.inverse import Dependency, determined, inverse_diagonal
 from atomsieve.certificate.penalties import conjugate, value
 from atomsieve.certificate.statement import Statement, Uncertain
+from atomsieve.free import UnsettledError
 from atomsieve.problem import Problem
 from atomsieve.signs import admissible
 from atomsieve.typing import Array, Index, Mask
@@ -374,6 +375,8 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
             zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
     except Uncertain as reason:
         return Certificate.nothing(problem, x, str(reason))
+    except UnsettledError:
+        return Certificate.nothing(problem, x, "the point is so far out that its best free coefficients were not found")
     alive = ~zero & problem.eligible
     away, around, dependencies = proof.intervals(alive)
     least = statement.least_norms(np.abs(x))

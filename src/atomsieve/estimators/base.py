@@ -213,7 +213,7 @@ class SparseModel(PieceParams):
                     f"{here:.9g}, it was {objective:.9g}. Fit again, or pass the same X, y and sample_weight."
                 )
             result = solve(problem, tol=self.tol, max_iter=self.max_iter, start=x, until="decided")
-            certificates.append(result.certificate().detached())
+            certificates.append(result.certificate())
         self._verdicts = [Verdicts.of(p, certificate) for p, certificate in zip(problems, certificates, strict=True)]
         self._certificates = certificates
         return certificates if len(certificates) > 1 else certificates[0]
