@@ -304,8 +304,6 @@ def _with_free(statement: Statement, fit: Ball, b: Array) -> tuple[Ball, float]:
     problem = statement.problem
     if problem.free is None:
         return fit, 0.0
-    if problem.outputs:
-        raise Uncertain("free directions with several outputs")
     used = statement.free_used
     scale = free_scale(statement)[used]
     free = statement.free[:, used]
