@@ -15,7 +15,6 @@ from atomsieve import (
     CertifiedLogisticRegression,
     CertifiedLogisticRegressionCV,
     CertifiedSelector,
-    FeatureCount,
     GaugeClassifier,
     GaugeRegressor,
     GaugeRegressorCV,
@@ -178,11 +177,6 @@ class TestEmptyModel:
             assert str(model.certificate_).startswith(
                 "30 of 30 coefficients proven zero, 0 proven non-zero, 0 undecided"
             )
-
-    def test_where_no_model_has_as_few_features(self):
-        model = GaugeRegressor(gauge=Group(np.zeros(10)), penalty=FeatureCount(3)).fit(X, Y)  # all ten or none
-        assert not model.coef_.any()
-        assert model.certificate_.zero.all()
 
     def test_scores_that_are_nothing_but_rounding(self):
         rng = np.random.default_rng(0)

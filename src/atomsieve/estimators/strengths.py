@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from atomsieve.checks import is_number, require_piece, require_positive
-from atomsieve.path import above_critical
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
@@ -83,7 +82,7 @@ class FeatureCount(StrengthRule):
 
     def solve(self, problems: Sequence[Problem], solver: Solver, starts: Sequence[Any]) -> list[Result]:  # noqa: ARG002
         critical = critical_slope(problems)
-        slope, factor, halvings = max(critical, *map(above_critical, problems)), STEP, 0
+        slope, factor, halvings = critical, STEP, 0
         best = [solver(problem.at_penalty(Linear(slope)), None) for problem in problems]
         while halvings < HALVINGS and slope > LEAST * critical:
             lower = slope * factor
