@@ -18,6 +18,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     A link is followed, and the file that it leads to is replaced, with the permissions that it has. Devices and pipes
     (/dev/stdout, /dev/null, a FIFO) are written to, as `tee` would. Folders, disks and sockets are refused.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be the name of a file, a string or a pathlib.Path, got {type(path).__name__}.")
     content, place = text.encode(), _followed(Path(path))
     number = _descriptor(place)
     if number is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atomsieve.checks import as_floats, is_number, require_piece
+from atomsieve.checks import as_floats, is_number, is_whole, require_piece, shown
 from atomsieve.limits import Limits
 from atomsieve.methods import Corrective
 from atomsieve.penalties import Linear, Penalty
@@ -215,8 +215,8 @@ def geometric_slopes(
     The first is lifted by a hair, so that x = 0 is not only a solution there but is proven to be. Errors speak of the
     two numbers by the names that the caller knows them by.
     """
-    if not (is_number(n) and n == int(n) and n >= 1):
-        raise ValueError(f"{names[0]} must be a positive whole number of slopes, got {n!r}.")
+    if not (is_whole(n) and n >= 1):
+        raise ValueError(f"{names[0]} must be a positive whole number of slopes, got {shown(n)}.")
     samples, size = problems[0].design.shape[0], math.prod(problems[0].shape)
     ratio = (1e-3 if samples > size else 1e-2) if ratio is None else ratio
     if not (is_number(ratio) and 0 < ratio < 1):

@@ -29,6 +29,7 @@ def check_weights(sample_weight: Any, n: int) -> Array:
 def check_y(y: Any, n: int) -> NDArray[Any]:
     """Return the targets as an array of n numbers."""
     targets = as_numbers(y, "y")
+    targets = as_floats(targets, "y") if targets.dtype.itemsize > 8 else targets
     if targets.shape != (n,):
         hint = " Pass np.ravel(y)." if targets.shape == (n, 1) else ""
         raise ValueError(f"y must have shape ({n},), one target per row of X, got {targets.shape}.{hint}")

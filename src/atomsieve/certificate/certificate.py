@@ -15,6 +15,7 @@ from atomsieve.balls import UNIT, Ball
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.design.base import bounded
 from atomsieve.files import write_text
+from atomsieve.gauges.group import numbered
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
 from atomsieve.signs import admissible
@@ -316,7 +317,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
     told = {f.name: _plain(getattr(piece, f.name)) for f in parameters if not f.name.startswith("_")}
     if told.get("groups") is not None:  # labels may be of any kind
         labels: Any = getattr(piece, "groups")  # noqa: B009 -- only Group has it
-        told["groups"] = np.unique(labels, return_inverse=True)[1].tolist()
+        told["groups"] = numbered(labels).tolist()
     return {"type": type(piece).__name__} | told
 
 

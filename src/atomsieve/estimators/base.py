@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.statement import unprovable
 from atomsieve.certificate.verification import verify
+from atomsieve.estimators.columns import require_columns
 from atomsieve.estimators.notices import UnprovenWarning, tell, why_nothing
 from atomsieve.estimators.params import PieceParams
 from atomsieve.estimators.source import GONE, Source
@@ -100,6 +101,7 @@ class SparseModel(PieceParams):
 
     def _study(self, X: Any, y: Any, sample_weight: Any, *, fitted: bool = False) -> Study:
         """Check the data and say what is to be solved, or what was solved."""
+        require_columns(X)
         kinds = ("csr", "csc")
         X, y = validate_data(self, X, y, accept_sparse=kinds, dtype=np.float64, reset=not fitted, **self._checks())
         weights = None
@@ -172,6 +174,7 @@ class SparseModel(PieceParams):
     def _linear(self, X: Any) -> Array:
         """Return `X coef' + intercept`, one column per output."""
         check_is_fitted(self)
+        require_columns(X)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
         predicted: Array = X @ np.atleast_2d(self.coef_).T + self.intercept_
         return predicted

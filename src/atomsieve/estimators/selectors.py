@@ -10,7 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from atomsieve.checks import is_number
+from atomsieve.checks import is_number, is_whole, shown
 from atomsieve.estimators.base import SparseModel
 from atomsieve.estimators.cross_validation import follow
 from atomsieve.estimators.notices import UnprovenWarning, tell
@@ -218,8 +218,8 @@ class StabilitySelector(Selector):
     def _check_parameters(self) -> None:
         if not (is_number(self.threshold) and 0 < self.threshold <= 1):
             raise ValueError(f"threshold must lie above 0 and be at most 1, got {self.threshold!r}.")
-        if not (is_number(self.n_subsamples) and self.n_subsamples == int(self.n_subsamples) >= 2):
-            raise ValueError(f"n_subsamples must be a whole number, 2 or more, got {self.n_subsamples!r}.")
+        if not (is_whole(self.n_subsamples) and self.n_subsamples >= 2):
+            raise ValueError(f"n_subsamples must be a whole number, 2 or more, got {shown(self.n_subsamples)}.")
 
     def _halves(self, study: Study) -> list[Index]:
         """Return random halves in pairs that share no sample; of every class there is a half."""
