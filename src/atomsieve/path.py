@@ -30,11 +30,8 @@ if TYPE_CHECKING:
 HAIR = 1e-9
 """Part of the critical slope by which a path begins above it."""
 
-ROOM = 8.0
-"""How many times the estimated rounding it must be; certificates needed up to 5 times in our trials."""
-
 MOST = 1e-3
-"""The most that it may be: where scores are nothing but rounding there is no critical slope to speak of."""
+"""What is no hair any more: scores are hardly known, and no slope near the critical one could be proven."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,16 +188,16 @@ def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float
 def above_critical(problem: Problem) -> float:
     """Return a slope a hair above the critical one, so that x = 0 is proven to be the solution.
 
-    At the critical slope itself the best score is tied with the slope. Scores are rounded, and the certificate bounds
-    them from above: relative to the critical slope both errors are of the order of n units in the last place over the
-    cosine between the best column and the residuals, 1e-9 at most for a million samples and a cosine of 0.1; and more
-    where columns or targets are far from zero beside their spread, which the estimate of rounding at x = 0 counts.
+    At the critical slope itself the best score is tied with the slope, and scores are rounded. So the path begins above
+    the certificate's own upper bound of the best score at x = 0, by as much again, and by a billionth at least. The
+    bound is 1e-14 to 1e-12 above the score in ordinary data, and more where columns or targets are far from zero
+    beside their spread. Where it is of no use (no proof, or no more than rounding to prove) a billionth is all.
     """
-    origin = problem.origin
-    if not origin.sigma > 0:
-        return 0.0
-    estimate = ROOM * origin.doubt * float(problem.lengths.max()) / origin.sigma
-    return origin.sigma * (1 + min(max(HAIR, estimate), MOST))
+    from atomsieve.certificate.critical import critical_bound  # noqa: PLC0415 -- it looks at problems from outside
+
+    sigma = problem.origin.sigma
+    excess = critical_bound(problem) / sigma - 1 if sigma > 0 else 0.0
+    return sigma * (1 + HAIR + (2 * max(excess, 0.0) if excess < MOST else 0.0))
 
 
 def geometric_slopes(
