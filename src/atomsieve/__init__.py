@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         GaugeRegressorCV,
         StabilitySelector,
         StrengthRule,
+        UnprovenWarning,
         save_model,
     )
 
@@ -91,6 +92,7 @@ __all__ = [
     "Status",
     "StrengthRule",
     "Trace",
+    "UnprovenWarning",
     "load_model",
     "path",
     "save_model",

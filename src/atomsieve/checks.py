@@ -30,7 +30,10 @@ def as_numbers(value: Any, name: str) -> NDArray[Any]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: its rows differ in length.") from error
     if array.dtype == object and all(isinstance(entry, (Real, np.bool_)) for entry in array.ravel()):
-        array = array.astype(np.float64)
+        try:
+            array = array.astype(np.float64)
+        except OverflowError as error:
+            raise ValueError(f"{name} holds numbers beyond the range of double precision. Rescale it.") from error
     if array.dtype.kind not in "fiub":
         raise ValueError(
             f"{name} must hold real numbers, got {_kind(array)}. Encode labels as numbers (np.where, or scikit-learn's "
@@ -62,15 +65,35 @@ def as_mask(value: Any, name: str) -> Mask:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is one real number (and not a truth value)."""
-    return isinstance(value, (Real, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
+    """Return whether a value is one real number (and not a truth value) within the range of double precision."""
+    if not isinstance(value, (Real, np.integer, np.floating)) or isinstance(value, (bool, np.bool_)):
+        return False
+    try:
+        held = float(value)
+    except OverflowError:
+        return False
+    return bool(held == value) if held in (0.0, np.inf, -np.inf) else True
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number."""
+    return is_number(value) and bool(np.isfinite(float(value))) and value == int(value)
+
+
+def shown(value: Any) -> str:
+    """Return a value as messages show it: numbers of hundreds of digits are cut short."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no more than some thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 100 else f"{text[:40]}... ({len(text)} characters)"
 
 
 def require_positive(owner: object, **values: Any) -> None:
     """Refuse parameters of a piece that are not positive finite numbers; keep the rest as plain Python numbers."""
     for name, value in values.items():
         if not (is_number(value) and 0 < value < np.inf):
-            raise ValueError(f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}.")
+            raise ValueError(f"{type(owner).__name__}: {name} must be a positive finite number, got {shown(value)}.")
         keep_plain(owner, name, value)
 
 

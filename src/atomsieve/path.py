@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atomsieve.checks import as_floats, is_number, require_piece
+from atomsieve.checks import as_floats, is_number, is_whole, require_piece, shown
 from atomsieve.limits import Limits
 from atomsieve.methods import Corrective
 from atomsieve.penalties import Linear, Penalty
@@ -26,6 +26,13 @@ from atomsieve.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+HAIR = 1e-9
+"""Part of the critical slope by which a path begins above it."""
+
+MOST = 1e-3
+"""What is no hair any more: scores are hardly known, and no slope near the critical one could be proven."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +124,8 @@ def path(
         Data, loss and gauge; its penalty plays no part.
     slopes : array, optional
         Strengths of `Linear`. By default n of them, in geometric progression from the critical slope, at which x = 0
-        just about solves the problem, down to `ratio` times that.
+        just about solves the problem, down to `ratio` times that; the first is a hair above it (about 1e-9 of it), so
+        that a certificate proves every coefficient zero there.
     n : int
         Number of slopes, where none are given.
     ratio : float, optional
@@ -176,20 +184,42 @@ def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float
         return given
     if not critical > 0:
         raise ValueError("x = 0 solves the problem whatever the slope: no atom lowers the loss. Pass slopes yourself.")
-    return geometric_slopes(problem, critical, n, ratio)
+    return geometric_slopes([problem], critical, n, ratio)
+
+
+def above_critical(problem: Problem) -> float:
+    """Return a slope a hair above the critical one, so that x = 0 is proven to be the solution.
+
+    At the critical slope itself the best score is tied with the slope, and scores are rounded. So the path begins above
+    the certificate's own upper bound of the best score at x = 0, by as much again, and by a billionth at least. The
+    bound is 1e-14 to 1e-12 above the score in ordinary data, and more where columns or targets are far from zero
+    beside their spread. Where it is of no use (no proof, or no more than rounding to prove) a billionth is all.
+    """
+    from atomsieve.certificate.critical import critical_bound  # noqa: PLC0415 -- it looks at problems from outside
+
+    sigma = problem.origin.sigma
+    excess = critical_bound(problem) / sigma - 1 if sigma > 0 else 0.0
+    return sigma * (1 + HAIR + (2 * max(excess, 0.0) if excess < MOST else 0.0))
 
 
 def geometric_slopes(
-    problem: Problem, critical: float, n: Any, ratio: float | None = None, names: tuple[str, str] = ("n", "ratio")
+    problems: Sequence[Problem],
+    critical: float,
+    n: Any,
+    ratio: float | None = None,
+    names: tuple[str, str] = ("n", "ratio"),
 ) -> Array:
     """Return n slopes in geometric progression from the critical one down to `ratio` times that.
 
-    Errors speak of the two numbers by the names that the caller knows them by.
+    The first is lifted by a hair, so that x = 0 is not only a solution there but is proven to be. Errors speak of the
+    two numbers by the names that the caller knows them by.
     """
-    if not (is_number(n) and n == int(n) and n >= 1):
-        raise ValueError(f"{names[0]} must be a positive whole number of slopes, got {n!r}.")
-    samples, size = problem.design.shape[0], math.prod(problem.shape)
+    if not (is_whole(n) and n >= 1):
+        raise ValueError(f"{names[0]} must be a positive whole number of slopes, got {shown(n)}.")
+    samples, size = problems[0].design.shape[0], math.prod(problems[0].shape)
     ratio = (1e-3 if samples > size else 1e-2) if ratio is None else ratio
     if not (is_number(ratio) and 0 < ratio < 1):
         raise ValueError(f"{names[1]} must lie between 0 and 1, got {ratio!r}.")
-    return np.asarray(critical * ratio ** (np.arange(int(n)) / max(int(n) - 1, 1)))
+    slopes = np.asarray(critical * ratio ** (np.arange(int(n)) / max(int(n) - 1, 1)))
+    slopes[0] = max(critical, *map(above_critical, problems))
+    return slopes

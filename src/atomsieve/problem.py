@@ -117,7 +117,7 @@ class Problem:
         ambient = as_design(X)
         weights = check_weights(sample_weight, ambient.shape[0])
         given, y = check_free(free, len(weights)), check_y(y, len(weights))
-        stated = np.ones(len(weights)) if sample_weight is None else as_floats(sample_weight, "sample_weight")
+        stated = np.ones(len(weights)) if sample_weight is None else np.array(as_floats(sample_weight, "sample_weight"))
         counted = weights > 0
         self.lost_weight = bool((stated[~counted] > 0).any())
         """Whether samples have so little weight that it rounds to 0: they are left out, against the statement."""

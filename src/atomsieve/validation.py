@@ -29,6 +29,7 @@ def check_weights(sample_weight: Any, n: int) -> Array:
 def check_y(y: Any, n: int) -> NDArray[Any]:
     """Return the targets as an array of n numbers."""
     targets = as_numbers(y, "y")
+    targets = as_floats(targets, "y") if targets.dtype.itemsize > 8 else targets
     if targets.shape != (n,):
         hint = " Pass np.ravel(y)." if targets.shape == (n, 1) else ""
         raise ValueError(f"y must have shape ({n},), one target per row of X, got {targets.shape}.{hint}")
@@ -38,7 +39,7 @@ def check_y(y: Any, n: int) -> NDArray[Any]:
 
 
 def check_targets(y: NDArray[Any], loss: Loss, *, intercept: bool) -> tuple[Samples, tuple[int, ...]]:
-    """Return the targets and the trailing shape of the predictions; refuse what the loss is not defined for."""
+    """Return a copy of the targets and the trailing shape of the predictions; refuse what the loss does not take."""
     loss.check_targets(y)
     if intercept:
         loss.check_intercept(y)
@@ -47,10 +48,10 @@ def check_targets(y: NDArray[Any], loss: Loss, *, intercept: bool) -> tuple[Samp
 
 
 def check_free(free: Any, n: int) -> Array:
-    """Return the free columns as an n x k array, k = 0 where there are none."""
+    """Return a copy of the free columns as an n x k array, k = 0 where there are none."""
     if free is None:
         return np.zeros((n, 0))
-    given = as_floats(free, "free")
+    given = np.array(as_floats(free, "free"))
     given = given[:, None] if given.ndim == 1 else given
     if given.ndim != 2 or len(given) != n:
         raise ValueError(f"free must have shape ({n}, k), one row per row of X, got {given.shape}.")

@@ -28,6 +28,11 @@ from atomsieve import (
     StabilitySelector,
 )
 
+EXPECTED = [
+    "ignore:y is sorted by row:UserWarning",  # iris is sorted by species, and regressors are fitted to its codes
+    "ignore::atomsieve.UnprovenWarning",  # selectors are fitted to three classes
+]
+
 QUICK = [
     GaugeRegressor(),
     GaugeClassifier(),
@@ -62,12 +67,14 @@ DEEP = [
 ]
 
 
+@pytest.mark.filterwarnings(*EXPECTED)
 @parametrize_with_checks(QUICK)
 def test_rules_of_scikit_learn(estimator, check):
     check(estimator)
 
 
 @pytest.mark.deep
+@pytest.mark.filterwarnings(*EXPECTED)
 @parametrize_with_checks(DEEP)
 def test_rules_of_scikit_learn_in_depth(estimator, check):
     check(estimator)

@@ -4,8 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +16,7 @@ from atomsieve.certificate.inverse import Dependency
 from atomsieve.design.base import bounded
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.files import write_text
+from atomsieve.gauges.group import numbered
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
 from atomsieve.signs import admissible
@@ -90,8 +90,8 @@ class Certificate:
     statement: dict[str, Any]
     """The problem in words and numbers: pieces with their parameters, sizes."""
 
-    _problem: Problem | None = field(default=None)
-    _digest: str | None = field(default=None)
+    digest: str
+    """A digest of X, y, the weights and the free columns as they were when this was proven, by which they are known."""
 
     @classmethod
     def of(
@@ -139,7 +139,7 @@ class Certificate:
             reason=_why(proof, undecided, away, dependencies),
             dependencies=dependencies,
             statement=describe(problem),
-            _problem=problem,
+            digest=digest_of(problem),
         )
 
     @classmethod
@@ -164,7 +164,7 @@ class Certificate:
             reason=reason,
             dependencies=[],
             statement=describe(problem),
-            _problem=problem,
+            digest=digest_of(problem),
         )
 
     @property
@@ -173,18 +173,6 @@ class Certificate:
         unknown = ~self.zero & ~self.nonzero
         unknown[self.statement["unpenalised"]] = False
         return unknown
-
-    @cached_property
-    def digest(self) -> str:
-        """A digest of X, y, the weights and the free columns, by which the data are recognised."""
-        if self._digest is not None:
-            return self._digest
-        assert self._problem is not None  # noqa: S101
-        return digest_of(self._problem)
-
-    def detached(self) -> Self:
-        """Return the same certificate without its hold on the data, which are digested first."""
-        return replace(self, _problem=None, _digest=self.digest)
 
     def __str__(self) -> str:
         blocks, noun = len(self.zero), "coefficients" if self.lower.size == len(self.zero) else "blocks"
@@ -202,7 +190,10 @@ class Certificate:
         return f"Certificate({self})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate as readable JSON with exact floats, at once or not at all."""
+        """Write the certificate as readable JSON with exact floats, at once or not at all.
+
+        A link is followed; a device or a pipe, such as /dev/stdout, is written to.
+        """
         write_text(path, json.dumps(self.content(), indent=1, allow_nan=False) + "\n")
 
     @classmethod
@@ -301,7 +292,7 @@ class Certificate:
                 for d in claims["dependencies"]
             ],
             statement=problem,
-            _digest=content["data"]["sha256"],
+            digest=content["data"]["sha256"],
         )
 
 
@@ -328,7 +319,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
     told = {name: (_plain_matrix if name == "matrix" else _plain)(getattr(piece, name)) for name in names}
     if told.get("groups") is not None:  # labels may be of any kind
         labels: Any = getattr(piece, "groups")  # noqa: B009 -- only Group has it
-        told["groups"] = np.unique(labels, return_inverse=True)[1].tolist()
+        told["groups"] = numbered(labels).tolist()
     return {"type": type(piece).__name__} | told
 
 
@@ -361,10 +352,10 @@ def digest_of(problem: Problem) -> str:
     return digest.hexdigest()
 
 
-def _bytes(problem: Problem) -> Iterator[bytes]:
+def _bytes(problem: Problem) -> Iterator[bytes | memoryview]:
     yield from bounded(problem.stated_design).rows_as_bytes()
     for part in (problem.y, problem.stated_weights, problem.given):
-        yield np.ascontiguousarray(part, dtype="<f8").tobytes()
+        yield np.ascontiguousarray(part, dtype="<f8").reshape(-1).data
 
 
 def seal(content: dict[str, Any]) -> str:

@@ -307,8 +307,6 @@ def _with_free(statement: Statement, fit: Ball, b: Array) -> tuple[Ball, float]:
     problem = statement.problem
     if problem.free is None:
         return fit, 0.0
-    if problem.outputs:
-        raise Uncertain("free directions with several outputs")
     used = statement.free_used
     scale = free_scale(statement)[used]
     free = statement.free[:, used]
@@ -377,8 +375,11 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
             zero = proof.zero()
         else:
             zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
-    except (Uncertain, UnsettledError) as reason:
-        return Certificate.nothing(problem, np.where(np.isfinite(x), x, 0.0), str(reason))
+    except Uncertain as reason:
+        return Certificate.nothing(problem, _numbers(x), str(reason))
+    except UnsettledError:
+        far = "the point is so far out that its best free coefficients were not found"
+        return Certificate.nothing(problem, _numbers(x), far)
     alive = ~zero & problem.eligible
     away, around, dependencies = proof.intervals(alive)
     least = statement.least_norms(np.abs(x))
@@ -386,6 +387,11 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
     with np.errstate(invalid="ignore"):
         nonzero = alive & (least > statement.block_norms(away))
     return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, away, around, dependencies)
+
+
+def _numbers(x: Array) -> Array:
+    """Return x with 0 where it is no number: a file cannot hold others."""
+    return np.where(np.isfinite(x), x, 0.0)
 
 
 def _feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array, Array]:

@@ -35,11 +35,16 @@ class Statement:
 
     @classmethod
     def of(cls, problem: Problem) -> "Statement":
-        """Return the statement of a problem; raise Uncertain where it has a piece whose rounding is not known."""
+        """Return the statement of a problem; raise Uncertain where it has pieces for which there is no proof."""
         loss = bounded_loss(problem.loss)
         if loss is None or not known(problem.penalty):
             piece = problem.loss if loss is None else problem.penalty
-            raise Uncertain(f"the rounding of {type(piece).__name__} is not known")
+            raise Uncertain(f"{type(piece).__name__} is not a piece of this package, and its rounding is not known")
+        if problem.outputs and problem.free is not None:
+            raise Uncertain(
+                f"there is no proof in this version for {type(problem.loss).__name__}, or any loss of several outputs, "
+                "with an intercept or other unpenalised columns"
+            )
         if problem.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
         with np.errstate(over="ignore", under="ignore"):
@@ -146,3 +151,12 @@ class Statement:
             longest = np.bincount(self.labels, minlength=count).max()
             squares = np.bincount(self.labels, flat * flat, count) * (1 - 2 * gamma(longest + 6)) - 4 * longest * LEAST
             return np.where(np.isfinite(squares), np.sqrt(np.maximum(squares, 0.0)) * (1 - 4 * UNIT), 0.0)
+
+
+def unprovable(problem: Problem) -> str | None:
+    """Return why nothing can be proven of a problem whatever the point, None where that depends on the point."""
+    try:
+        Statement.of(problem)
+    except Uncertain as reason:
+        return str(reason)
+    return None

@@ -98,7 +98,7 @@ class BoundedDesign(Design, Protocol):
     def enclose_columns(self, rows: Rows) -> Ball:
         """Return `A[:, rows]` with a bound of all rounding: none, where A is given as it is."""
 
-    def rows_as_bytes(self) -> Iterator[bytes]:
+    def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         """Yield the shape and then what is not zero, as bytes: the same for any way to store the entries.
 
         For each block of rows: how many there are in each row, their columns, their values.
@@ -115,11 +115,11 @@ def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:
         yield slice(start, start + width)
 
 
-def as_bytes(counts: Any, columns: Any, values: Any) -> Iterator[bytes]:
-    """Yield whole numbers in eight bytes and doubles, little-endian."""
-    yield np.ascontiguousarray(counts, dtype="<i8").tobytes()
-    yield np.ascontiguousarray(columns, dtype="<i8").tobytes()
-    yield np.ascontiguousarray(values, dtype="<f8").tobytes()
+def as_bytes(counts: Any, columns: Any, values: Any) -> Iterator[memoryview]:
+    """Yield whole numbers in eight bytes and doubles, little-endian, without a copy where they are that already."""
+    yield np.ascontiguousarray(counts, dtype="<i8").data
+    yield np.ascontiguousarray(columns, dtype="<i8").data
+    yield np.ascontiguousarray(values, dtype="<f8").reshape(-1).data
 
 
 def bounded(design: Any) -> BoundedDesign:

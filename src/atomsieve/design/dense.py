@@ -151,12 +151,19 @@ class DenseDesign:
                     squares += weights[start : start + width] @ (block * block)
             return root(up(squares * (1 + gamma(n + 4)) + 4 * n * LEAST * max(1.0, float(weights.max()))))
 
-    def rows_as_bytes(self) -> Iterator[bytes]:
+    def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         yield f"{self.shape}".encode()
+        every: Array = np.zeros(0, dtype="<i8")
         for rows in blocks_of_rows(self.shape):
             block = self.matrix[rows]
             held = block != 0
-            yield from as_bytes(held.sum(axis=1), np.nonzero(held)[1], block[held])
+            counts = np.count_nonzero(held, axis=1)
+            if counts.min() < self.shape[1]:
+                yield from as_bytes(counts, np.nonzero(held)[1], block[held])
+                continue
+            if len(every) != block.size:  # the columns of a full block, the same for all but the last
+                every = np.tile(np.arange(self.shape[1], dtype="<i8"), len(block))
+            yield from as_bytes(counts, every, block)
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite; the sums of squares tell, unless they overflow."""

@@ -68,7 +68,7 @@ class ProductDesign:
                 bounds[start : start + WIDTH] = root(up(squares * (1 + gamma(len(sizes) + 4)) + floor))
         return bounds
 
-    def rows_as_bytes(self) -> Iterator[bytes]:
+    def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         yield from bounded(self.left).rows_as_bytes()
         yield from bounded(self.right).rows_as_bytes()
 

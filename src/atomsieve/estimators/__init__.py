@@ -3,6 +3,7 @@
 from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier
 from atomsieve.estimators.classification_cv import CertifiedLogisticRegressionCV, GaugeClassifierCV
 from atomsieve.estimators.export import save_model
+from atomsieve.estimators.notices import UnprovenWarning
 from atomsieve.estimators.regression import CertifiedLasso, GaugeRegressor
 from atomsieve.estimators.regression_cv import CertifiedLassoCV, GaugeRegressorCV
 from atomsieve.estimators.selectors import CertifiedSelector, StabilitySelector
@@ -22,5 +23,6 @@ __all__ = [
     "GaugeRegressorCV",
     "StabilitySelector",
     "StrengthRule",
+    "UnprovenWarning",
     "save_model",
 ]

@@ -10,7 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from atomsieve.certificate import Certificate
+from atomsieve.certificate.statement import unprovable
 from atomsieve.certificate.verification import verify
+from atomsieve.estimators.columns import require_columns
+from atomsieve.estimators.notices import UnprovenWarning, tell, why_nothing
 from atomsieve.estimators.params import PieceParams
 from atomsieve.estimators.source import GONE, Source
 from atomsieve.estimators.strengths import StrengthRule, through
@@ -59,6 +62,7 @@ class SparseModel(PieceParams):
     _objectives: list[float]
     _certificates: list[Certificate] | None
     _verdicts: list[Verdicts] | None
+    _untold: str | None
     _source: Source
 
     def _loss(self, classes: Array | None) -> Loss:
@@ -97,6 +101,7 @@ class SparseModel(PieceParams):
 
     def _study(self, X: Any, y: Any, sample_weight: Any, *, fitted: bool = False) -> Study:
         """Check the data and say what is to be solved, or what was solved."""
+        require_columns(X)
         kinds = ("csr", "csc")
         X, y = validate_data(self, X, y, accept_sparse=kinds, dtype=np.float64, reset=not fitted, **self._checks())
         weights = None
@@ -150,7 +155,7 @@ class SparseModel(PieceParams):
         self._expose(solution.coef, solution.intercept)
         self._pieces, self._penalties = study.pieces, [result.problem.penalty for result in results]
         self._lifted, self._objectives = solution.lifted, solution.objectives
-        self._certificates = self._verdicts = None
+        self._certificates = self._verdicts = self._untold = None
         self._source = source
         self.penalty_ = self._penalties[0] if len(set(self._penalties)) == 1 else self._penalties
         self.n_iter_, self.dual_gap_, self.status_ = solution.n_iter, solution.gap, solution.status
@@ -169,6 +174,7 @@ class SparseModel(PieceParams):
     def _linear(self, X: Any) -> Array:
         """Return `X coef' + intercept`, one column per output."""
         check_is_fitted(self)
+        require_columns(X)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
         predicted: Array = X @ np.atleast_2d(self.coef_).T + self.intercept_
         return predicted
@@ -188,7 +194,7 @@ class SparseModel(PieceParams):
         check_is_fitted(self)
         if self._certificates is None:
             return self.certify(*self._recall())
-        return self._certificates if len(self._certificates) > 1 else self._certificates[0]
+        return self._told()
 
     def _recall(self) -> tuple[Any, Any, Any]:
         if "_source" not in vars(self):
@@ -199,8 +205,21 @@ class SparseModel(PieceParams):
         """Prove what can be proven about the optimum, from the fitted coefficients and the data of the fit.
 
         Where the fit is too coarse to decide every coefficient the proof goes on from it to smaller gaps. It speaks of
-        the optimum; `coef_` stays as it is.
+        the optimum; `coef_` stays as it is. Where nothing can be proven a warning says why, and what to fit instead.
         """
+        self._prove(X, y, sample_weight)
+        return self._told()
+
+    def _told(self) -> Certificate | list[Certificate]:
+        """Return the certificates; say why, once, where they prove nothing."""
+        assert self._certificates is not None  # noqa: S101 -- made before
+        if self._untold:
+            tell(self._untold[0].upper() + self._untold[1:], UnprovenWarning)
+            self._untold = None
+        return self._certificates if len(self._certificates) > 1 else self._certificates[0]
+
+    def _prove(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+        """Prove what can be proven, without a word."""
         check_is_fitted(self)
         stated = self._study(X, y, sample_weight, fitted=True).problems()
         problems = [problem.at_penalty(penalty) for problem, penalty in zip(stated, self._penalties, strict=True)]
@@ -212,17 +231,21 @@ class SparseModel(PieceParams):
                     "These are not the data of the fit: the objective at the fitted coefficients is "
                     f"{here:.9g}, it was {objective:.9g}. Fit again, or pass the same X, y and sample_weight."
                 )
+            reason = unprovable(problem)
+            if reason is not None:
+                certificates.append(Certificate.nothing(problem, x, reason))
+                continue
             result = solve(problem, tol=self.tol, max_iter=self.max_iter, start=x, until="decided")
-            certificates.append(result.certificate().detached())
+            certificates.append(result.certificate())
         self._verdicts = [Verdicts.of(p, certificate) for p, certificate in zip(problems, certificates, strict=True)]
-        self._certificates = certificates
-        return certificates if len(certificates) > 1 else certificates[0]
+        self._certificates, self._untold = certificates, why_nothing(problems, certificates)
 
     def _proven(self) -> list[Verdicts]:
         """Return the verdicts, which come with the certificate."""
         check_is_fitted(self)
         if self._verdicts is None:
-            self.certify(*self._recall())
+            self._prove(*self._recall())
+        self._told()
         return self._verdicts or []
 
     def zero_mask(self) -> Mask:

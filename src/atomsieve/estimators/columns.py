@@ -14,6 +14,12 @@ from atomsieve.gauges.coordinates import Coordinates
 from atomsieve.typing import Array, Index, Mask
 
 
+def require_columns(X: Any) -> None:
+    """Refuse a data frame without columns in plain words."""
+    if hasattr(X, "columns") and len(X.columns) == 0:
+        raise ValueError("X has no columns: a data frame with at least one feature is needed.")
+
+
 def mask_of(chosen: Any, count: int, names: Any, parameter: str) -> Mask:
     """Return which features are meant: None, True or False for all of them, a mask, or a list of names or positions."""
     mask = np.zeros(count, dtype=bool)
@@ -21,6 +27,10 @@ def mask_of(chosen: Any, count: int, names: Any, parameter: str) -> Mask:
         return mask | bool(chosen)
     if isinstance(chosen, str) or is_number(chosen):
         raise TypeError(f"{parameter} must be a list of features: write {parameter}=[{chosen!r}].")
+    if getattr(chosen, "ndim", 1) != 1:
+        raise TypeError(
+            f"{parameter} must be one list of features, got {type(chosen).__name__} of shape {chosen.shape}."
+        )
     if _by_name(chosen):
         chosen = [name for name, meant in chosen.items() if meant]
     given = list(chosen)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.checks import as_floats, is_number
 from atomsieve.estimators.base import SparseModel, uninterrupted
+from atomsieve.estimators.notices import check_order
 from atomsieve.estimators.pieces import ByPieces
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.strengths import critical_slope, feature_count
@@ -102,6 +103,9 @@ class CrossValidated(SparseModel):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the strength by cross-validation, then fit the model with it to all samples.
 
+        Where y is sorted by row and folds are made of consecutive rows (a number as `cv` for a regressor, or `KFold`
+        without `shuffle`) a warning asks for shuffled folds: `cv=KFold(5, shuffle=True, random_state=0)`.
+
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n, d)
@@ -121,7 +125,9 @@ class CrossValidated(SparseModel):
         problems = study.problems()
         candidates = self._candidates(study, problems)
         scorer = None if self.scoring is None else check_scoring(self, scoring=self.scoring)
-        splits = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, **routed.split)
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+        check_order(y, splitter)
+        splits = splitter.split(X, y, **routed.split)
         trial = Trial([(_places(train), _places(test)) for train, test in splits], np.asarray(y), routed.score, scorer)
         if not trial.folds:
             raise ValueError("cv gives no fold.")
@@ -158,7 +164,7 @@ class CrossValidated(SparseModel):
         shape, (grid, ratio) = self._shape(), self._grid(study)
         if not is_number(grid):
             return [shape.at(float(strength)) for strength in _sparsest_first(shape, grid, self._names[0])]
-        slopes = geometric_slopes(problems[0], critical_slope(problems), grid, ratio, self._names)
+        slopes = geometric_slopes(problems, critical_slope(problems), grid, ratio, self._names)
         if isinstance(shape, Linear):
             return [shape.at(float(slope)) for slope in slopes]
         paths = [path(problem, slopes, tol=self.tol).results for problem in problems]
@@ -232,7 +238,10 @@ def held_out(model: CrossValidated, study: Study, candidates: Sequence[Penalty],
     try:
         problems = part.problems()
     except ValueError as error:
-        raise ValueError(f"Fold {number + 1} of {len(trial.folds)} in cross-validation: {error}") from error
+        message = f"Fold {number + 1} of {len(trial.folds)} in cross-validation: {error}"
+        if is_classifier(model) and len(np.unique(trial.y[train])) < len(np.unique(trial.y)):
+            message += " Its training samples lack a class: StratifiedKFold(5, shuffle=True, random_state=0) keeps all."
+        raise ValueError(message) from error
     inside = [model._in_fold(penalty, study, part) for penalty in candidates]
     walks = [follow(problem, inside, model) for problem in problems]
     coefs, constants, counts, missed = [], [], [], 0

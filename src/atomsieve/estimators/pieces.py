@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atomsieve.checks import is_number, require_piece
+from atomsieve.checks import is_number, require_piece, shown
 from atomsieve.estimators.base import SparseModel
 from atomsieve.estimators.columns import factors_of, mask_of, without_penalty
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
@@ -71,5 +71,7 @@ def linear(strength: Any, name: str, per_unit: float | None = None) -> Penalty |
     if isinstance(strength, StrengthRule):
         return strength
     if not (is_number(strength) and 0 < strength < np.inf):
-        raise ValueError(f"{name} must be a positive number, a CriticalFraction or a FeatureCount, got {strength!r}.")
+        raise ValueError(
+            f"{name} must be a positive number, a CriticalFraction or a FeatureCount, got {shown(strength)}."
+        )
     return Linear(float(strength) if per_unit is None else per_unit / float(strength))

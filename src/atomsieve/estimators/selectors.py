@@ -10,9 +10,10 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from atomsieve.checks import is_number
+from atomsieve.checks import is_number, is_whole, shown
 from atomsieve.estimators.base import SparseModel
 from atomsieve.estimators.cross_validation import follow
+from atomsieve.estimators.notices import UnprovenWarning, tell
 from atomsieve.estimators.strengths import critical_slope
 from atomsieve.estimators.study import Study, coefficients
 from atomsieve.path import geometric_slopes
@@ -69,7 +70,7 @@ class CertifiedSelector(Selector):
     """Keeps the features that are not proven to be zero in the optimal model.
 
     There is no threshold: a feature is dropped exactly if its coefficients are zero in every solution, by a proof that
-    holds in spite of rounding.
+    holds in spite of rounding. Where nothing is proven at all, every feature is kept, and a warning says why.
 
     Parameters
     ----------
@@ -98,9 +99,21 @@ class CertifiedSelector(Selector):
         self._check(X, y)
         params = self._routed(params)
         self.estimator_ = self._model().fit(X, y, **params)
-        self.certificate_ = self.estimator_.certify(X, y, params.get("sample_weight"))
+        self.estimator_._prove(X, y, params.get("sample_weight"))
+        self._tell()
+        self.certificate_ = self.estimator_.certificate_
         self._zero = self.estimator_.zero_mask()
         return self
+
+    def _tell(self) -> None:
+        """Say why every feature is kept, where that is for want of a proof."""
+        model = self.estimator_
+        why, verdicts, certificates = model._untold, model._verdicts or [], model._certificates or []
+        if why is None and not any((v.zero | v.nonzero).any() for v in verdicts):
+            why = next((f"nothing is decided. {c.reason}" for c in certificates if c.undecided.any()), None)
+        if why is not None:
+            tell(f"CertifiedSelector keeps all {self.n_features_in_} features: {why}", UnprovenWarning)
+            model._untold = None
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
@@ -180,11 +193,13 @@ class StabilitySelector(Selector):
         self._check(X, y)
         params = self._routed(params)
         self.estimator_ = self._model().fit(X, y, **params)
-        self.estimator_.certify(X, y, params.get("sample_weight"))
+        self.estimator_._prove(
+            X, y, params.get("sample_weight")
+        )  # whether it proves anything is told with the verdicts
         study = self.estimator_._study(X, y, params.get("sample_weight"), fitted=True)
         problems = study.problems()
         self.slopes_ = geometric_slopes(
-            problems[0], critical_slope(problems), self.n_slopes, self.ratio, ("n_slopes", "ratio")
+            problems, critical_slope(problems), self.n_slopes, self.ratio, ("n_slopes", "ratio")
         )
         halves, model = self._halves(study), clone(self.estimator)
         found = Parallel(n_jobs=self.n_jobs, return_as="generator")(
@@ -203,8 +218,8 @@ class StabilitySelector(Selector):
     def _check_parameters(self) -> None:
         if not (is_number(self.threshold) and 0 < self.threshold <= 1):
             raise ValueError(f"threshold must lie above 0 and be at most 1, got {self.threshold!r}.")
-        if not (is_number(self.n_subsamples) and self.n_subsamples == int(self.n_subsamples) >= 2):
-            raise ValueError(f"n_subsamples must be a whole number, 2 or more, got {self.n_subsamples!r}.")
+        if not (is_whole(self.n_subsamples) and self.n_subsamples >= 2):
+            raise ValueError(f"n_subsamples must be a whole number, 2 or more, got {shown(self.n_subsamples)}.")
 
     def _halves(self, study: Study) -> list[Index]:
         """Return random halves in pairs that share no sample; of every class there is a half."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.checks import is_number, require_piece, require_positive
+from atomsieve.checks import is_whole, require_piece, require_positive, shown
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
@@ -76,8 +76,10 @@ class FeatureCount(StrengthRule):
     shape: Penalty = Linear()  # noqa: RUF009 -- frozen
 
     def __post_init__(self) -> None:
-        if not (is_number(self.count) and self.count >= 1 and self.count == int(self.count)):
-            raise ValueError(f"FeatureCount: count must be a positive whole number of features, got {self.count!r}.")
+        if not (is_whole(self.count) and self.count >= 1):
+            raise ValueError(
+                f"FeatureCount: count must be a positive whole number of features, got {shown(self.count)}."
+            )
         require_piece("FeatureCount: shape", self.shape, Penalty)
 
     def solve(self, problems: Sequence[Problem], solver: Solver, starts: Sequence[Any]) -> list[Result]:  # noqa: ARG002

@@ -1,5 +1,6 @@
 """The group norm: the sum over disjoint groups of the l2 norms of x on them."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,9 +20,9 @@ from atomsieve.typing import Array, Index
 class Group(BlockGauge):
     """Group norm, `kappa(x) = sum_g weights_g norm2(x_g)`, with `sigma(z) = max_g norm2(z_g) / weights_g`.
 
-    `groups` has one label per row of x, in any order (blocks are numbered by sorted label); None makes every row a
-    group, the row norm of a matrix x. `weights` has one positive number per group (None: all 1). Overlapping groups
-    are an `Image` of this gauge.
+    `groups` has one label per row of x, in any order (blocks are numbered by sorted label, or by first appearance where
+    labels of different kinds cannot be sorted); None makes every row a group, the row norm of a matrix x. `weights` has
+    one positive number per group (None: all 1). Overlapping groups are an `Image` of this gauge.
 
     Yuan and Lin, Model selection and estimation in regression with grouped variables, JRSS B 68 (2006).
 
@@ -51,7 +52,7 @@ class Group(BlockGauge):
             raise ValueError(
                 f"Group: groups must give one label per feature, {shape[0]} in all, got shape {self.groups.shape}."
             )
-        count = shape[0] if self.groups is None else len(np.unique(self.groups))
+        count = shape[0] if self._codes is None else int(self._codes.max()) + 1
         if self.weights is not None and self.weights.shape != (count,):
             raise ValueError(
                 f"Group: weights must give one number per group, {count} in all, got shape {self.weights.shape}."
@@ -60,7 +61,7 @@ class Group(BlockGauge):
     @cached_property
     def _codes(self) -> Index | None:
         """Return the number of each row's group."""
-        return None if self.groups is None else np.unique(self.groups, return_inverse=True)[1]
+        return None if self.groups is None else numbered(self.groups)
 
     @cached_property
     def _members(self) -> list[Rows]:
@@ -126,6 +127,26 @@ def _labels(groups: Any) -> NDArray[Any]:
         raise ValueError(
             "Group: groups must give one label per feature, in one list: for columns [[0, 1], [2]] write [0, 0, 1]."
         )
-    if labels.dtype.kind not in "biuSU" and any(label is None or label != label for label in labels.tolist()):  # noqa: PLR0124
-        raise ValueError("Group: groups has missing labels (NaN or None). Give every feature a group.")
+    if labels.dtype.kind in "biuSU":
+        return labels
+    if any(_missing(label) for label in labels.tolist()):
+        raise ValueError("Group: groups has missing labels (NaN, NA or None). Give every feature a group.")
+    if not all(isinstance(label, Hashable) for label in labels.tolist()):
+        raise ValueError("Group: groups must give numbers, strings or the like as labels, not lists or dicts.")
     return labels
+
+
+def _missing(label: Any) -> bool:
+    """Return whether a label stands for none: None, NaN, pandas' NA and NaT."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
+
+
+def numbered(labels: NDArray[Any]) -> Index:
+    """Return the number of each label, in sorted order or, where kinds are mixed that have none, as they come."""
+    try:
+        return np.unique(labels, return_inverse=True)[1]
+    except TypeError:
+        numbers: dict[Any, int] = {}
+        return np.array([numbers.setdefault(label, len(numbers)) for label in labels.tolist()], dtype=np.intp)

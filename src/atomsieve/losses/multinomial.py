@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomsieve.arrays import array_namespace
-from atomsieve.checks import is_number
+from atomsieve.checks import is_whole, shown
 from atomsieve.losses.base import Loss, infinite_where_not, x_log_x
 from atomsieve.rounding import EPS
 from atomsieve.typing import Samples
@@ -33,8 +33,11 @@ class Multinomial(Loss):
 
     def __post_init__(self) -> None:
         classes = self.classes
-        if classes is not None and not (is_number(classes) and 2 <= classes < np.inf and classes == int(classes)):
-            raise ValueError(f"Multinomial: classes must be a whole number, 2 or more, or None, got {classes!r}.")
+        if classes is None:
+            return
+        if not (is_whole(classes) and classes >= 2):
+            raise ValueError(f"Multinomial: classes must be a whole number, 2 or more, or None, got {shown(classes)}.")
+        object.__setattr__(self, "classes", int(classes))
 
     def outputs(self, y: Samples) -> int:
         if self.classes is not None:

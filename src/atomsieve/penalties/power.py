@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
-from atomsieve.checks import is_number, keep_plain, require_positive
+from atomsieve.checks import is_number, keep_plain, require_positive, shown
 from atomsieve.penalties.base import Penalty, power
 
 
@@ -25,7 +25,7 @@ class Power(Penalty):
     def __post_init__(self) -> None:
         require_positive(self, strength=self.strength)
         if not (is_number(self.p) and self.p > 1):
-            raise ValueError(f"Power: p must be greater than 1, got {self.p!r}. For p = 1 use Linear.")
+            raise ValueError(f"Power: p must be greater than 1, got {shown(self.p)}. For p = 1 use Linear.")
         keep_plain(self, "p", self.p)
 
     @property

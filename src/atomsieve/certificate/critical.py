@@ -1,0 +1,23 @@
+"""The slope from which on a certificate proves that x = 0 is the solution."""
+
+import numpy as np
+
+from atomsieve.balls import Ball
+from atomsieve.certificate.certify import _feasible, prove
+from atomsieve.certificate.statement import Statement, Uncertain
+from atomsieve.free import UnsettledError
+from atomsieve.penalties import Linear
+from atomsieve.problem import Problem
+
+
+def critical_bound(problem: Problem) -> float:
+    """Return an upper bound of the critical slope, proven in spite of rounding; inf where nothing can be proven."""
+    origin = problem.origin
+    if not 0 < origin.sigma < np.inf:
+        return np.inf
+    try:
+        statement = Statement.of(problem.at_penalty(Linear(origin.sigma)))
+        x, b = _feasible(statement, np.zeros(problem.shape), origin.state.free)
+        return float((Ball.exact(prove(statement, x, b).sigma) / statement.total).high)
+    except (Uncertain, UnsettledError):
+        return np.inf

@@ -1,0 +1,85 @@
+"""What users are told when something is not as they will expect: proofs that prove nothing, folds of sorted targets."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import binom, gammaln
+from sklearn.model_selection import KFold
+
+from atomsieve.certificate import Certificate
+from atomsieve.losses import Multinomial
+from atomsieve.problem import Problem
+from atomsieve.typing import Index
+
+CHANCE = 1e-6
+"""How often targets in random order may look sorted."""
+
+
+class UnprovenWarning(UserWarning):
+    """A proof was asked for, and it proves nothing."""
+
+
+def tell(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn the first caller who is not part of this package."""
+    package, frame, level = __name__.partition(".")[0], sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def why_nothing(problems: Sequence[Problem], certificates: Sequence[Certificate]) -> str | None:
+    """Return a sentence on why nothing is proven and what to do about it, None where something is."""
+    silent = [pair for pair in zip(problems, certificates, strict=True) if not pair[1].valid]
+    if not silent:
+        return None
+    of = "this model" if len(silent) == len(problems) else f"{len(silent)} of the {len(problems)} classes"
+    problem, certificate = silent[0]
+    return f"nothing is proven of {of}: {certificate.reason}. {_way_out(problem)}".strip()
+
+
+def _way_out(problem: Problem) -> str:
+    """Return what to fit instead, where a piece of the problem is in the way of every proof."""
+    if isinstance(problem.loss, Multinomial) and problem.free is not None:
+        return (
+            "GaugeClassifier(loss=Logistic()) fits each class against the rest, with full proofs; fit_intercept=False, "
+            "without unpenalized features, has proven zeros."
+        )
+    with np.errstate(over="ignore", under="ignore"):
+        blocks = problem.core.prices(problem.shape)
+    return "L1() and Group(groups) are gauges with proofs." if blocks is None else ""
+
+
+def check_order(y: Any, splitter: Any) -> None:
+    """Warn where consecutive rows make the folds and the targets are sorted by row.
+
+    Each fold then holds out targets that the others lack. Sorted are targets that never fall, or fall once (sorted
+    within each of two parts), or never rise, or rise once; and only if random order would look like that less than
+    once in a million times, so that a handful of samples or of distinct targets is no reason for alarm. Splitters that
+    shuffle, stratify, keep groups together or know of time are left alone.
+    """
+    if type(splitter) is not KFold or splitter.shuffle:
+        return
+    values, places = np.unique(np.asarray(y).ravel(), return_inverse=True)
+    codes: Index = places.astype(np.intp)
+    if len(values) > 1 and min(_chance(codes), _chance(codes[::-1])) < CHANCE:
+        tell(
+            "y is sorted by row, and the folds are made of consecutive rows: each holds out targets that the others "
+            "lack, which misleads the choice of the strength. Shuffle the rows into the folds: "
+            f"cv=KFold({splitter.n_splits}, shuffle=True, random_state=0)."
+        )
+
+
+def _chance(codes: Index) -> float:
+    """Return a bound of the chance that targets in random order fall as seldom as these; 1 where they do so twice.
+
+    Words with at most r falls are made of r + 1 sorted stretches: m equal targets go to them in `binom(m + r, r)` ways.
+    """
+    falls = int(np.count_nonzero(codes[1:] < codes[:-1]))
+    if falls > 1:
+        return 1.0
+    counts = np.bincount(codes)
+    ways = np.log(binom(counts + falls, falls)).sum() + gammaln(counts + 1).sum() - gammaln(len(codes) + 1)
+    return float(np.exp(min(np.log(2) + ways, 0.0)))
