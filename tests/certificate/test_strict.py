@@ -239,6 +239,7 @@ class TestSilence:
     def test_of_other_data(self):
         for change in ({"samples": 4}, {"free": 1}, {"weighted": True}, {"unpenalised": [0]}, {"intercept": True}):
             assert refusal(with_silence(**change))
+        assert "-1 and 1" in refusal(with_silence(loss={"type": "Logistic"}))
 
 
 class TestNotKnown:

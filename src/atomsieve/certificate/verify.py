@@ -103,6 +103,7 @@ def verify(certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free:
         data.check_digest(content["data"]["sha256"])
         gauge = Gauge(content["problem"]["gauge"], data.shape)
         check_sizes(content, data, gauge)
+        Loss(content["problem"]["loss"]).check_targets(data.y)
         if not content["claims"]["valid"]:
             check_silence(content)
             return Verification(True, "it claims nothing.", 0, _method(None))
@@ -765,7 +766,6 @@ class Checker:
         if gauge.kind == "LInf":
             raise Refused("claims about the gauge LInf are not known to this checker")
         self.loss = Loss(problem["loss"])
-        self.loss.check_targets(data.y)
         penalty = problem["penalty"]
         if penalty["type"] == "Power" and penalty["p"] == "inf":
             penalty = {"type": "Ball", "radius": 1}
