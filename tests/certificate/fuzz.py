@@ -486,7 +486,7 @@ class Truth:
         with np.errstate(all="ignore"):
             weights = problem.stated_weights / problem.stated_weights.sum()
             mass = float(np.sum(problem.core.sizes(x)[problem.eligible]))
-            value = float(np.sum(weights * problem.loss.value(u, problem.y))) + problem.penalty.value(
+            value = float(np.sum(weights * problem.loss.value(u, problem.targets))) + problem.penalty.value(
                 mass * (1 - 1e-12)
             )
         return value - self.certificate.primal - 1e-9 * (1 + abs(value)) if np.isfinite(value) else -np.inf
