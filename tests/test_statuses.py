@@ -52,7 +52,7 @@ def test_converged_says_that_rounding_is_within_the_tolerance_too():
     X, y = data()
     for tol in (1e-6, 1e-10, 1e-13, 1e-15, 1e-17, 0.0):
         result = solve(Problem(1e6 + X, y, penalty=Linear(0.1), intercept=True), tol=tol)
-        assert result.converged == (max(result.gap, result.point.uncertainty) <= tol * result.problem.baseline)
+        assert result.converged == (max(result.gap, result.point.rounding) <= tol * result.problem.baseline)
         assert result.converged or result.status in (Status.STALLED, Status.EXHAUSTED)
 
 

@@ -50,7 +50,7 @@ class Limits:
 
     def reached(self, point: Point) -> bool:
         """Return whether the gap is within the tolerance; it is known up to rounding, so that this must be as well."""
-        return max(point.gap, point.uncertainty) <= self.gap
+        return max(point.gap, point.rounding) <= self.gap
 
     def status(self, progress: Progress) -> Status | None:
         """Return why the run ends here, None where it goes on."""
@@ -59,7 +59,7 @@ class Limits:
             return Status.CONVERGED
         if not point.is_finite or (not point.problem.penalty.quadratic and self._above(point, HOPELESS)):
             return Status.DIVERGED
-        if point.gap <= point.uncertainty:
+        if point.gap <= point.rounding:
             return Status.STALLED
         if progress.iteration > self.max_iter:
             astray = Status.NO_PROGRESS if point.problem.penalty.quadratic else Status.DIVERGED

@@ -386,7 +386,8 @@ class Point:
         # phi* is as steep as the size that attains it; a dual point that is scaled costs as much as x has mass
         size = problem.penalty.argmax(self.sigma) if self.paired and problem.penalty.superlinear else self.state.mass
         # the slopes are in doubt across the free directions only, the product with A' along them as well
-        grain = noise_level(len(self.u)) * problem.measure.plain_norm(self.slopes)
+        with np.errstate(over="ignore", invalid="ignore"):
+            grain = noise_level(len(self.u)) * problem.measure.plain_norm(self.slopes)
         score = self.doubt * problem.widest + grain * float(problem.lengths.max())
         return self.rounding + size * score
 
