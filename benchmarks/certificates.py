@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from atomsieve import Linear, Logistic, Pairwise, Problem, Square, Squared, solve, verify
-from atomsieve.certificate.certify import prove
+from atomsieve.certificate.proof import prove
 from atomsieve.certificate.statement import Statement
-from atomsieve.screening import PairwiseRule, PaperRule
+from atomsieve.screening.rules import PairwiseRule, PaperRule
 from benchmark_utils.components import Component
 
 SETS = ("leu", "colon", "riboflavin", "dorothea", "newsgroups", "a9a", "mnist")

@@ -21,8 +21,8 @@ from atomsieve import (
     path,
     solve,
 )
-from atomsieve.clock import TimeUp, deadline, late, look
-from atomsieve.threads import _libraries, one_thread
+from atomsieve.numerics.clock import TimeUp, deadline, late, look
+from atomsieve.numerics.threads import _libraries, one_thread
 
 SLACK = 3.0
 """Seconds beyond a limit that tests allow: machines are slow and busy. Without looks at the clock it is minutes."""

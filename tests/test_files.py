@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from atomsieve import CertifiedLasso, Linear, Problem, files, save_model, solve
-from atomsieve.files import write_text
+from atomsieve.intake.files import write_text
 
 OLD, NEW = "the old content\n", "the new content\n"
 X, Y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 0.0, 2.0])

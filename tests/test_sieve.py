@@ -7,10 +7,11 @@ import pytest
 from scipy import sparse
 
 from atomsieve import GCG, L1, Group, LineSearch, Logistic, Multinomial, Pairwise, Problem, Square, solve
-from atomsieve.progress import ProgressLine
-from atomsieve.screening import KeepAll, PairwiseRule, Sieve
-from atomsieve.steps import monotone_zero
-from atomsieve.trace import Progress
+from atomsieve.methods.steps import monotone_zero
+from atomsieve.run.progress import ProgressLine
+from atomsieve.run.trace import Progress
+from atomsieve.screening import Sieve
+from atomsieve.screening.rules import KeepAll, PairwiseRule
 
 
 def wide_problem(kind=np.asarray, loss=None, gauge=None, d=120):

@@ -35,7 +35,7 @@ def test_where_nothing_can_be_proven_the_run_says_so_at_once(problem):
 
 
 def test_twins_stay_undecided_and_cost_no_more_than_two_certificates(monkeypatch):
-    module = sys.modules["atomsieve.certificate.certify"]
+    module = sys.modules["atomsieve.certificate.proof"]
     made = []
     prove = module.prove
     monkeypatch.setattr(module, "prove", lambda *a: made.append(1) or prove(*a))
@@ -58,7 +58,7 @@ def test_converged_says_that_rounding_is_within_the_tolerance_too():
 
 def test_rounding_is_blamed_only_where_it_is_to_blame():
     """A method that goes nowhere has not run into rounding."""
-    from atomsieve.limits import Limits  # noqa: PLC0415
+    from atomsieve.run.limits import Limits  # noqa: PLC0415
 
     point = Problem(*data(), penalty=Square(0.1)).origin
     assert Limits.without_headway(point) is Status.NO_HEADWAY

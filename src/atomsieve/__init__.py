@@ -6,19 +6,19 @@ Minimise `F(A x + B b) + phi(kappa_P(x))`: a smooth loss, a gauge over atoms, a 
 from typing import TYPE_CHECKING, Any
 
 from atomsieve.certificate import Certificate
-from atomsieve.certificate.verification import verify
+from atomsieve.certificate.verify import verify
 from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
 from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
 from atomsieve.methods import GCG, Away, Corrective, Pairwise
-from atomsieve.model import SavedModel, load_model
-from atomsieve.path import Path, path
+from atomsieve.methods.steps import LineSearch, OpenLoop, ShortStep
 from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Power, Square
 from atomsieve.problem import Point, Problem
-from atomsieve.result import Result
-from atomsieve.solve import solve
-from atomsieve.status import Status
-from atomsieve.steps import LineSearch, OpenLoop, ShortStep
-from atomsieve.trace import Progress, Trace
+from atomsieve.run.path import Path, path
+from atomsieve.run.result import Result
+from atomsieve.run.solve import solve
+from atomsieve.run.status import Status
+from atomsieve.run.trace import Progress, Trace
+from atomsieve.standalone.predict import SavedModel, load_model
 
 if TYPE_CHECKING:
     from atomsieve.estimators import (

@@ -8,7 +8,7 @@ def main() -> None:
     try:
         import matplotlib  # noqa: F401, PLC0415 -- needed later, and missed now
 
-        from atomsieve.cli import app  # noqa: PLC0415 -- optional
+        from atomsieve.cli.app import app  # noqa: PLC0415 -- optional
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in OPTIONAL:
             raise

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.design import as_design
+from atomsieve.design.seminorm import Measure
 from atomsieve.gauges import Atom, BlockGauge, Gauge
 from atomsieve.losses import Loss
-from atomsieve.measure import Measure
 from atomsieve.penalties import Penalty
 from atomsieve.typing import Array
 

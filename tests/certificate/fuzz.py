@@ -50,7 +50,7 @@ from atomsieve import (
     verify,
 )
 from atomsieve.certificate import certify
-from atomsieve.certificate.certificate import digest_of, seal
+from atomsieve.certificate.file import digest_of, seal
 
 SLOW = 10
 """How many times the time of an honest check a refusal may take, beside SETTLED seconds."""

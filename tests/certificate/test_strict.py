@@ -26,7 +26,7 @@ from atomsieve import (
     verify,
 )
 from atomsieve.certificate import certify
-from atomsieve.certificate.certificate import seal
+from atomsieve.certificate.file import seal
 
 X = np.hstack([np.eye(3), np.eye(3)[:, :1]])
 Y = np.array([3.0, 0.2, 0.1])

@@ -38,9 +38,9 @@ from atomsieve import (
     solve,
     verify,
 )
-from atomsieve.certificate.certificate import seal
+from atomsieve.certificate.file import seal
 
-CHECKER = Path(atomsieve.certificate.__file__).with_name("verify.py")
+CHECKER = Path(atomsieve.standalone.__file__).with_name("verify.py")
 X, Y = load_diabetes(return_X_y=True)
 X, Y = X[:120] * 20, (Y[:120] - Y[:120].mean()) / 50
 SIGNS = np.where(Y > 0, 1.0, -1.0)
@@ -288,7 +288,7 @@ def test_sparse_files_on_the_command_line(form, tmp_path):
 
 
 def test_large_data_are_checked_in_doubles(monkeypatch):
-    checker = sys.modules["atomsieve.certificate.verify"]
+    checker = sys.modules["atomsieve.standalone.verify"]
     monkeypatch.setattr(checker, "BALLS_UP_TO", 100)
     certificate = solve(
         Problem(X, SIGNS, loss=Logistic(), penalty=Linear(0.03), intercept=True), tol=1e-12

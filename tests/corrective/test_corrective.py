@@ -36,9 +36,9 @@ from atomsieve import (
     SquaredHinge,
     solve,
 )
-from atomsieve.methods.blocks import Blocks
-from atomsieve.methods.curvature import Curvature
-from atomsieve.methods.factor import Factor
+from atomsieve.methods.corrective.blocks import Blocks
+from atomsieve.methods.corrective.curvature import Curvature
+from atomsieve.methods.corrective.factor import Factor
 
 D = 20
 LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(0.5), Multinomial(), Poisson()]
@@ -308,8 +308,8 @@ def test_dependent_columns_get_a_proximal_term():
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_large_faces_are_solved_through_products(monkeypatch, loss, penalty, gauge):
     """The same problems with a Hessian that is never formed."""
-    monkeypatch.setattr("atomsieve.methods.corrective.LARGE", 0)
-    monkeypatch.setattr("atomsieve.methods.curvature.Curvature._block", None)
+    monkeypatch.setattr("atomsieve.methods.corrective.method.LARGE", 0)
+    monkeypatch.setattr("atomsieve.methods.corrective.curvature.Curvature._block", None)
     result = solve(draw(loss, penalty, gauge, False), tol=1e-9)
     assert result.converged, result
 
@@ -320,7 +320,7 @@ def test_large_faces_are_solved_through_products(monkeypatch, loss, penalty, gau
 @pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=repr)
 def test_small_faces_are_solved_without_pivots(monkeypatch, loss, penalty, gauge, wide):
     """The same problems with a factor for every face, as where rounding has spoilt the pivots."""
-    monkeypatch.setattr("atomsieve.methods.quadratic.TABLEAU", 0)
+    monkeypatch.setattr("atomsieve.methods.corrective.quadratic.TABLEAU", 0)
     problem = draw(loss, penalty, gauge, wide)
     result = solve(problem, tol=1e-10)
     assert result.converged, result

@@ -23,9 +23,9 @@ from atomsieve import (
     Squared,
     solve,
 )
-from atomsieve.limits import Limits
 from atomsieve.methods import corrective
-from atomsieve.methods.blocks import Blocks
+from atomsieve.methods.corrective.blocks import Blocks
+from atomsieve.run.limits import Limits
 
 PENALTIES = [Linear(1e-3), Square(0.01), Power(0.01, 3.0), Ball(2.0), LogBarrier(2.0, 10.0), LinearSquare(0.01, 1e-3)]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from atomsieve import Ball, Linear, LinearSquare, LogBarrier, Power, Square
-from atomsieve.methods.pivot import best_face
+from atomsieve.methods.corrective.pivot import best_face
 
 PENALTIES = [Linear(0.3), Square(0.2), Ball(1.5), LogBarrier(3.0, 0.2), LinearSquare(0.2, 0.1), Power(0.3, 3.0)]
 

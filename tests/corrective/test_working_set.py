@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from atomsieve import Linear, Logistic, Problem
-from atomsieve.methods.corrective import RowSet
+from atomsieve.methods.corrective.working_set import RowSet
 
 RNG = np.random.default_rng(11)
 X = RNG.standard_normal((30, 400))

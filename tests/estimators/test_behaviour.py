@@ -52,7 +52,7 @@ from atomsieve import (
     UnprovenWarning,
     solve,
 )
-from atomsieve.methods.corrective import Corrections
+from atomsieve.methods.corrective.method import Corrections
 
 
 def diabetes():

@@ -13,7 +13,7 @@ import pytest
 from samples import DATA, labels_of
 from scipy.sparse import bsr_array, coo_array
 
-import atomsieve.model
+import atomsieve.standalone.predict
 from atomsieve import (
     CertifiedLasso,
     CertifiedLassoCV,
@@ -99,9 +99,9 @@ def test_small_and_with_numpy_alone(tmp_path):
     save_model(model, tmp_path / "model.json")
     assert (tmp_path / "model.json").stat().st_size < 4096
     np.save(tmp_path / "X.npy", X)
-    shutil.copy(atomsieve.model.__file__, tmp_path / "model.py")
+    shutil.copy(atomsieve.standalone.predict.__file__, tmp_path / "predict.py")
     script = (
-        "import sys, numpy as np; from model import load_model; "
+        "import sys, numpy as np; from predict import load_model; "
         "print(*load_model('model.json').predict(np.load('X.npy'))); "
         "assert not {'scipy', 'sklearn', 'atomsieve'} & set(sys.modules)"
     )

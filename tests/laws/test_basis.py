@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atomsieve.basis import combination, orthonormal
+from atomsieve.numerics.basis import combination, orthonormal
 
 
 def gram(basis, weights):

@@ -33,7 +33,7 @@ from atomsieve import (
     SquaredHinge,
     solve,
 )
-from atomsieve.screening import PairwiseRule, PaperRule
+from atomsieve.screening.rules import PairwiseRule, PaperRule
 
 ENTRIES = st.sampled_from([-3.0, -1.0, -0.5, 0.0, 0.0, 1e-3, 1.0, 2.0, 100.0])
 STRENGTHS = st.sampled_from([1e-3, 0.1, 1.0, 30.0])

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from atomsieve import Group, Problem
-from atomsieve.measure import NARROW
+from atomsieve.design.seminorm import NARROW
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ from atomsieve import (
     SquaredHinge,
     solve,
 )
-from atomsieve.screening import PairwiseRule, PaperRule
+from atomsieve.screening.rules import PairwiseRule, PaperRule
 
 SLACK = 1e-12
 """Rounding allowed in a bound, relative to the objective."""

@@ -1,6 +1,5 @@
 """Certificates: which coefficients are zero, proven in spite of rounding."""
 
-from atomsieve.certificate.certificate import Certificate
-from atomsieve.certificate.certify import certify
+from atomsieve.certificate.claims import Certificate, certify
 
 __all__ = ["Certificate", "certify"]

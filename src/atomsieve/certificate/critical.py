@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from atomsieve.balls import Ball
-from atomsieve.certificate.certify import _feasible, prove
+from atomsieve.certificate.proof import feasible, prove
 from atomsieve.certificate.statement import Statement, Uncertain
-from atomsieve.free import UnsettledError
+from atomsieve.numerics.enclosures import Ball
 from atomsieve.penalties import Linear
 from atomsieve.problem import Problem
+from atomsieve.problem.free import UnsettledError
 
 
 def critical_bound(problem: Problem) -> float:
@@ -17,7 +17,7 @@ def critical_bound(problem: Problem) -> float:
         return np.inf
     try:
         statement = Statement.of(problem.at_penalty(Linear(origin.sigma)))
-        x, b = _feasible(statement, np.zeros(problem.shape), origin.state.free)
+        x, b = feasible(statement, np.zeros(problem.shape), origin.state.free)
         return float((Ball.exact(prove(statement, x, b).sigma) / statement.total).high)
     except (Uncertain, UnsettledError):
         return np.inf

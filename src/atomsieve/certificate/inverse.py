@@ -10,8 +10,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from atomsieve.balls import LEAST, Ball, gamma, up
-from atomsieve.clock import look
+from atomsieve.numerics.clock import look
+from atomsieve.numerics.enclosures import LEAST, Ball, gamma, up
 from atomsieve.typing import Array, Index
 
 DEPENDENT = 1e-9

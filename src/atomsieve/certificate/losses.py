@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from atomsieve.balls import FUNCTION, UNIT, Ball, exp, log, up
 from atomsieve.losses import Huber, Logistic, Loss, Multinomial, Poisson, Squared, SquaredHinge
+from atomsieve.numerics.enclosures import FUNCTION, UNIT, Ball, exp, log, up
 from atomsieve.typing import Array
 
 

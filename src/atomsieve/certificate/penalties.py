@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from atomsieve.balls import Ball, exp, log
+from atomsieve.numerics.enclosures import Ball, exp, log
 from atomsieve.penalties import Ball as BallPenalty
 from atomsieve.penalties import Linear, LinearSquare, LogBarrier, Penalty, Power, Square
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.balls import LEAST, UNIT, Ball, gamma, root, up
 from atomsieve.certificate.inverse import Dependency, dependencies
 from atomsieve.certificate.losses import BoundedLoss, bounded_loss
 from atomsieve.certificate.penalties import known
 from atomsieve.design.base import BoundedDesign, bounded
 from atomsieve.gauges import Scaled
+from atomsieve.numerics.enclosures import LEAST, UNIT, Ball, gamma, root, up
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index, Signs
 

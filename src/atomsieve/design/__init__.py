@@ -4,13 +4,13 @@ from typing import Any
 
 from scipy.sparse import issparse
 
-from atomsieve.checks import as_numbers
 from atomsieve.design.base import ALL, Design, Rows, as_slice
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.design.stack import StackDesign
+from atomsieve.intake.arguments import as_numbers
 
 __all__ = [
     "ALL",

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from atomsieve.balls import Ball
+from atomsieve.numerics.enclosures import Ball
 from atomsieve.typing import Array, Index, Mask, Samples
 
 Rows: TypeAlias = slice | Index

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.balls import LEAST, Ball, gamma, norms_of, root, up
-from atomsieve.checks import as_floats
 from atomsieve.design.base import ALL, Recent, Rows, as_bytes, as_slice, blocks_of_rows
-from atomsieve.threads import shared
+from atomsieve.intake.arguments import as_floats
+from atomsieve.numerics.enclosures import LEAST, Ball, gamma, norms_of, root, up
+from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Mask, Samples
 
 CHUNK = 1 << 16

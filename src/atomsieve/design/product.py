@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.arrays import array_namespace
-from atomsieve.balls import LEAST, Ball, gamma, root, up
 from atomsieve.design.base import ALL, Design, Rows, bounded
 from atomsieve.design.dense import dense_gram
+from atomsieve.numerics.enclosures import LEAST, Ball, gamma, root, up
+from atomsieve.numerics.namespace import array_namespace
 from atomsieve.typing import Array, Mask, Samples
 
 WIDTH = 256

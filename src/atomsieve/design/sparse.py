@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.balls import LEAST, Ball, gamma, norms_of, root, up
 from atomsieve.design.base import ALL, Recent, Rows, as_bytes, blocks_of_rows
+from atomsieve.numerics.enclosures import LEAST, Ball, gamma, norms_of, root, up
 from atomsieve.typing import Array, Mask, Samples
 
 DENSE = 0.1

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.statement import unprovable
-from atomsieve.certificate.verification import verify
+from atomsieve.certificate.verify import verify
 from atomsieve.estimators.columns import require_columns
 from atomsieve.estimators.notices import UnprovenWarning, tell, why_nothing
 from atomsieve.estimators.params import PieceParams
@@ -24,15 +24,15 @@ from atomsieve.losses import Loss, Poisson
 from atomsieve.methods import Method
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.problem import Problem
-from atomsieve.result import Result
-from atomsieve.solve import solve
-from atomsieve.status import Status
+from atomsieve.run.result import Result
+from atomsieve.run.solve import solve
+from atomsieve.run.status import Status
 from atomsieve.typing import Array, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from atomsieve.certificate.verify import Verification
+    from atomsieve.standalone.verify import Verification
 
 SAME = 1e-6
 """How far the objective may differ, as a part of that at x = 0, for data to pass as those of the fit."""

@@ -4,11 +4,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atomsieve.checks import as_floats, is_number
 from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier, require_l1
 from atomsieve.estimators.cross_validation import ChosenStrength, CrossValidated
 from atomsieve.estimators.study import Study
 from atomsieve.gauges import Gauge
+from atomsieve.intake.arguments import as_floats, is_number
 from atomsieve.losses import Loss
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece

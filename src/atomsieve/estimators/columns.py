@@ -8,9 +8,9 @@ import numpy as np
 from scipy.sparse import diags_array, issparse
 from sklearn.preprocessing import StandardScaler
 
-from atomsieve.checks import as_floats, is_number
 from atomsieve.gauges import L1, Gauge, Image
 from atomsieve.gauges.coordinates import Coordinates
+from atomsieve.intake.arguments import as_floats, is_number
 from atomsieve.typing import Array, Index, Mask
 
 

@@ -17,22 +17,22 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from atomsieve.checks import as_floats, is_number
 from atomsieve.estimators.base import SparseModel, uninterrupted
 from atomsieve.estimators.notices import check_order
 from atomsieve.estimators.pieces import ByPieces
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.strengths import critical_slope, feature_count
 from atomsieve.estimators.study import Study, coefficients, intercepts
-from atomsieve.limits import Limits
+from atomsieve.intake.arguments import as_floats, is_number
 from atomsieve.losses import Loss
 from atomsieve.methods import Corrective
-from atomsieve.path import geometric_slopes, path, walk
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
-from atomsieve.result import Result
-from atomsieve.solve import solve
+from atomsieve.run.limits import Limits
+from atomsieve.run.path import geometric_slopes, path, walk
+from atomsieve.run.result import Result
+from atomsieve.run.solve import solve
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:

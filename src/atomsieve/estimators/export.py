@@ -1,4 +1,4 @@
-"""A fitted model as a small file, which `atomsieve/model.py` reads with NumPy alone."""
+"""A fitted model as a small file, which `atomsieve/standalone/predict.py` reads with NumPy alone."""
 
 import json
 import os
@@ -8,16 +8,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.estimators.base import SparseModel
-from atomsieve.files import write_text
+from atomsieve.intake.files import write_text
 from atomsieve.losses import Logistic, Multinomial, Poisson
-from atomsieve.model import FORMAT, VERSION
+from atomsieve.standalone.predict import FORMAT, VERSION
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model as JSON: the features it uses, their coefficients, intercept, classes; a few kilobytes.
 
     `load_model` gives it back as an object with `predict`, `predict_proba` and `decision_function`. It lives in
-    `atomsieve/model.py`, a file that may be copied to a device where only NumPy is installed.
+    `atomsieve/standalone/predict.py`, a file that may be copied to a device where only NumPy is installed.
     """
     if not isinstance(estimator, SparseModel):
         raise TypeError(f"save_model takes a fitted estimator of atomsieve, got {type(estimator).__name__}.")

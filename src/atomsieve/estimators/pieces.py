@@ -4,12 +4,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atomsieve.checks import is_number, require_piece, shown
 from atomsieve.estimators.base import SparseModel
 from atomsieve.estimators.columns import factors_of, mask_of, without_penalty
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
 from atomsieve.estimators.study import Study
 from atomsieve.gauges import L1, Gauge
+from atomsieve.intake.arguments import is_number, require_piece, shown
 from atomsieve.losses import Loss, Squared
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece

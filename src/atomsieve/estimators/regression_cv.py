@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.checks import is_number
 from atomsieve.estimators.cross_validation import RULES, ChosenStrength, CrossValidated
 from atomsieve.estimators.pieces import ByFactors
 from atomsieve.estimators.regression import Regression
 from atomsieve.estimators.study import Study
 from atomsieve.gauges import Gauge
+from atomsieve.intake.arguments import is_number
 from atomsieve.losses import Loss, Squared
 from atomsieve.penalties import Penalty
 from atomsieve.typing import Array

@@ -10,14 +10,14 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from atomsieve.checks import is_number, is_whole, shown
 from atomsieve.estimators.base import SparseModel
 from atomsieve.estimators.cross_validation import follow
 from atomsieve.estimators.notices import UnprovenWarning, tell
 from atomsieve.estimators.strengths import critical_slope
 from atomsieve.estimators.study import Study, coefficients
-from atomsieve.path import geometric_slopes
+from atomsieve.intake.arguments import is_number, is_whole, shown
 from atomsieve.penalties import Linear
+from atomsieve.run.path import geometric_slopes
 from atomsieve.typing import Array, Index, Mask
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.checks import is_whole, require_piece, require_positive, shown
+from atomsieve.intake.arguments import is_whole, require_piece, require_positive, shown
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
-from atomsieve.result import Result
+from atomsieve.run.result import Result
 
 STEP = 0.8
 """Ratio of the slopes that are tried on the way down to a number of features."""

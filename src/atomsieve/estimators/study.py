@@ -11,8 +11,8 @@ from atomsieve.estimators.columns import rescaled, scales_of
 from atomsieve.gauges import Gauge
 from atomsieve.losses import Loss
 from atomsieve.problem import Problem
-from atomsieve.result import Result
-from atomsieve.status import Status
+from atomsieve.run.result import Result
+from atomsieve.run.status import Status
 from atomsieve.typing import Array, Index
 
 

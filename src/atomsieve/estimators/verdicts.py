@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atomsieve.balls import Ball
 from atomsieve.certificate import Certificate
 from atomsieve.gauges import Image
 from atomsieve.gauges.base import BlockGauge
+from atomsieve.numerics.enclosures import Ball
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Mask
 

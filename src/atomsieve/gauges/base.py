@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from atomsieve.design import ALL, Design, Rows, as_slice
-from atomsieve.measure import Measure
+from atomsieve.design.seminorm import Measure
 from atomsieve.piece import Piece
 from atomsieve.typing import Array, Index, Mask, Samples, Signs
 

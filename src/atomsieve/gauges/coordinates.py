@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from atomsieve.checks import as_floats, keep_copy
 from atomsieve.design import Design
+from atomsieve.design.seminorm import Measure
 from atomsieve.gauges.base import Atom, BlockGauge
-from atomsieve.measure import Measure
-from atomsieve.signs import forbidden, some, upward
+from atomsieve.gauges.signs import forbidden, some, upward
+from atomsieve.intake.arguments import as_floats, keep_copy
 from atomsieve.typing import Array, Index, Mask
 
 BLUR = 1e-12

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.checks import as_floats, keep_copy
 from atomsieve.design import Rows, as_slice
+from atomsieve.design.seminorm import Measure
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.l2 import euclidean
-from atomsieve.measure import Measure
+from atomsieve.intake.arguments import as_floats, keep_copy
 from atomsieve.typing import Array, Index
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.checks import as_mask, keep_copy
 from atomsieve.gauges.coordinates import Coordinates
+from atomsieve.intake.arguments import as_mask, keep_copy
 from atomsieve.typing import Index, Signs
 
 

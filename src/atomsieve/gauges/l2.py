@@ -6,8 +6,8 @@ import numpy as np
 from scipy import linalg
 
 from atomsieve.design import ALL
+from atomsieve.design.seminorm import Measure
 from atomsieve.gauges.base import Atom, BlockGauge
-from atomsieve.measure import Measure
 from atomsieve.typing import Array, Index
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomsieve.design import ALL
+from atomsieve.design.seminorm import Measure
 from atomsieve.gauges.base import Atom, BlockGauge
-from atomsieve.measure import Measure
 from atomsieve.typing import Array, Index
 
 

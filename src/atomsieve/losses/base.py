@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from atomsieve.arrays import array_namespace
+from atomsieve.numerics.namespace import array_namespace
 from atomsieve.piece import Piece
 from atomsieve.typing import Samples
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from atomsieve.arrays import array_namespace
-from atomsieve.checks import require_positive
+from atomsieve.intake.arguments import require_positive
 from atomsieve.losses.base import Loss, infinite_where_not, zero_where_not
+from atomsieve.numerics.namespace import array_namespace
 from atomsieve.typing import Samples
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from atomsieve.arrays import array_namespace
 from atomsieve.losses.base import Loss, infinite_where_not, require_signs, x_log_x
+from atomsieve.numerics.namespace import array_namespace
 from atomsieve.typing import Samples
 
 

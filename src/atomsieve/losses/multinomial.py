@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.arrays import array_namespace
-from atomsieve.checks import is_whole, shown
+from atomsieve.intake.arguments import is_whole, shown
 from atomsieve.losses.base import Loss, infinite_where_not, x_log_x
-from atomsieve.rounding import EPS
+from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Samples
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.arrays import array_namespace
 from atomsieve.losses.base import Loss, infinite_where_not, x_log_x
+from atomsieve.numerics.namespace import array_namespace
 from atomsieve.typing import Samples
 
 

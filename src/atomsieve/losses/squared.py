@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from atomsieve.arrays import array_namespace
 from atomsieve.losses.base import Loss
+from atomsieve.numerics.namespace import array_namespace
 from atomsieve.typing import Samples
 
 

@@ -2,7 +2,7 @@
 
 from atomsieve.methods.away import Away
 from atomsieve.methods.base import Method
-from atomsieve.methods.corrective import Corrective
+from atomsieve.methods.corrective.method import Corrective
 from atomsieve.methods.gcg import GCG
 from atomsieve.methods.pairwise import Pairwise
 

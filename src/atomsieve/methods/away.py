@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from atomsieve.gauges import Atom
-from atomsieve.methods.base import Walk, rescale, toward
+from atomsieve.methods.base import Walk
+from atomsieve.methods.moves import Move, rescale, toward
+from atomsieve.methods.steps import LineSearch, Step
 from atomsieve.problem import Point
-from atomsieve.state import Move
-from atomsieve.steps import LineSearch, Step
 
 
 def worst(point: Point) -> tuple[Atom, float] | None:

@@ -5,19 +5,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-
-from atomsieve.checks import require_piece
-from atomsieve.limits import Limits
+from atomsieve.intake.arguments import require_piece
+from atomsieve.methods.moves import Move, apply
+from atomsieve.methods.steps import ShortStep, Step
 from atomsieve.penalties import Penalty
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
-from atomsieve.rounding import EPS
-from atomsieve.state import Move, State
-from atomsieve.steps import ShortStep, Step
-
-STALE = 512
-"""Multiple of the rounding error of the predictions beyond which they are computed afresh."""
+from atomsieve.problem.state import State
 
 
 class Stepper(Protocol):
@@ -35,6 +29,14 @@ class Stepper(Protocol):
         """Return the state after step t (the first is 1) and the length of the step."""
 
 
+class Target(Protocol):
+    """What a run is to reach."""
+
+    @property
+    def gap(self) -> float:
+        """The gap that is small enough."""
+
+
 @runtime_checkable
 class Method(Protocol):
     """How the next state is found."""
@@ -46,8 +48,8 @@ class Method(Protocol):
     def check(self, problem: Problem) -> None:
         """Refuse, in a sentence, a problem that the method cannot solve."""
 
-    def begin(self, problem: Problem, limits: Limits) -> Stepper:
-        """Return the method at work on a problem, within limits."""
+    def begin(self, problem: Problem, target: Target) -> Stepper:
+        """Return the method at work on a problem."""
 
 
 def require_bounded_oracle(method: object, penalty: Penalty) -> None:
@@ -60,41 +62,6 @@ def require_bounded_oracle(method: object, penalty: Penalty) -> None:
         "steeper than phi. Use Corrective(), the default method, or Square(strength) or Ball(radius), which trace the "
         "same solutions for another value of their parameter."
     )
-
-
-def toward(point: Point) -> Move:
-    """Return the move of the generalized conditional gradient: to `xi p`, p the best atom, xi its best size."""
-    problem, state = point.problem, point.state
-    size = problem.penalty.argmax(point.sigma)
-    if point.sigma == 0:  # no atom helps: 0 is the best point of P
-        return Move(-1.0, (), -state.mass, point.gap, 1.0, -state.fit)
-    image = size * point.atom.image(problem.design) - state.fit
-    return Move(-1.0, ((point.atom, size),), size - state.mass, point.gap, 1.0, image)
-
-
-def rescale(point: Point) -> Move | None:
-    """Return the move to the best size along x itself: a step toward, with `x / mass` for the atom."""
-    state, penalty = point.state, point.problem.penalty
-    if state.mass == 0:
-        return None
-    score = max(float(np.vdot(state.x, point.z)) / state.mass, 0.0)
-    size = penalty.argmax(score)
-    growth = size / state.mass - 1
-    descent = penalty.value(state.mass) + penalty.conjugate(score) - state.mass * score
-    return Move(growth, (), size - state.mass, descent, 1.0, growth * state.fit)
-
-
-def apply(point: Point, move: Move, step: float) -> State:
-    """Return the state after a step along a move; an overflow leaves a state that is not finite.
-
-    Predictions are moved along, and computed afresh once rounding has piled up or they have cancelled.
-    """
-    state, problem = point.state, point.problem
-    with np.errstate(over="ignore", invalid="ignore"):
-        x, fit = move.apply(state.x, step), state.fit + step * move.image
-        drift = state.drift + EPS * (state.length + step * problem.measure.plain_norm(move.image))
-        moved = problem.inside(x, fit, state.free, drift)
-        return problem.state(x, state.free) if drift > STALE * EPS * moved.length else moved
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +91,7 @@ class Walk(Piece, ABC):
                 "Use LineSearch()."
             )
 
-    def begin(self, problem: Problem, limits: Limits) -> "Walk":  # noqa: ARG002
+    def begin(self, problem: Problem, target: Target) -> "Walk":  # noqa: ARG002
         return self
 
     @abstractmethod

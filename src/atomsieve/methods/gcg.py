@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from atomsieve.methods.base import Walk, toward
+from atomsieve.methods.base import Walk
+from atomsieve.methods.moves import Move, toward
+from atomsieve.methods.steps import OpenLoop, Step
 from atomsieve.problem import Point
-from atomsieve.state import Move
-from atomsieve.steps import OpenLoop, Step
 
 
 @dataclass(frozen=True, eq=False, repr=False)

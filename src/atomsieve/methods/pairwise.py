@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 from atomsieve.methods.away import worst
-from atomsieve.methods.base import Walk, rescale, toward
+from atomsieve.methods.base import Walk
+from atomsieve.methods.moves import Move, rescale, toward
+from atomsieve.methods.steps import LineSearch, Step
 from atomsieve.problem import Point
-from atomsieve.state import Move
-from atomsieve.steps import LineSearch, Step
 
 
 def exchange(point: Point) -> Move | None:

@@ -4,8 +4,8 @@ import math
 from abc import ABC, abstractmethod
 from typing import Self
 
+from atomsieve.numerics.roots import monotone_zero
 from atomsieve.piece import Piece
-from atomsieve.roots import monotone_zero
 
 
 class Penalty(Piece, ABC):

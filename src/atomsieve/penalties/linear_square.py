@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-from atomsieve.checks import require_positive
+from atomsieve.intake.arguments import require_positive
 from atomsieve.penalties.base import Penalty
 
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
-from atomsieve.checks import is_number, keep_plain, require_positive, shown
+from atomsieve.intake.arguments import is_number, keep_plain, require_positive, shown
 from atomsieve.penalties.base import Penalty, power
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.balls import Ball
-from atomsieve.checks import require_piece
 from atomsieve.design import ALL, Design, ProductDesign, as_design
 from atomsieve.design.base import bounded
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
+from atomsieve.intake.arguments import require_piece
+from atomsieve.numerics.enclosures import Ball
 from atomsieve.typing import Array, Mask
 
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from atomsieve.checks import require_piece, require_positive
 from atomsieve.design import Design
+from atomsieve.design.seminorm import Measure
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
-from atomsieve.measure import Measure
+from atomsieve.intake.arguments import require_piece, require_positive
 from atomsieve.typing import Array, Index, Mask, Signs
 
 

@@ -1,0 +1,261 @@
+"""A certificate: what is certain about the optimum, from one point to all claims."""
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from atomsieve.certificate.file import content_of, describe, digest_of, read
+from atomsieve.certificate.inverse import Dependency
+from atomsieve.certificate.proof import Proof, feasible, prove
+from atomsieve.certificate.statement import Statement, Uncertain
+from atomsieve.gauges.signs import admissible
+from atomsieve.intake.files import write_text
+from atomsieve.numerics.enclosures import UNIT, Ball
+from atomsieve.numerics.threads import one_thread
+from atomsieve.problem import Problem
+from atomsieve.problem.free import UnsettledError
+from atomsieve.typing import Array, Mask
+
+ROUNDS = 5
+"""How often weight on coefficients that are proven zero may be dropped, and the point looked at again."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate:
+    """What is certain about every solution of one problem, in spite of rounding.
+
+    It speaks of the exact problem whose data are the given floats, and of its optimum: not of the relevance of a
+    feature, and not of other data. Masks have one truth value per block (a coefficient for L1, a group for Group).
+    """
+
+    zero: Mask
+    """Blocks that are zero in every solution."""
+
+    nonzero: Mask
+    """Blocks that are not zero in the solution, which is then unique on the blocks that are not zero."""
+
+    lower: Array
+    """Lower bounds of the coefficients (lifted, for Image and Atoms); -inf where none is known."""
+
+    upper: Array
+    """Upper bounds of the coefficients."""
+
+    primal: float
+    """An upper bound of the optimal value."""
+
+    dual: float
+    """A lower bound of the optimal value."""
+
+    gap: float
+    """An upper bound of how far the objective at the certified point is above the optimal value."""
+
+    x: Array
+    """The point of the certificate: coefficients that carry no weight where they are proven zero."""
+
+    free: Array
+    """Its free coefficients: intercept, `free`, unpenalised columns, in that order; enclosed, not exact."""
+
+    free_lower: Array
+    """Lower bounds of the best free coefficients."""
+
+    free_upper: Array
+    """Upper bounds of them."""
+
+    margin: float
+    """The least relative distance from a wrong decision, over all blocks that are decided."""
+
+    valid: bool
+    """Whether anything could be proven; nothing is decided where not."""
+
+    reason: str
+    """Why nothing could be proven, or why something is undecided."""
+
+    dependencies: list[Dependency]
+    """Columns that are exact sums of others: the coefficients of all columns involved are not determined."""
+
+    statement: dict[str, Any]
+    """The problem in words and numbers: pieces with their parameters, sizes."""
+
+    digest: str
+    """A digest of X, y, the weights and the free columns as they were when this was proven, by which they are known."""
+
+    @classmethod
+    def of(
+        cls,
+        proof: Proof,
+        zero: Mask,
+        nonzero: Mask,
+        away: Array,
+        around: Array,
+        dependencies: list[Dependency],
+    ) -> Self:
+        """Return the claims that a proof supports."""
+        statement, x, problem = proof.statement, proof.x, proof.statement.problem
+        with np.errstate(invalid="ignore", over="ignore"):
+            lower, upper = np.nextafter(x - away, -np.inf), np.nextafter(x + away, np.inf)
+            fixed = zero[statement.labels].reshape(x.shape)
+            lower[fixed] = upper[fixed] = 0.0
+            lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
+            primal = float((Ball.exact(proof.objective.high) / statement.total).high)
+            least = Ball.exact(proof.objective.low) - Ball.exact(proof.gap)
+            dual = float((least / statement.total).low)
+            gap = float((Ball.exact(proof.gap) / statement.total).high)
+            if statement.plain:  # a coefficient is not zero where its interval says so
+                nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
+            free_lower, free_upper = np.nextafter(proof.b - around, -np.inf), np.nextafter(proof.b + around, np.inf)
+        rows = problem.core.free_rows()
+        if len(rows):
+            lower[rows], upper[rows] = free_lower[-len(rows) :], free_upper[-len(rows) :]
+        free_blocks = np.isin(np.arange(len(zero)), statement.labels.reshape(x.shape)[rows])
+        undecided = int(np.count_nonzero(~zero & ~nonzero & ~free_blocks))
+        return cls(
+            zero=zero,
+            nonzero=nonzero,
+            lower=lower,
+            upper=upper,
+            primal=primal,
+            dual=dual,
+            gap=gap,
+            x=x,
+            free=proof.b,
+            free_lower=free_lower,
+            free_upper=free_upper,
+            margin=_margin(proof, zero, nonzero, away),
+            valid=True,
+            reason=_why(proof, undecided, away, dependencies),
+            dependencies=dependencies,
+            statement=describe(problem),
+            digest=digest_of(problem),
+        )
+
+    @classmethod
+    def nothing(cls, problem: Problem, x: Array, reason: str) -> Self:
+        """Return a certificate that decides nothing."""
+        blocks, unknown = len(problem.eligible), np.full(problem.shape, np.inf)
+        b = np.zeros(0) if problem.free is None else problem.free.coefficients(problem.free.origin)
+        return cls(
+            zero=np.zeros(blocks, dtype=bool),
+            nonzero=np.zeros(blocks, dtype=bool),
+            lower=-unknown,
+            upper=unknown,
+            primal=np.inf,
+            dual=-np.inf,
+            gap=np.inf,
+            x=x,
+            free=b,
+            free_lower=np.full(b.shape, -np.inf),
+            free_upper=np.full(b.shape, np.inf),
+            margin=0.0,
+            valid=False,
+            reason=reason,
+            dependencies=[],
+            statement=describe(problem),
+            digest=digest_of(problem),
+        )
+
+    @property
+    def undecided(self) -> Mask:
+        """Penalised blocks of which nothing is certain."""
+        unknown = ~self.zero & ~self.nonzero
+        unknown[self.statement["unpenalised"]] = False
+        return unknown
+
+    def __str__(self) -> str:
+        blocks, noun = len(self.zero), "coefficients" if self.lower.size == len(self.zero) else "blocks"
+        blocks -= len(self.statement["unpenalised"])
+        if not self.valid:
+            return f"Nothing is proven: {self.reason}."
+        counts = [int(np.count_nonzero(mask)) for mask in (self.zero, self.nonzero, self.undecided)]
+        text = (
+            f"{counts[0]} of {blocks} {noun} proven zero, {counts[1]} proven non-zero, {counts[2]} undecided; "
+            f"optimal value in [{self.dual:.10g}, {self.primal:.10g}]."
+        )
+        return text + (f" {self.reason}" if counts[2] else "")
+
+    def __repr__(self) -> str:
+        return f"Certificate({self})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the certificate as readable JSON with exact floats, at once or not at all.
+
+        A link is followed; a device or a pipe, such as /dev/stdout, is written to.
+        """
+        write_text(path, json.dumps(self.content(), indent=1, allow_nan=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a certificate; `verify` is what checks it."""
+        return cls(**read(path))
+
+    def content(self) -> dict[str, Any]:
+        """Return all that the file says, as plain data."""
+        return content_of(self)
+
+
+def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
+    """Return the least relative distance from a wrong decision."""
+    statement = proof.statement
+    eligible = statement.problem.eligible
+    with np.errstate(all="ignore"):
+        above = proof.scores[1]
+        slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
+        slack = (1 - above / max(proof.sigma * proof.shrink, slope, 1e-300))[zero & eligible]
+        sizes = statement.least_norms(np.abs(proof.x))
+        held = (1 - statement.block_norms(away) / sizes)[nonzero]
+        return float(np.min(np.concatenate([slack, held]), initial=1.0))
+
+
+def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependency]) -> str:
+    """Return why blocks are undecided."""
+    if not undecided:
+        return "Every block is decided."
+    if dependencies:
+        columns = sorted({int(j) for d in dependencies for j in (d.column, *d.of) if j >= 0})
+        shown = ", ".join(map(str, columns[:10])) + (", ..." if len(columns) > 10 else "")
+        return f"Columns {shown} are linearly dependent: weight can move between them at no cost."
+    if not np.isfinite(away[proof.x != 0]).all():
+        return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
+    relative = proof.gap / max(float(proof.objective.high), UNIT)
+    return (
+        f"The gap is proven to be below {relative:.1e} of the objective; a smaller tolerance may decide more, unless "
+        "scores are tied."
+    )
+
+
+@one_thread()
+def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
+    """Return the certificate of lifted coefficients x; `coordinates` are those of the free directions to begin with."""
+    try:
+        statement = Statement.of(problem)
+        x, b = feasible(statement, x, coordinates)
+        proof = prove(statement, x, b)
+        zero = proof.zero()
+        for _ in range(ROUNDS):
+            held = zero[statement.labels].reshape(problem.shape) & (x != 0)
+            if not held.any():
+                break
+            x, b = feasible(statement, np.where(held, 0.0, x), coordinates)
+            proof = prove(statement, x, b)
+            zero = proof.zero()
+        else:
+            zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
+    except Uncertain as reason:
+        return Certificate.nothing(problem, _numbers(x), str(reason))
+    except UnsettledError:
+        far = "the point is so far out that its best free coefficients were not found"
+        return Certificate.nothing(problem, _numbers(x), far)
+    alive = ~zero & problem.eligible
+    away, around, dependencies = proof.intervals(alive)
+    least = statement.least_norms(np.abs(x))
+    unpenalised = np.isin(np.arange(len(alive)), statement.labels.reshape(problem.shape)[problem.core.free_rows()])
+    with np.errstate(invalid="ignore"):
+        nonzero = alive & (least > statement.block_norms(away))
+    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, away, around, dependencies)
+
+
+def _numbers(x: Array) -> Array:
+    """Return x with 0 where it is no number: a file cannot hold others."""
+    return np.where(np.isfinite(x), x, 0.0)

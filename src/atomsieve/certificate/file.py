@@ -1,0 +1,208 @@
+"""The file of a certificate: what it says of the problem, the data and the claims, and how it is read."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+
+from atomsieve.certificate.inverse import Dependency
+from atomsieve.design.base import bounded
+from atomsieve.design.sparse import SparseDesign
+from atomsieve.gauges.group import numbered
+from atomsieve.piece import Piece
+from atomsieve.problem import Problem
+
+if TYPE_CHECKING:
+    from atomsieve.certificate.claims import Certificate
+
+FORMAT = "atomsieve certificate"
+VERSION = 1
+
+ASSUMPTIONS = (
+    "IEEE double precision, round to nearest, sums in any order, fused multiply-add allowed",
+    "exp, log, log1p and expm1 are off by at most 4 units in the last place",
+)
+
+
+def content_of(certificate: "Certificate") -> dict[str, Any]:
+    """Return all that the file says, as plain data."""
+    if (certificate.zero & certificate.nonzero).any():
+        raise ValueError("A certificate cannot claim that a block is zero and that it is not.")
+    rows = np.flatnonzero(certificate.x.ravel())
+    held = ~((certificate.lower == 0) & (certificate.upper == 0))
+    held[certificate.statement["unpenalised"]] = False
+    held = np.flatnonzero(held.ravel())
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "problem": certificate.statement,
+        "data": {"sha256": certificate.digest},
+        "versions": {"numpy": np.__version__, "scipy": scipy.__version__},
+        "assumptions": list(ASSUMPTIONS),
+        "point": {
+            "x": {"index": rows.tolist(), "value": certificate.x.ravel()[rows].tolist()},
+            "free": certificate.free.ravel().tolist(),
+        },
+        "remarks": {"reason": certificate.reason, "margin": _number(certificate.margin)},
+        "claims": {
+            "valid": bool(certificate.valid),
+            "value": {"lower": _number(certificate.dual), "upper": _number(certificate.primal)},
+            "gap": _number(certificate.gap),
+            "nonzero": np.flatnonzero(certificate.nonzero).tolist(),
+            "undecided": np.flatnonzero(certificate.undecided).tolist(),
+            "dependencies": [
+                {"column": d.column, "of": d.of.tolist(), "times": d.times.tolist()} for d in certificate.dependencies
+            ],
+            "intervals": {
+                "index": held.tolist(),
+                "lower": [_number(v) for v in certificate.lower.ravel()[held]],
+                "upper": [_number(v) for v in certificate.upper.ravel()[held]],
+            },
+            "free": {
+                "lower": [_number(v) for v in certificate.free_lower.ravel()],
+                "upper": [_number(v) for v in certificate.free_upper.ravel()],
+            },
+        },
+    }
+    return content | {"seal": seal(content)}
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the fields of a certificate from a file; refuse in a sentence what is none."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (RecursionError, ValueError) as error:  # too deep, no text, no JSON, numbers without end
+        raise ValueError(f"{path} is not a certificate: it is no JSON ({error}).") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a certificate: it does not say format {FORMAT!r}.")
+    if content.get("version") != VERSION:
+        raise ValueError(f"{path} has version {content.get('version')!r}; this package reads version {VERSION}.")
+    try:
+        return claims_of(content)
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {type(error).__name__} ({error}).") from error
+
+
+def claims_of(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a certificate from all that a file says."""
+    problem, point, claims = content["problem"], content["point"], content["claims"]
+    shape, blocks = tuple(problem["shape"]), int(problem["blocks"])
+    x, lower, upper = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    x.ravel()[point["x"]["index"]] = point["x"]["value"]
+    held = claims["intervals"]["index"]
+    lower.ravel()[held] = [_float(v, -np.inf) for v in claims["intervals"]["lower"]]
+    upper.ravel()[held] = [_float(v, np.inf) for v in claims["intervals"]["upper"]]
+    nonzero, undecided = np.zeros(blocks, dtype=bool), np.zeros(blocks, dtype=bool)
+    nonzero[claims["nonzero"]] = True
+    undecided[claims["undecided"] + problem["unpenalised"]] = True
+    free_lower = np.array([_float(v, -np.inf) for v in claims["free"]["lower"]])
+    free_upper = np.array([_float(v, np.inf) for v in claims["free"]["upper"]])
+    free_shape = (-1, *shape[1:])
+    free_lower, free_upper = free_lower.reshape(free_shape), free_upper.reshape(free_shape)
+    own = len(free_lower) - len(problem["unpenalised"])
+    lower[problem["unpenalised"]], upper[problem["unpenalised"]] = free_lower[own:], free_upper[own:]
+    return {
+        "zero": ~nonzero & ~undecided,
+        "nonzero": nonzero,
+        "lower": lower,
+        "upper": upper,
+        "primal": _float(claims["value"]["upper"], np.inf),
+        "dual": _float(claims["value"]["lower"], -np.inf),
+        "gap": _float(claims["gap"], np.inf),
+        "x": x,
+        "free": np.array(point["free"], dtype=np.float64).reshape(free_shape),
+        "free_lower": free_lower,
+        "free_upper": free_upper,
+        "margin": _float(content["remarks"]["margin"], 0.0),
+        "valid": bool(claims["valid"]),
+        "reason": str(content["remarks"]["reason"]),
+        "dependencies": [
+            Dependency(int(d["column"]), np.array(d["of"], dtype=np.intp), np.array(d["times"]))
+            for d in claims["dependencies"]
+        ],
+        "statement": problem,
+        "digest": content["data"]["sha256"],
+    }
+
+
+def describe(problem: Problem) -> dict[str, Any]:
+    """Return the statement of a problem as plain data."""
+    return {
+        "loss": _piece(problem.loss),
+        "gauge": _piece(problem.gauge),
+        "penalty": _piece(problem.penalty),
+        "intercept": problem.intercept,
+        "free": int(problem.free_count),
+        "weighted": bool((problem.stated_weights != 1).any()),
+        "unpenalised": problem.core.free_rows().tolist(),
+        "samples": int(problem.design.shape[0]),
+        "shape": [int(side) for side in problem.shape],
+        "blocks": len(problem.eligible),
+    }
+
+
+def _piece(piece: Piece) -> dict[str, Any]:
+    """Return a piece as plain data."""
+    parameters: Any = fields(piece)  # type: ignore[arg-type]
+    names = [f.name for f in parameters if not f.name.startswith("_")]
+    told = {name: (_plain_matrix if name == "matrix" else _plain)(getattr(piece, name)) for name in names}
+    if told.get("groups") is not None:  # labels may be of any kind
+        labels: Any = getattr(piece, "groups")  # noqa: B009 -- only Group has it
+        told["groups"] = numbered(labels).tolist()
+    return {"type": type(piece).__name__} | told
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Piece):
+        return _piece(value)
+    if isinstance(value, np.ndarray):
+        return [_plain(v) for v in value.tolist()]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    return "inf" if value == np.inf else value
+
+
+def _plain_matrix(matrix: Any) -> Any:
+    """Return a matrix as designs read it: rows of doubles, or rows and columns of what is stored, duplicates added."""
+    if not hasattr(matrix, "tocoo"):
+        return np.asarray(matrix, dtype=np.float64).tolist()
+    entries = SparseDesign.of(matrix, "matrix").matrix.tocoo()
+    parts = {"row": entries.row, "column": entries.col, "value": entries.data}
+    return {"shape": list(matrix.shape)} | {name: part.tolist() for name, part in parts.items()}
+
+
+def digest_of(problem: Problem) -> str:
+    """Return the SHA-256 of the data: shape, what is not zero in X, y, weights, free columns."""
+    digest = hashlib.sha256()
+    for part in _bytes(problem):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _bytes(problem: Problem) -> Iterator[bytes | memoryview]:
+    yield from bounded(problem.stated_design).rows_as_bytes()
+    for part in (problem.y, problem.stated_weights, problem.given):
+        yield np.ascontiguousarray(part, dtype="<f8").reshape(-1).data
+
+
+def seal(content: dict[str, Any]) -> str:
+    """Return the SHA-256 of all that a file says but the seal itself."""
+    told = {key: value for key, value in content.items() if key != "seal"}
+    return hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _number(value: float) -> float | None:
+    """Return a float for JSON, None where it is not finite."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _float(value: float | None, unknown: float) -> float:
+    return unknown if value is None else float(value)

@@ -1,0 +1,375 @@
+"""From a point to claims: what a point proves about the optimum, in spite of rounding."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from atomsieve.certificate.inverse import Dependency, determined, inverse_diagonal
+from atomsieve.certificate.penalties import conjugate, value
+from atomsieve.certificate.statement import Statement, Uncertain
+from atomsieve.gauges.signs import admissible
+from atomsieve.numerics.enclosures import UNIT, Ball, dots, gamma, norm, root, up
+from atomsieve.typing import Array, Index, Mask
+
+SLACK = 1 + 2.0**-20
+"""Claims are made with a gap larger by this factor, and a value less certain by as much of the gap, so that a checker
+with bounds of its own need not be as sharp."""
+
+SHARP = 1 << 25
+"""Entries of columns up to which products are taken in twice the precision."""
+
+NEAR = 0.999
+"""Part of the best score above which a score is worth that."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """All that one point tells: gap and value, scores, how far the optimum can be."""
+
+    statement: Statement
+    x: Array
+    b: Array
+    fit: Ball
+    slopes: Ball
+    z: Ball
+    shift: float
+    mass: Ball
+    sigma: float
+    shrink: float
+    objective: Ball
+    gap: float
+
+    @property
+    def paired(self) -> bool:
+        """Whether the dual point is the gradient itself."""
+        return self.shrink == 1.0
+
+    @property
+    def reach(self) -> float:
+        """`c gap` with c = 1 for a paired point and 2 otherwise."""
+        return float(up(self.gap * (1.0 if self.paired else 2.0)))
+
+    @cached_property
+    def curvatures(self) -> tuple[Array, Array]:
+        """Bounds of loss'' between the point and the optimum, for each sample."""
+        loss, problem = self.statement.problem.loss, self.statement.problem
+        if self.slopes.mid.ndim > 1:
+            largest = loss.entry_smoothness if problem.core.entrywise else loss.smoothness
+            return np.zeros(len(self.slopes.mid)), np.full(len(self.slopes.mid), largest)
+        t, y, counts = self.slopes, problem.y, self.statement.counts
+        low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
+        with np.errstate(all="ignore"):
+            least, most = np.zeros_like(t.mid), self.statement.loss.largest(high, low, y, up(self.reach / counts))
+            for _ in range(3):
+                away = root(up(up(most / counts) * self.reach)) + 4 * UNIT * t.size
+                least, most = self.statement.loss.curvatures(
+                    np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf), y
+                )
+        return least, most
+
+    @cached_property
+    def spread(self) -> tuple[Array, Array]:
+        """Upper bounds of the norm of A p over each block, and of each column, in the metric of the curvature."""
+        statement = self.statement
+        with np.errstate(over="ignore", invalid="ignore"):
+            norms = statement.spreads(up(statement.counts * self.curvatures[1]))
+            core, shape, prices = statement.problem.core, statement.problem.shape, _low(statement.prices)
+            if core.entrywise:
+                entries = np.broadcast_to(norms if len(shape) == 1 else norms[:, None], shape)
+                return up(entries.ravel() / prices), norms
+            # the norm of a block of columns is at most the root of the sum of their squares
+            rows = core.labels(shape) if len(shape) == 1 else core.labels(shape)[:, 0]
+            squares = np.bincount(rows, norms * norms, len(prices)) * (1 + gamma(len(norms) + 4))
+            return up(root(up(squares)) / prices), norms
+
+    @cached_property
+    def scores(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of the scores of all blocks at the dual point."""
+        with np.errstate(all="ignore"):
+            least, highest = self._pulls
+            prices = self.statement.prices
+            above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * UNIT))
+            below = np.where(least > 0, least / prices.high * (1 - 4 * UNIT), -up(np.abs(least) / _low(prices)))
+            if self.paired:
+                return below, above
+            positive = self.shrink * below * (1 - 2 * UNIT)
+            negative = self.shrink * above * (1 - 2 * UNIT)
+            return np.where(below > 0, positive, below), np.where(above > 0, up(self.shrink * above), negative)
+
+    @property
+    def _pulls(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of the norm of z over each block; of z itself where only + is allowed."""
+        statement, z, signed = self.statement, self.z, self.statement.signs
+        if signed is False:
+            return z.low.ravel(), z.high.ravel()
+        least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * UNIT))
+        highest = statement.block_norms(z.size)
+        if signed is True:
+            return least, highest
+        return np.where(signed, least, z.low.ravel()), np.where(signed, highest, z.high.ravel())
+
+    def zero(self) -> Mask:
+        """Return the blocks that are zero in every solution."""
+        statement = self.statement
+        eligible = statement.problem.eligible
+        below, above = self.scores
+        radius = float(up(math.sqrt(self.reach)))
+        with np.errstate(all="ignore"):
+            spread, norms = self.spread
+            highest = above + up(radius * spread) + 2 * UNIT * np.abs(above)
+            floors = np.where(eligible, below - up(radius * spread) - 2 * UNIT * np.abs(below), -np.inf)
+            floor = float(np.max(floors, initial=-np.inf))
+            slope = statement.problem.penalty.slope(0.0)  # the slope of phi at 0 bounds that at the optimum
+            least = float((statement.total * Ball.exact(slope)).low) if slope > 0 else -np.inf
+            out = highest < max(floor, least)
+            left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
+            if left.any() and not statement.problem.outputs and statement.problem.core.entrywise:
+                out |= self._pairwise(norms, radius)
+        return np.asarray(out & eligible)
+
+    @property
+    def _support(self) -> Index:
+        return np.unique(self.statement.labels[np.flatnonzero(self.x.ravel())])
+
+    def _pairwise(self, norms: Array, radius: float) -> Mask:
+        """Return the coordinates that the best atom beats, by the distance of their images."""
+        statement, signed = self.statement, self.statement.signs
+        below, _ = self.scores
+        q = int(np.where(statement.problem.eligible, below, -np.inf).argmax())
+        if not below[q] > 0:
+            return np.zeros(len(norms), dtype=bool)
+        metric = up(statement.counts * self.curvatures[1])
+        prices = statement.prices
+        best = statement.design.enclose_columns(np.array([q]))[:, 0]
+        inverse = Ball.exact(1.0) / prices
+        image = best * Ball(np.full(1, math.copysign(1.0, self.z.mid[q])) * inverse.mid[q], inverse.rad[q])
+        cross = statement.design.enclose_adjoint(image * Ball.exact(metric), statement.lengths) * inverse
+        length = up(norms * inverse.size)
+        own = float(length[q])
+        out = np.zeros(len(norms), dtype=bool)
+        along = self.z * inverse * Ball.exact(self.shrink)
+        for side in (1.0,) if signed is False else (1.0, -1.0):
+            towards = Ball(side * cross.mid, cross.rad)
+            squares = up(length * length + own * own)
+            apart = root(np.maximum(squares - 2 * towards.low, 0.0) + 8 * UNIT * (squares + 2 * np.abs(towards.low)))
+            highest = Ball(side * along.mid, along.rad).high + up(radius * apart) * (1 + 4 * UNIT)
+            beaten = highest + 4 * UNIT * np.abs(highest) < below[q]
+            out = beaten if side == 1.0 else out & (beaten | np.logical_not(signed))
+        out[q] = False
+        return out
+
+    def intervals(self, alive: Mask) -> tuple[Array, Array, list[Dependency]]:
+        """Return how far each entry of x, and each free coefficient, can be from the optimum; inf where unknown.
+
+        And which columns are sums of others: entries of x are counted from 0, free columns -1, -2, and so on.
+        """
+        statement, shape = self.statement, self.statement.problem.shape
+        away, around = np.full(shape, np.inf), np.full(self.b.shape, np.inf)
+        away.ravel()[~alive[statement.labels]] = 0.0
+        if statement.problem.outputs:
+            return away, around, []
+        rows = np.flatnonzero(alive[statement.labels])
+        kept = statement.free_used
+        if not len(rows) + len(kept):
+            return away, around, []
+        columns = statement.design.enclose_columns(rows)
+        whole = Ball(
+            np.hstack([statement.free.mid[:, kept], columns.mid]), np.hstack([statement.free.rad[:, kept], columns.rad])
+        )
+        with np.errstate(all="ignore"):
+            weights = statement.counts * self.curvatures[0] * (1 - 4 * UNIT)
+            diagonal, found = determined(whole, weights, len(kept))
+            bound = root(up(diagonal * self.reach))
+            away[rows] = bound[len(kept) :]
+            around[kept] = up(bound[: len(kept)] + self.shift * self._unit[kept])
+        names = np.concatenate([-1 - kept, rows])
+        further = [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
+        involved = [k for d in statement.free_sums for k in (d.column, *d.of)]
+        around[involved] = np.inf
+        return away, around, [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.free_sums] + further
+
+    @cached_property
+    def _unit(self) -> Array:
+        return free_scale(self.statement)
+
+
+def _low(prices: Ball) -> Array:
+    """Return lower bounds of positive numbers."""
+    return np.asarray(prices.mid - prices.rad if prices.rad.any() else prices.mid)
+
+
+def free_scale(statement: Statement) -> Array:
+    """Return a power of two near 1 over the largest entry of each free column."""
+    largest = np.abs(statement.free.mid).max(axis=0)
+    return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
+
+
+def prove(statement: Statement, x: Array, b: Array) -> Proof:
+    """Return what a point tells; raise Uncertain where it tells nothing."""
+    problem = statement.problem
+    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+    fit = _fit(statement, x, support)
+    u, shift = _with_free(statement, fit, b)
+    slopes = statement.loss.slopes(u, problem.y)
+    weights = Ball.exact(statement.counts if slopes.mid.ndim == 1 else statement.counts[:, None])
+    theta = slopes * weights
+    z = -statement.design.enclose_adjoint(theta, statement.lengths)
+    mass = _mass(statement, x)
+    unscaled = Proof(statement, x, b, fit, slopes, z, shift, mass, 0.0, 1.0, mass, np.inf)
+    z = _sharper(unscaled, theta, support)
+    unscaled = replace(unscaled, z=z)
+    eligible = problem.eligible
+    sigma = float(np.max(np.where(eligible, unscaled.scores[1], 0.0), initial=0.0))
+    losses = (statement.loss.values(u, problem.y) * Ball.exact(statement.counts)).sum()
+    charge = statement.total * value(problem.penalty, mass)
+    objective = losses + charge
+    answer = statement.total * conjugate(problem.penalty, Ball.exact(sigma) / statement.total)
+    shrink = 1.0
+    if math.isfinite(float(answer.mid)):
+        pull = (Ball.exact(x[support]) * z[support]).sum()
+        gap = float((charge + answer - pull).high)
+    else:
+        slope = float((statement.total * Ball.exact(problem.penalty.slope(0.0))).low)
+        shrink = max(slope / sigma * (1 - 8 * UNIT), 0.0) if sigma > 0 else 0.0
+        low, high = slopes.low, slopes.high
+        shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
+        bound = statement.loss.conjugates(np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf), problem.y)
+        dual = (Ball.exact(bound) * Ball.exact(statement.counts)).sum()
+        gap = float((objective + dual).high)
+    if not math.isfinite(gap):
+        raise Uncertain("the gap is not finite in double precision")
+    gap = float(up(max(gap, 0.0) * SLACK))
+    objective = objective.widened(gap * (SLACK - 1))
+    return Proof(statement, x, b, fit, slopes, z, shift, mass, sigma, shrink, objective, gap)
+
+
+def _fit(statement: Statement, x: Array, support: Index) -> Ball:
+    """Return the predictions of x alone."""
+    if x.ndim == 1 and len(support) * len(statement.counts) <= SHARP:
+        columns = statement.design.enclose_columns(support)
+        if not columns.rad.any():
+            return dots(columns.mid.T, Ball.exact(x[support]))
+    return statement.design.enclose(Ball.exact(x[support]), support)
+
+
+def _sharper(proof: Proof, theta: Ball, support: Index) -> Ball:
+    """Return z with the entries that matter, those of the best scores, known to nearly all digits."""
+    statement = proof.statement
+    if theta.mid.ndim > 1:
+        return proof.z
+    below, above = (np.where(statement.problem.eligible, scores, 0.0) for scores in proof.scores)
+    matters = (above >= NEAR * below.max(initial=0.0))[statement.labels]
+    matters[support] = True
+    rows = np.flatnonzero(matters)
+    if len(rows) * len(theta.mid) > SHARP:
+        rows = support
+    if not len(rows) or len(rows) * len(theta.mid) > SHARP:
+        return proof.z
+    columns = statement.design.enclose_columns(rows)
+    if columns.rad.any():
+        return proof.z
+    sharp = -dots(columns.mid, theta)
+    mid, rad = proof.z.mid.copy(), proof.z.rad.copy()
+    better = sharp.rad < rad[rows]  # not where it overflows
+    mid[rows[better]], rad[rows[better]] = sharp.mid[better], sharp.rad[better]
+    return Ball(mid, rad)
+
+
+def _mass(statement: Statement, x: Array) -> Ball:
+    """Return the gauge of x."""
+    sizes = np.abs(x.ravel())
+    labels = statement.labels[np.flatnonzero(sizes)]
+    blocks = np.unique(labels)
+    if statement.plain:
+        norms = Ball.exact(sizes[blocks])
+    else:
+        high = statement.block_norms(sizes)[blocks]
+        low = statement.least_norms(sizes)[blocks]
+        norms = Ball((high + low) / 2, up((high - low) / 2 + UNIT * high))
+    return (norms * statement.prices[blocks]).sum()
+
+
+def _with_free(statement: Statement, fit: Ball, b: Array) -> tuple[Ball, float]:
+    """Return the predictions at the exact minimiser over the free directions, and how far it is from b.
+
+    On a ball of coefficients around b the Hessian is at least lambda; if the gradient at b is shorter than lambda times
+    the radius, the minimiser lies within `norm(gradient) / lambda`. Columns are scaled to entries of at most about 1.
+    """
+    problem = statement.problem
+    if problem.free is None:
+        return fit, 0.0
+    used = statement.free_used
+    scale = free_scale(statement)[used]
+    free = statement.free[:, used]
+    free = Ball(free.mid * scale, free.rad * scale)
+    part = _product(free, b[used] / scale)
+    u = fit + part
+    slopes = statement.loss.slopes(u, problem.y)
+    theta = slopes * Ball.exact(statement.counts)
+    gradient = [float((free[:, k] * theta).sum().size) for k in range(len(used))]
+    size = norm(np.array(gradient))
+    # entries are about 1 at most: their squares are in range
+    rows = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
+    with np.errstate(all="ignore"):
+        guess = _least_eigenvalue(free, statement.counts * _least_on(statement, u, rows * 0.0))
+        for radius in (4.0, 64.0, 2.0**20):
+            if guess is None:
+                break
+            ball = max(radius * size / guess, 1e-300)
+            least = _least_eigenvalue(free, statement.counts * _least_on(statement, u, rows * ball))
+            if least is not None and size < least * ball * (1 - 2.0**-40):
+                shift = float(up(size / least * (1 + 2.0**-40)))
+                return u.widened(up(rows * shift)), shift
+    raise Uncertain("the best free coefficients (intercept) could not be enclosed")
+
+
+def _least_on(statement: Statement, u: Ball, away: Array) -> Array:
+    """Return lower bounds of loss'' for predictions within a distance of u."""
+    slopes = statement.loss.slopes(u.widened(away), statement.problem.y)
+    return np.asarray(statement.loss.curvatures(slopes.low, slopes.high, statement.problem.y)[0] * (1 - 4 * UNIT))
+
+
+def _least_eigenvalue(columns: Ball, weights: Array) -> float | None:
+    """Return a lower bound of the least eigenvalue of `C' diag(w) C`, None where none is proven.
+
+    It is one over the norm of the inverse, which the trace of the inverse bounds.
+    """
+    diagonal = inverse_diagonal(columns, weights)
+    if diagonal is None:
+        return None
+    trace = float(up(diagonal.sum() * (1 + float(gamma(len(diagonal))))))
+    return 1 / trace * (1 - 4 * UNIT) if trace > 0 else None
+
+
+def _product(columns: Ball, b: Array) -> Ball:
+    """Return C b."""
+    total = Ball.exact(np.zeros(len(columns.mid)))
+    for k in range(len(b)):
+        total = total + columns[:, k] * Ball.exact(b[k])
+    return total
+
+
+def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array, Array]:
+    """Return x with a gauge that is certainly within the limit of the penalty, and its best free coefficients."""
+    problem = statement.problem
+    x = np.where(problem.eligible[statement.labels].reshape(x.shape), x, 0.0)
+    x = admissible(x.ravel(), statement.signs).reshape(x.shape)
+    limit = problem.penalty.limit
+    if not np.isfinite(x).all():
+        raise Uncertain("the coefficients are not finite in double precision")
+    for _ in range(100):
+        if limit == np.inf or math.isfinite(float(value(problem.penalty, _mass(statement, x)).mid)):
+            break
+        x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * UNIT)
+    if problem.free is None:
+        return x, np.zeros(0)
+    best, _, _ = problem.predict(problem.design.matvec(x), coordinates)
+    b = problem.free.coefficients(best)
+    for column, of, times in statement.free_sums:
+        b[of] += times.reshape(-1, *[1] * (b.ndim - 1)) * b[column]
+        b[column] = 0.0
+    if not np.isfinite(b).all():
+        raise Uncertain("the free coefficients are not finite in double precision")
+    return x, b

@@ -1,0 +1,75 @@
+"""Moves: straight ways out of a state, and the state after a step along one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from atomsieve.gauges import Atom
+from atomsieve.numerics.rounding import EPS
+from atomsieve.problem import Point, State
+from atomsieve.typing import Array, Samples
+
+STALE = 512
+"""Multiple of the rounding error of the predictions beyond which they are computed afresh."""
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """A straight way out of a state: `x + s (growth * x + sum of weight * atom)` for s in [0, longest].
+
+    `rate` is the change of the mass per unit of s, `descent` how fast the objective falls at s = 0 (with the penalty
+    replaced by its chord for moves towards an atom), `image` the change of the predictions per unit of s.
+    `emptied` is the atom that loses all its weight at the longest step.
+    """
+
+    growth: float
+    atoms: tuple[tuple[Atom, float], ...]
+    rate: float
+    descent: float
+    longest: float
+    image: Samples
+    emptied: Atom | None = None
+
+    def apply(self, x: Array, s: float) -> Array:
+        """Return the coefficients after a step of length s."""
+        moved = (1 + s * self.growth) * x
+        for atom, weight in self.atoms:
+            atom.add_to(moved, s * weight)
+        if self.emptied is not None and s == self.longest:
+            moved[self.emptied.rows] = np.where(self.emptied.values != 0, 0.0, moved[self.emptied.rows])
+        return moved
+
+
+def toward(point: Point) -> Move:
+    """Return the move of the generalized conditional gradient: to `xi p`, p the best atom, xi its best size."""
+    problem, state = point.problem, point.state
+    size = problem.penalty.argmax(point.sigma)
+    if point.sigma == 0:  # no atom helps: 0 is the best point of P
+        return Move(-1.0, (), -state.mass, point.gap, 1.0, -state.fit)
+    image = size * point.atom.image(problem.design) - state.fit
+    return Move(-1.0, ((point.atom, size),), size - state.mass, point.gap, 1.0, image)
+
+
+def rescale(point: Point) -> Move | None:
+    """Return the move to the best size along x itself: a step toward, with `x / mass` for the atom."""
+    state, penalty = point.state, point.problem.penalty
+    if state.mass == 0:
+        return None
+    score = max(float(np.vdot(state.x, point.z)) / state.mass, 0.0)
+    size = penalty.argmax(score)
+    growth = size / state.mass - 1
+    descent = penalty.value(state.mass) + penalty.conjugate(score) - state.mass * score
+    return Move(growth, (), size - state.mass, descent, 1.0, growth * state.fit)
+
+
+def apply(point: Point, move: Move, step: float) -> State:
+    """Return the state after a step along a move; an overflow leaves a state that is not finite.
+
+    Predictions are moved along, and computed afresh once rounding has piled up or they have cancelled.
+    """
+    state, problem = point.state, point.problem
+    with np.errstate(over="ignore", invalid="ignore"):
+        x, fit = move.apply(state.x, step), state.fit + step * move.image
+        drift = state.drift + EPS * (state.length + step * problem.measure.plain_norm(move.image))
+        moved = problem.inside(x, fit, state.free, drift)
+        return problem.state(x, state.free) if drift > STALE * EPS * moved.length else moved

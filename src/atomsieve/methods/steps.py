@@ -1,0 +1,98 @@
+"""How far to go along a move: open loop, exact line search, short step."""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from atomsieve.design.seminorm import inner
+from atomsieve.intake.arguments import require_positive
+from atomsieve.methods.moves import Move
+from atomsieve.numerics.clock import look
+from atomsieve.numerics.roots import monotone_zero
+from atomsieve.piece import Piece
+from atomsieve.problem import Point
+from atomsieve.problem.free import UnsettledError
+from atomsieve.typing import Samples
+
+
+@runtime_checkable
+class Step(Protocol):
+    """Chooses the step length of a move."""
+
+    @property
+    def looks(self) -> bool:
+        """Whether the length depends on the move, as moves with lengths of their own need."""
+
+    def size(self, point: Point, move: Move, t: int) -> float:
+        """Return the length of step t (the first is 1), in [0, move.longest]."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OpenLoop(Piece):
+    """`scale / (t + shift)`, at most 1: decided beforehand. The paper uses 2/(t+1), its appendix 4/(t+2).
+
+    >>> OpenLoop().size(None, Move(-1.0, (), 0.0, 0.0, 1.0, None), 3)
+    0.5
+    """
+
+    scale: float = 2.0
+    shift: float = 1.0
+    looks = False
+
+    def __post_init__(self) -> None:
+        require_positive(self, scale=self.scale, shift=self.shift)
+
+    def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+        return min(self.scale / (t + self.shift), move.longest)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShortStep(Piece):
+    """The minimiser of the quadratic upper bound along the move: `descent / (M norm(A d)_w^2)`."""
+
+    looks = True
+
+    def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+        problem = point.problem
+        bend = problem.loss.smoothness * problem.measure.norm(move.image) ** 2
+        if bend * move.longest <= move.descent:
+            return move.longest
+        return move.descent / bend
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LineSearch(Piece):
+    """The exact minimiser along the move, free directions included, never outside the domain of the penalty.
+
+    The derivative is monotone; its zero is found by the Illinois variant of the false position. Where the objective
+    is quadratic along the move the first chord is already exact.
+    """
+
+    looks = True
+
+    def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+        # B' theta = 0: the part along the free directions adds nothing but rounding
+        across = point.problem.measure.project(move.image)
+
+        def derivative(s: float) -> float:
+            return slope_along(point, move, across, s)
+
+        return monotone_zero(derivative, move.longest)
+
+
+def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
+    """Return the derivative of the objective after a step of length s along a move whose image is `across`."""
+    look()
+    problem, state, penalty = point.problem, point.state, point.problem.penalty
+    try:
+        _, _, slopes = problem.predict(state.fit + s * move.image, state.free)
+    except UnsettledError:  # far beyond where the losses can be told apart
+        return math.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        slope = inner(problem.measure.weighted(slopes), across)
+    mass = state.mass + s * move.rate
+    while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside
+        mass = math.nextafter(min(mass, penalty.limit), 0.0)
+    return slope + move.rate * penalty.slope(mass)

@@ -1,0 +1,1 @@
+"""Numerical tools without knowledge of the problem: namespaces, rounding, enclosures, roots, bases, clock, threads."""

@@ -1,0 +1,43 @@
+"""A deadline that all loops within a run keep, however deep: they look at the clock, and the run ends when time is up.
+
+A loop that may take long calls `look()` now and then. That costs a tenth of a microsecond, raises `TimeUp` after the
+deadline, and lets Ctrl-C through.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_deadline: ContextVar[float] = ContextVar("deadline", default=float("inf"))
+
+
+class TimeUp(Exception):
+    """The deadline has passed."""
+
+
+@contextmanager
+def deadline(at: float) -> Iterator[None]:
+    """Set the time, on the clock of `time.perf_counter`, at which all loops inside end; an earlier one stays.
+
+    >>> with deadline(time.perf_counter() - 1):
+    ...     look()
+    Traceback (most recent call last):
+    atomsieve.numerics.clock.TimeUp
+    """
+    token = _deadline.set(min(at, _deadline.get()))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def late() -> bool:
+    """Return whether the deadline has passed."""
+    return time.perf_counter() > _deadline.get()
+
+
+def look() -> None:
+    """Raise TimeUp after the deadline."""
+    if late():
+        raise TimeUp

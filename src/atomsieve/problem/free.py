@@ -1,0 +1,235 @@
+"""Free directions: the unpenalised columns B, minimised out of the problem to full precision.
+
+`x -> min over b of F(A x + B b)` is as convex and as smooth as F, and its gradient is A' theta at the best b, where
+`B' theta = 0`. Everything else in the package sees only that function.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from atomsieve.design.seminorm import span, weigh
+from atomsieve.losses import Loss
+from atomsieve.numerics.basis import combination, orthonormal
+from atomsieve.numerics.clock import look
+from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.rounding import EPS, noise_level
+from atomsieve.typing import Array, Samples
+
+EVALUATIONS = 1000
+"""Places that a search may look at; those that need more lie where losses cannot be told apart."""
+
+HALVINGS = 60
+"""Places that one line search may look at: as many as a float has digits."""
+
+NEARLY = 1000
+"""Multiple of the rounding, which is an estimate, at which a search that makes no headway is at its end."""
+
+RECEDING = 1e-11
+"""Curvature left at the end of a search that runs off to infinity, as a part of the largest possible."""
+
+SEPARATED = (
+    "No best coefficients exist for the free directions (intercept, `free`, weights of 0): they run off to infinity, "
+    "because these columns alone separate the classes. Penalise them or leave them out."
+)
+
+UNSETTLED = (
+    "The free directions (intercept, `free`, weights of 0) could not be fitted to full precision: the targets are far "
+    "out of scale. Rescale y and `free` to moderate size."
+)
+
+FLAT_BEYOND = 1e3
+"""Predictions beyond which losses that are not quadratic are as good as flat: a search begins nearer if it can."""
+
+FLAT = 1e-13
+"""Part of the largest curvature below which a direction counts as flat."""
+
+SUBNORMAL = 1e-290
+"""Curvature too small to divide by."""
+
+
+class UnsettledError(ValueError):
+    """The best free coefficients were not found."""
+
+
+@dataclass(frozen=True, eq=False)
+class FreeDirections:
+    """Columns B through an orthonormal basis of their span: `basis = B transform`, `basis' diag(w) basis = I`.
+
+    Targets far from zero are moved there by a combination of the columns, where the loss depends on `u - y` alone:
+    `y` is what is left of them, to all digits, and `shift` the coefficients that were taken out. So predictions are
+    moderate, and rounding is in proportion to what the columns cannot explain.
+    """
+
+    loss: Loss
+    y: Samples
+    weights: Samples
+    basis: Samples
+    transform: Array
+    shift: Array
+    origin: Array
+    floor: float = 0.0
+
+    @classmethod
+    def of(cls, columns: Samples, loss: Loss, y: Samples, weights: Samples, outputs: tuple[int, ...]) -> Self:
+        """Orthonormalise the columns in the norm of the weights; dependent ones get the coefficient 0.
+
+        Whether a best b exists does not depend on x, so it is settled here, at x = 0; the solution there is where
+        later searches start, and its gradient tells which gradients are nothing.
+        """
+        xp = array_namespace(columns)
+        basis, transform = orthonormal(np.asarray(columns), np.asarray(weights))
+        shift = np.zeros((columns.shape[1], *outputs))
+        if loss.translates:
+            shift = transform @ (basis.T @ weigh(weights, y))
+            y = _less(y, columns, shift)
+        free = cls(loss, y, weights, xp.asarray(basis), transform, shift, np.zeros((transform.shape[1], *outputs)))
+        origin, u, slopes = free.minimise(xp.zeros((len(y), *outputs)), free.origin)
+        if free._recedes(u):
+            raise ValueError(SEPARATED)
+        floor = EPS**2 * free.largest * float(xp.sum(xp.abs(weigh(weights, slopes))))
+        return replace(free, origin=origin, floor=floor)
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest absolute entry of the basis."""
+        xp = array_namespace(self.basis)
+        return float(xp.max(xp.abs(self.basis))) if self.basis.shape[1] else 0.0
+
+    def coefficients(self, coordinates: Array) -> Array:
+        """Return b from coordinates in the orthonormal basis."""
+        return self.shift + self.transform @ coordinates
+
+    def minimise(self, fit: Samples, start: Array) -> tuple[Array, Samples, Samples]:
+        """Return the best coordinates for `u = fit + basis @ coordinates`, with u and loss'(u), by Newton's method."""
+        here = _Here.at(self, fit, start)
+        if not here.farthest <= FLAT_BEYOND and not self.loss.translates:
+            here = min(here, self._recentred(fit), key=lambda place: place.distance)
+        spent, astray = 0, False
+        while spent < EVALUATIONS:
+            look()
+            level = max(self._rounding(fit, here), self.floor)
+            if here.size <= level or not math.isfinite(here.size):
+                return here.coordinates, here.u, here.slopes
+            following, evaluations = self._newton_step(fit, here)
+            spent += evaluations
+            if following.size > here.size / 2:
+                if here.size <= NEARLY * level:
+                    return here.coordinates, here.u, here.slopes
+                if not astray:  # a search that makes no headway may have begun in the wrong place
+                    astray, following = True, min(following, self._recentred(fit), key=lambda place: place.size)
+            here = following
+        raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
+
+    def shortfall(self, u: Samples, stray: float) -> float:
+        """Return how much lower the loss may be at better coordinates, where its slope along the basis is `stray`."""
+        hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))
+        values = np.linalg.eigvalsh(hessian)[self._kernel(u) :]
+        return stray * stray / float(values[0]) if len(values) and values[0] > 0 else math.inf
+
+    def _kernel(self, u: Samples) -> int:
+        """Return the number of flat directions that every loss of this kind has."""
+        return self.basis.shape[1] if u.ndim == 2 else 0  # a constant added to every class changes nothing
+
+    def _recentred(self, fit: Samples) -> "_Here":
+        """Return where u has the part along the free directions that is best at x = 0.
+
+        That is a fair guess wherever the search began. Columns far from zero move predictions far along the free
+        directions, and where losses are exponential Newton's method takes a step for each unit of the way back.
+        """
+        return _Here.at(self, fit, self.origin - np.asarray(self.basis.T @ weigh(self.weights, fit)))
+
+    def _recedes(self, u: Samples) -> bool:
+        """Return whether the search ended far out, where losses without a minimiser are all but flat."""
+        if self.loss.attained or not self.basis.shape[1]:
+            return False
+        values = np.linalg.eigvalsh(np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights)))
+        return bool(values[self._kernel(u)] < RECEDING * self.loss.smoothness_near(u))
+
+    def _rounding(self, fit: Samples, here: "_Here") -> float:
+        """Return the level of rounding in `B' theta`, below which no step can do better.
+
+        Rounding enters through the sum itself and through u, which moves theta by its curvature times as much.
+        """
+        xp = array_namespace(fit)
+        level = noise_level(len(fit)) * self.largest
+        total = float(xp.sum(xp.abs(here.theta)))
+        if here.size <= level * total:
+            return level * total
+        reach = xp.abs(fit) + xp.abs(here.u)
+        most = level * (total + self.loss.smoothness_near(here.u) * float(xp.sum(weigh(self.weights, reach))))
+        if here.size > most:  # far from it, whatever the curvature
+            return most
+        bend = weigh(self.weights, self.loss.curvature(here.u, self.y))
+        return level * (total + float(xp.sum(bend * reach)))
+
+    def _newton_step(self, fit: Samples, here: "_Here") -> tuple["_Here", int]:
+        """Return the point where the slope along Newton's direction has at least halved, and how many were tried."""
+        values, vectors = np.linalg.eigh(np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights)))
+        gradient = here.gradient.ravel()
+        along, bent = vectors.T @ gradient, values > max(FLAT * values[-1], SUBNORMAL)
+        # flat directions (clipped residuals; one constant added to every class) have no Newton step: where they hold
+        # much of the gradient, go down along them until the losses bend
+        if np.abs(along[~bent]).sum() > np.abs(along[bent]).sum() / 10:
+            direction = -vectors[:, ~bent] @ along[~bent] / max(self.loss.smoothness_near(here.u), SUBNORMAL)
+        else:
+            direction = -vectors[:, bent] @ (along[bent] / values[bent])
+        # where the losses are nearly flat the step is nearly infinite: hold it to the size of the predictions
+        reach = self.largest * float(np.abs(direction).sum())
+        direction *= min(1.0, 10 * (1 + here.farthest) / reach)
+        fall = -float(direction @ gradient)
+        shortest, longest, step = 0.0, np.inf, 1.0
+        following, tried = here, 0
+        while tried < HALVINGS:
+            look()
+            tried += 1
+            coordinates = here.coordinates + step * direction.reshape(here.coordinates.shape)
+            following = _Here.at(self, fit, coordinates)
+            slope = float(direction @ following.gradient.ravel())
+            if abs(slope) <= fall / 2:
+                break
+            if slope < 0:
+                shortest = step
+            else:  # NaN and inf land here as well: too far
+                longest = step
+            step = (shortest + longest) / 2 if longest < np.inf else 2 * step
+        return following, tried
+
+
+def _less(y: Samples, columns: Samples, shift: Array) -> Samples:
+    """Return `y - columns @ shift`, with all digits that the difference has."""
+    if columns.shape[1] == 1 and bool((columns == 1.0).all()):
+        return y - shift[0]
+    both = np.column_stack([y, columns])
+    return array_namespace(y).asarray(combination(both, np.concatenate([[1.0], -shift])))
+
+
+@dataclass(frozen=True, eq=False)
+class _Here:
+    """One place of the search: predictions, slopes of the losses, gradient in the coordinates."""
+
+    coordinates: Array
+    u: Samples
+    slopes: Samples
+    theta: Samples
+    gradient: Array
+    size: float
+    farthest: float
+
+    @property
+    def distance(self) -> float:
+        """How far out predictions are, infinitely far where they mean nothing."""
+        return self.farthest if math.isfinite(self.size) else math.inf
+
+    @classmethod
+    def at(cls, free: FreeDirections, fit: Samples, coordinates: Array) -> "_Here":
+        xp: Any = array_namespace(fit)
+        u = fit + span(free.basis, xp.asarray(coordinates))
+        slopes = free.loss.gradient(u, free.y)
+        theta = weigh(free.weights, slopes)
+        gradient = np.asarray(free.basis.T @ theta)
+        farthest = float(xp.max(xp.abs(u)))
+        return cls(coordinates, u, slopes, theta, gradient, float(np.abs(gradient).sum()), farthest)

@@ -1,0 +1,173 @@
+"""What one pass over the data tells: predictions, the dual point, scores, gap and radius, made together."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from atomsieve.design.seminorm import inner
+from atomsieve.gauges import Atom
+from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.rounding import noise_level
+from atomsieve.problem.state import State
+from atomsieve.typing import Array, Index, Mask, Samples
+
+if TYPE_CHECKING:
+    from atomsieve.problem.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the data show at a state, whatever the penalty: predictions, loss'(u), theta and `z = -A' theta`.
+
+    `stray` is the length of what was taken from loss'(u) so that `B' theta = 0`: how far the free coefficients are from
+    their best, as a slope.
+    """
+
+    state: State
+    u: Samples
+    slopes: Samples
+    theta: Samples
+    z: Array
+    stray: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Point:
+    """One state with its dual point; gap, dual point and radius are made together and travel together.
+
+    `theta` is dual feasible and `z = -A' theta`. It is the gradient at u, scaled by `factor` where the penalty asks for
+    that (`Linear`): the point is then not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`.
+    `rounding` estimates how far rounding may have moved the gap for given scores, `doubt` how far it may have moved
+    `p . z` per unit of the norm of A p: estimates that keep plain floats out of trouble, not bounds.
+    """
+
+    problem: "Problem"
+    state: State
+    u: Samples
+    slopes: Samples
+    theta: Samples
+    z: Array
+    scores: Array
+    best: int
+    sigma: float
+    gap: float
+    factor: float
+    rounding: float
+    doubt: float
+    stray: float
+
+    @classmethod
+    def of(cls, problem: "Problem", view: View, alive: Mask | None = None) -> Self:
+        """Pair a state with the gradient there, scaled into the domain of phi* where it must be."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return cls._of(problem, view, alive)
+
+    @classmethod
+    def _of(cls, problem: "Problem", view: View, alive: Mask | None) -> Self:
+        state, u, slopes, theta, z = view.state, view.u, view.slopes, view.theta, view.z
+        scores = problem.core.scores(z)
+        if alive is not None:
+            np.copyto(scores, -np.inf, where=~alive)
+        penalty = problem.penalty
+        # free directions do not count against theta, and taking them out first leaves less to cancel
+        centred = problem.measure.project(state.fit)
+        best = int(scores.argmax())
+        sigma = max(float(scores[best]), 0.0)
+        charge = penalty.value(state.mass)
+        factor, answer = 1.0, penalty.conjugate(sigma)
+        if not (penalty.superlinear or answer < math.inf):
+            factor, answer = penalty.slope(0.0) / sigma, 0.0
+            theta, z, scores, sigma = factor * theta, factor * z, factor * scores, penalty.slope(0.0)
+            # F(u) + F*(factor theta) - factor u . theta, sample by sample: nothing cancels
+            apart = problem.loss.fenchel_young(u, factor * slopes, problem.targets)
+            answer = float(array_namespace(u).sum(problem.weights * apart))
+        gap = charge + answer + inner(centred, theta)
+        noise = noise_level(len(u))
+        norm = problem.measure.plain_norm
+        size = state.length if u is state.fit else state.length + norm(u)
+        # rounding of u moves theta by at most M times as much
+        blur = noise * size + state.drift
+        doubt = noise * norm(slopes) + problem.loss.smoothness_near(u) * blur
+        rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.fit else norm(centred))
+        lost = view.stray * norm(u)  # where free coefficients are so far from their best that u would halve
+        if problem.free is not None and lost > rounding:
+            lost = min(lost, problem.free.shortfall(u, view.stray))
+        rounding += lost
+        if factor < 1:  # losses are evaluated, and rounding of u moves them as far as theta falls short of their slope
+            rounding += noise * problem.loss_value(u) + (1 - factor) * norm(slopes) * blur
+        if gap < -rounding:  # it cannot be negative: so far off is rounding at least
+            gap = rounding = -gap
+        if not math.isnan(gap):
+            gap = max(gap, 0.0)
+        return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, factor, rounding, doubt, view.stray)
+
+    def __repr__(self) -> str:
+        return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"
+
+    @cached_property
+    def objective(self) -> float:
+        """F(u) + phi(mass), an upper bound of the optimum."""
+        return self.problem.loss_value(self.u) + self.problem.penalty.value(self.state.mass)
+
+    @property
+    def paired(self) -> bool:
+        """Whether theta is the gradient at u itself."""
+        return self.factor == 1.0
+
+    @property
+    def dual(self) -> float:
+        """The dual value at theta, a lower bound of the optimum."""
+        return self.objective - self.gap
+
+    @property
+    def radius(self) -> float:
+        """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, with room for rounding."""
+        reach = (1 if self.paired else 2) * (self.gap + self.uncertainty)
+        return math.sqrt(self._curvature(reach) * reach)
+
+    @cached_property
+    def uncertainty(self) -> float:
+        """How far rounding may have moved the gap, that of the best score included: an estimate."""
+        problem = self.problem
+        # phi* is as steep as the size that attains it; a dual point that is scaled costs as much as x has mass
+        size = problem.penalty.argmax(self.sigma) if self.paired and problem.penalty.superlinear else self.state.mass
+        # the slopes are in doubt across the free directions only, the product with A' along them as well
+        with np.errstate(over="ignore", invalid="ignore"):
+            grain = noise_level(len(self.u)) * problem.measure.plain_norm(self.slopes)
+        score = self.doubt * problem.widest + grain * float(problem.lengths.max())
+        return self.rounding + size * score
+
+    def _curvature(self, reach: float) -> float:
+        """Return the largest curvature of the loss between here and the optimum."""
+        problem = self.problem
+        if problem.curvature < math.inf:
+            return problem.curvature
+        return problem.loss.smoothness_towards(self.factor * self.slopes, problem.targets, problem.weights, reach)
+
+    @cached_property
+    def atom(self) -> Atom:
+        """The best atom q with `q . z = sigma`; 0 where no atom has a positive score."""
+        atom = self.problem.core.atom(self.z, self.best)
+        return atom if self.sigma > 0 else atom.scaled(0.0)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the gap is a number: it is not after an overflow."""
+        return math.isfinite(self.gap)
+
+    def under(self, problem: "Problem") -> "Point":
+        """Return the point at the same state for a problem that differs in its penalty only: no product is needed."""
+        if not problem.penalty.admits(self.state.mass):
+            state = problem.inside(self.state.x, self.state.fit, self.state.free, self.state.drift)
+            return problem.at(state, problem.eligible)
+        view = View(self.state, self.u, self.slopes, self.theta / self.factor, self.z / self.factor, self.stray)
+        return Point.of(problem, view, problem.eligible)
+
+    def restrict(self, problem: "Problem", rows: Index, blocks: Index) -> "Point":
+        """Return the same point seen from the problem on the given rows, which holds all of its weight."""
+        state = replace(self.state, x=self.state.x[rows])
+        best = int(np.searchsorted(blocks, self.best))
+        return replace(self, problem=problem, state=state, z=self.z[rows], scores=self.scores[blocks], best=best)

@@ -1,0 +1,22 @@
+"""Where a method stands: coefficients in blocks, their mass, and what they predict. Moves lead from state to state."""
+
+from dataclasses import dataclass
+
+from atomsieve.typing import Array, Samples
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Lifted coefficients x with their predictions `fit = A x`.
+
+    `mass >= kappa(x)` is what the penalty is charged for; `free` holds coordinates of the free directions, best at
+    the last point where they were looked for; `length` is the norm of `fit`, and `drift` estimates how far rounding has
+    moved it since it was computed from x.
+    """
+
+    x: Array
+    mass: float
+    fit: Samples
+    free: Array
+    length: float
+    drift: float

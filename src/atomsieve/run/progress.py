@@ -1,0 +1,42 @@
+"""A line on the terminal for runs that take longer than a second, when somebody is watching."""
+
+import sys
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self, TextIO
+
+from atomsieve.run.trace import Progress
+
+PATIENCE = 1.0
+INTERVAL = 0.2
+
+
+@dataclass
+class ProgressLine:
+    """Rewrites one line of a terminal; silent elsewhere. Use it as a context manager, which clears the line."""
+
+    stream: TextIO = field(default_factory=lambda: sys.stderr)
+    _shown_at: float = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown_at:
+            self._write("")
+
+    def show(self, progress: Progress, target: float) -> None:
+        """Show where the run stands."""
+        late = progress.time > max(PATIENCE, self._shown_at + INTERVAL)
+        if late and self.stream.isatty():
+            self._shown_at = progress.time
+            self._write(
+                f"iteration {progress.iteration}  gap {progress.gap:.2e} (target {target:.2e})  "
+                f"alive {progress.alive}  {progress.time:.0f} s"
+            )
+
+    def _write(self, text: str) -> None:
+        self.stream.write(f"\r\x1b[K{text}")
+        self.stream.flush()

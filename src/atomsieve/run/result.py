@@ -1,0 +1,130 @@
+"""What a run found."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from atomsieve.certificate import Certificate, certify
+from atomsieve.gauges import Atom
+from atomsieve.problem import Point, Problem
+from atomsieve.run.status import Status
+from atomsieve.run.trace import Trace
+from atomsieve.typing import Array, Mask
+
+
+class Active(NamedTuple):
+    """Points of P that carry weight, one per block, and their weights: x is their weighted sum."""
+
+    atoms: list[Atom]
+    weights: Array
+
+    @property
+    def blocks(self) -> list[int]:
+        """The block of each atom."""
+        return [atom.block for atom in self.atoms]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """The best point of a run (least gap), why the run ended, and which blocks of atoms were not ruled out."""
+
+    problem: Problem
+    """The problem that was solved."""
+
+    lifted: Array
+    """Coefficients in lifted coordinates: x itself, but for Image and Atoms, where it is the preimage."""
+
+    point: Point
+    """The point itself, with its dual point."""
+
+    alive: Mask
+    """One truth value per block: False where the block is zero in every solution, by a safe rule in floating point."""
+
+    status: Status
+    """Why the run ended; printing it gives a sentence."""
+
+    n_iter: int
+    """Number of steps taken."""
+
+    time: float
+    """Seconds."""
+
+    passes: float
+    """Products with the whole of A or A' that the run cost; one with the part of the columns still alive counts as that
+    part. Gram matrices of a working set are not counted."""
+
+    trace: Trace
+    """Iteration by iteration, where `trace=True` was asked for."""
+
+    known: Certificate | None = None
+    """The certificate, where it was made on the way."""
+
+    @cached_property
+    def x(self) -> Array:
+        """Coefficients, unpenalised coordinates included."""
+        lifted = self.lifted.copy()
+        lifted[self.problem.core.free_rows()] = self.problem.free_coefficients(self.point.state)[2]
+        return self.problem.gauge.lower(lifted)
+
+    @property
+    def intercept(self) -> Array | float:
+        """The constant added to the predictions (one number per class for Multinomial), 0 without intercept."""
+        constant = self.problem.free_coefficients(self.point.state)[0].sum(axis=0)
+        return constant if self.problem.outputs else float(constant)
+
+    @property
+    def free(self) -> Array:
+        """Coefficients of the columns passed as `free`."""
+        return self.problem.free_coefficients(self.point.state)[1]
+
+    @property
+    def objective(self) -> float:
+        """Objective value, an upper bound of the optimum."""
+        return self.point.objective
+
+    @property
+    def dual(self) -> float:
+        """Dual value, a lower bound of the optimum."""
+        return self.point.dual
+
+    @property
+    def gap(self) -> float:
+        """Duality gap, an upper bound of the objective's error."""
+        return self.point.gap
+
+    @property
+    def converged(self) -> bool:
+        """Whether the gap reached the tolerance, and every coefficient was decided where that was asked for."""
+        return self.status in (Status.CONVERGED, Status.DECIDED)
+
+    @cached_property
+    def zero(self) -> Mask:
+        """Coefficients that are zero in every solution, a truth value for each entry of x."""
+        problem = self.problem
+        return ~problem.gauge.touched(self.alive[problem.core.labels(problem.shape)])
+
+    @cached_property
+    def active(self) -> Active:
+        """Penalised blocks that carry weight."""
+        sizes = self.problem.core.sizes(self.lifted)
+        parts = [self.problem.core.part(self.lifted, int(block)) for block in np.flatnonzero(sizes)]
+        return Active([atom for atom, _ in parts], np.array([weight for _, weight in parts]))
+
+    @cached_property
+    def _certificate(self) -> Certificate:
+        if self.known is not None:
+            return self.known
+        return certify(self.problem, self.lifted, self.point.state.free)
+
+    def certificate(self) -> Certificate:
+        """Return what is certain about the optimum, in spite of rounding, proven afresh from x alone."""
+        return self._certificate
+
+    def __repr__(self) -> str:
+        active = np.count_nonzero(self.problem.core.sizes(self.lifted))
+        return (
+            f"Result({self.status.name}: objective {self.objective:.6g}, gap {self.gap:.2e}, {self.n_iter} iterations, "
+            f"{active} of {len(self.alive)} blocks active, {int(self.alive.sum())} not ruled out)"
+        )

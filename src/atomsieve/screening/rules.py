@@ -1,0 +1,73 @@
+"""Safe rules: which blocks of atoms can be in no optimal decomposition, judged from one point.
+
+All rest on one fact: the optimal dual point lies within `radius` of the current one (Point.radius), so an atom whose
+score is too far below the best cannot be among the best at the optimum.
+"""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from atomsieve.problem import Point
+from atomsieve.typing import Mask
+
+THRIFT = 8
+"""Looks at the data for each product that the pairwise rule may spend."""
+
+
+class Rule(Protocol):
+    """Judges the blocks at a point."""
+
+    def keep(self, point: Point) -> Mask:
+        """Return which blocks may still carry weight at the optimum."""
+
+
+class PaperRule:
+    """The paper's rule: out when `sigma(z) - p . z > 2 sqrt(L gap)`."""
+
+    def keep(self, point: Point) -> Mask:
+        problem = point.problem
+        room = 2 * (problem.widest * point.radius + float(problem.lengths.max()) * point.doubt)
+        with np.errstate(invalid="ignore"):  # without a bound nothing is ruled out
+            kept: Mask = ~(point.scores + room < point.sigma)
+        return kept
+
+
+@dataclass
+class PairwiseRule:
+    """Data-space rule: out when `(q - p) . z > norm(A (q - p))_w r` for q, the best atom.
+
+    With the distance bounded by the sum of the norms the rule is free; the true distances cost one more product with
+    A', which is spent at one look in eight at most, and only once the gap has fallen to a quarter of what it was when
+    last spent.
+    """
+
+    _spent_at: float = field(default=np.inf)
+    _looks: int = 0
+
+    def keep(self, point: Point) -> Mask:
+        problem, radius = point.problem, point.radius
+        spread = problem.spread
+        norm = float(spread[point.best]) if point.sigma > 0 else 0.0
+        room = point.doubt * (problem.lengths + (problem.lengths[point.best] if point.sigma > 0 else 0.0))
+        with np.errstate(invalid="ignore"):
+            kept: Mask = ~(point.scores + radius * (spread + norm) + room < point.sigma)
+        self._looks += 1
+        if self._looks >= THRIFT and point.gap <= self._spent_at / 4 and kept.any():
+            self._spent_at, self._looks = point.gap, 0
+            direction, length = problem.measure.polar(point.atom.image(problem.design))
+            cross = problem.measure.cross(direction)
+            bound = problem.core.rivals(point.z, cross, spread, (point.atom, length), radius)
+            kept &= ~(bound + room < point.sigma)  # a NaN rules nothing out
+        return kept
+
+
+class KeepAll:
+    """No screening."""
+
+    def keep(self, point: Point) -> Mask:
+        return np.ones(len(point.scores), dtype=bool)
+
+
+RULES: dict[str, type[Rule]] = {"auto": PairwiseRule, "paper": PaperRule, "off": KeepAll}

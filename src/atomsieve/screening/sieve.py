@@ -1,0 +1,92 @@
+"""The atoms still alive over a run, and the problem on their columns."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from atomsieve.problem import Point, Problem, State
+from atomsieve.screening.rules import Rule
+from atomsieve.typing import Index, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What is still in the sieve: a problem on some rows of the full one, its blocks, and which of them are alive."""
+
+    problem: Problem
+    rows: Index
+    blocks: Index
+    alive: Mask
+
+    @property
+    def dead(self) -> float:
+        """The share of columns that belong to no block alive."""
+        return 1 - float(np.count_nonzero(self._rows_alive())) / self.problem.shape[0]
+
+    def compact(self) -> tuple["Held", Index, Index]:
+        """Return the problem of the columns alive, with the rows and the blocks it keeps."""
+        rows = np.flatnonzero(self._rows_alive())
+        kept = self.problem.core.blocks(rows, self.problem.shape)
+        held = Held(self.problem.restrict(rows), self.rows[rows], self.blocks[kept], self.alive[kept])
+        return held, rows, kept
+
+    def _rows_alive(self) -> Mask:
+        return self.problem.core.rows(self.alive, self.problem.shape)
+
+
+class Sieve:
+    """The atoms still alive, over a whole run.
+
+    Removed blocks leave the support function at once and carry no weight. Their columns leave the products, by a copy
+    of the others, once that copy holds no more than `room` of all columns and the work wasted on dead ones adds up to
+    a product with all of them.
+    """
+
+    def __init__(self, problem: Problem, rule: Rule, room: float = 0.5) -> None:
+        self.rule, self.room = rule, room
+        self.full = problem
+        blocks = np.arange(len(problem.eligible))
+        self.held = Held(problem, np.arange(problem.shape[0]), blocks, problem.eligible)
+        # unpenalised coordinates have no atoms and are never ruled out
+        self._unpenalised: Mask = np.zeros(len(blocks), dtype=bool)
+        self._unpenalised[problem.core.labels(problem.shape)[problem.core.free_rows()]] = True
+        self._dead = self.held.dead
+        self._wasted = 0.0
+
+    @property
+    def problem(self) -> Problem:
+        """The problem on the columns that are held."""
+        return self.held.problem
+
+    @property
+    def count(self) -> int:
+        """How many blocks are not ruled out."""
+        return int(np.count_nonzero(self.held.alive) + np.count_nonzero(self._unpenalised))
+
+    @property
+    def alive(self) -> Mask:
+        """Which blocks of the full problem are not ruled out."""
+        mask = self._unpenalised.copy()
+        mask[self.held.blocks] |= self.held.alive
+        return mask
+
+    def at(self, state: State) -> Point:
+        """Return the point at a state of the current problem."""
+        return self.held.problem.at(state, self.held.alive)
+
+    def look(self, point: Point) -> Point:
+        """Remove what a point of the current problem proves superfluous, and return the point without it."""
+        held, state = self.held, point.state
+        removed = held.alive & ~self.rule.keep(point) if point.is_finite else np.zeros(1, dtype=bool)
+        if removed.any():
+            held = replace(held, alive=held.alive & ~removed)
+            x = held.problem.core.keep(state.x, held.alive)
+            if not np.array_equal(x, state.x):
+                point = held.problem.at(held.problem.state(x, point.state.free), held.alive)
+            self.held, self._dead = held, held.dead
+        self._wasted += self._dead
+        if 1 - self._dead > self.room or self._wasted < 1 or not held.alive.any():
+            return point
+        self.held, rows, kept = held.compact()
+        self._dead = self._wasted = 0.0
+        return point.restrict(self.held.problem, rows, kept)

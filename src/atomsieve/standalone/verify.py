@@ -1,0 +1,1212 @@
+"""Check a certificate against the data: `python verify.py certificate.json X y`.
+
+This file stands alone: it needs NumPy and python-flint (ball arithmetic) and nothing of the package that made the
+certificate. It trusts the data, the formulas below and the point that the certificate names; every claim is derived
+anew. The proofs are in docs/certificates.md.
+
+The problem, multiplied by S, the sum of the sample weights s_i:
+
+    minimise over x, b   sum_i s_i loss(u_i, y_i) + S phi(mass(x))
+    with   u = A x + B b,   mass(x) = sum_g price_g norm2(x_g)
+
+A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant column (intercept), the columns passed as
+`free`, and the columns of A with price 0. At the given x let b~ be the exact minimiser over b, and there
+
+    theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score;
+
+    score_j = z_j / price_j for a coefficient that must not be negative (all of NonNegative, Simplex and Atoms, those of
+    L1 where `positive` is true).
+
+GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
+       phi with slope a and `sigma > S a`, theta is first multiplied by k < 1 so that `k sigma <= S a`, and
+       `gap = objective + sum_i s_i loss*(k theta_i / s_i)`, `reach = 2 gap`. For any phi this holds with k = 0, where
+       the sum is 0: no loss is negative.
+CURVE  Between the point and the optimum loss'(u_i) moves by at most `sqrt(reach M / s_i)`, M bounding loss''; so
+       loss'' lies between some m_i and M_i there.
+ZERO   Block g is zero in every solution if `score_g + sqrt(reach) spread_g` is below `score_q - sqrt(reach) spread_q`
+       for some block q, or below `S phi'(0)`. Here spread_g^2 is the sum over its columns of `sum_i s_i M_i A_ij^2`,
+       divided by price_g^2. A coordinate is zero also if `score_g + sqrt(reach) dist < score_q`, dist being the same
+       length of the difference of the two atoms.
+RANGE  With C the columns of blocks that are not proven zero, and B, and `G = C' diag(s m) C`:
+       `abs(x_j - x*_j) <= sqrt(inv(G)_jj reach)`. A column that is an exact sum of others (DEPENDENCY) is left out of
+       C, and nothing is said of any column involved.
+NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
+"""
+
+import argparse
+import hashlib
+import json
+import math
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+
+BALLS_UP_TO = 10_000_000
+"""Entries of A up to which all products are taken in ball arithmetic; beyond, only those that matter."""
+
+PRECISION = 128
+"""Bits."""
+
+DEPTH = 64
+"""How deep lists and objects may be nested."""
+
+DIGITS = 20
+"""Digits that a whole number may have."""
+
+ROOM = 1000
+"""How many columns of zeros a matrix may have, beside as many columns as there are entries in it and in the data."""
+
+MOST = 4000
+"""Columns beyond which no inverse is attempted; certificates attempt none either."""
+
+ROUNDS = 8
+"""How many balls around the free coefficients are tried before they are made much larger."""
+
+UNIT = 2.0**-53
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The verdict, the first claim that does not follow, how many claims were checked, and in which arithmetic."""
+
+    valid: bool
+    reason: str
+    checked: int
+    method: str
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __str__(self) -> str:
+        verdict = "The certificate is valid" if self.valid else "The certificate is NOT valid"
+        return f"{verdict}: {self.reason} ({self.checked} claims checked, {self.method})"
+
+
+class Refused(Exception):
+    """Raised where a claim does not follow, with the reason."""
+
+
+def verify(certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None) -> Verification:
+    """Check a certificate (a file, or the object that `Result.certificate()` returns) against the data."""
+    bits, ctx.prec = ctx.prec, PRECISION
+    checker = None
+    try:
+        content = read(certificate)
+        data = Data(X, y, sample_weight, free)
+        data.check_digest(content["data"]["sha256"])
+        gauge = Gauge(content["problem"]["gauge"], data.shape)
+        check_sizes(content, data, gauge)
+        Loss(content["problem"]["loss"]).check_targets(data.y)
+        if not content["claims"]["valid"]:
+            check_silence(content)
+            return Verification(True, "it claims nothing.", 0, _method(None))
+        checker = Checker(content, data, gauge)
+        checker.check()
+    except Refused as refusal:
+        return Verification(False, str(refusal), 0 if checker is None else checker.checked, _method(checker))
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
+        sentence = f"the file or the data are malformed: {type(error).__name__} ({str(error)[:200]})"
+        return Verification(False, sentence, 0, _method(checker))
+    finally:
+        ctx.prec = bits
+    return Verification(True, "every claim follows from the data.", checker.checked, _method(checker))
+
+
+def _method(checker: "Checker | None") -> str:
+    if checker is None:
+        return "nothing computed"
+    return "ball arithmetic" if checker.all_in_balls else "ball arithmetic where it matters, bounded doubles elsewhere"
+
+
+# -- the form of the file ----------------------------------------------------------------------------------------------
+
+
+def read(certificate: Any) -> dict[str, Any]:
+    """Return the content of a certificate, after its form and its seal were checked."""
+    content = parse(_text(certificate))
+    if not isinstance(content, dict) or content.get("format") != "atomsieve certificate":
+        raise Refused("this is no atomsieve certificate")
+    version = content.get("version")
+    if type(version) is not int or version != 1:
+        raise Refused(f"version {_shown(version)} of the format is not known")
+    told = {key: value for key, value in content.items() if key != "seal"}
+    seal = hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    if seal != content.get("seal"):
+        raise Refused("the seal does not fit: the file was changed after it was written")
+    check_form(content, FILE, "")
+    return content
+
+
+def _text(certificate: Any) -> str:
+    """Return the text of a file, or the text that an object would write."""
+    if hasattr(certificate, "content"):
+        return json.dumps(certificate.content(), allow_nan=False)
+    try:
+        return Path(certificate).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"the file cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise Refused(f"the file is truncated or no JSON: {error}") from error
+
+
+def parse(text: str) -> Any:
+    """Read JSON, strictly: no key twice, no NaN, no huge whole numbers, no deep nesting."""
+    depth = 0
+    for bracket in re.findall(r"[][{}]", re.sub(r'"(?:[^"\\]+|\\.)*"?', "", text, flags=re.DOTALL)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > DEPTH:
+            raise Refused(f"the file is malformed: it is nested deeper than {DEPTH} levels")
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_int=_small, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise Refused(f"the file is truncated or no JSON: {error}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in content if keys.count(key) > 1) if len(keys) < ROOM else "a key"
+        raise Refused(f"the file is malformed: {_shown(twice)} is there twice")
+    return content
+
+
+def _small(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise Refused(f"the file is malformed: a whole number has more than {DIGITS} digits")
+    return int(digits)
+
+
+def _no_number(word: str) -> NoReturn:
+    raise Refused(f"the file is malformed: {word} is no number")
+
+
+def _shown(value: Any) -> str:
+    """Return how a value is shown in a sentence."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A value that is no object: how it is called, and how it is recognised."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class OrNull:
+    """A form, or null."""
+
+    form: Any
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """An object whose `type` says which parameters it has."""
+
+    role: str
+    kinds: dict[str, dict[str, Any]]
+
+
+def check_form(value: Any, form: Any, place: str) -> None:
+    """Refuse a value that is not of a form, wherever in it the fault is.
+
+    A form is a leaf, a list of one form, which lists of any length fit, or a dictionary of forms, which objects with
+    exactly these keys fit.
+    """
+    form = _stands_for(value, form, place)
+    if isinstance(form, Leaf):
+        if not form.fits(value):
+            raise Refused(f"the file is malformed: {place} must be {form.words}, not {_shown(value)}")
+    elif isinstance(form, list):
+        _check_list(value, form[0], place)
+    else:
+        _check_keys(value, form, place)
+        for key, part in form.items():
+            check_form(value[key], part, f"{place}.{key}" if place else key)
+
+
+def _stands_for(value: Any, form: Any, place: str) -> Any:
+    """Return the leaf, list or dictionary that a form means for this value."""
+    if isinstance(form, OrNull):
+        return NULL if value is None else form.form
+    if callable(form):
+        form = form(value)
+    return _kind(value, form, place) if isinstance(form, Kinds) else form
+
+
+def _check_list(value: Any, form: Any, place: str) -> None:
+    if not isinstance(value, list):
+        raise Refused(f"the file is malformed: {place} must be a list")
+    if isinstance(form, Leaf) and all(map(form.fits, value)):
+        return
+    for k, part in enumerate(value):
+        check_form(part, form, f"{place}[{k}]")
+
+
+def _check_keys(value: Any, form: dict[str, Any], place: str) -> None:
+    where = place or "the file"
+    if not isinstance(value, dict):
+        raise Refused(f"the file is malformed: {where} must be an object")
+    for key in form:
+        if key not in value:
+            raise Refused(f"the file is malformed: {where} lacks {key!r}")
+    for key in value:
+        if key not in form:
+            raise Refused(f"the file is malformed: {where} has {_shown(key)}, which is not known to this checker")
+
+
+def _kind(value: Any, form: Kinds, place: str) -> dict[str, Any]:
+    """Return the form of a piece."""
+    if not isinstance(value, dict) or type(value.get("type")) is not str:
+        raise Refused(f"the file is malformed: {place} has no type")
+    if value["type"] not in form.kinds:
+        raise Refused(f"the {form.role} {value['type'][:40]} is not known to this checker")
+    return {"type": TEXT} | form.kinds[value["type"]]
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and abs(value) <= 2**53
+
+
+def _is_number(value: Any) -> bool:
+    return (type(value) is float and math.isfinite(value)) or _is_whole(value)
+
+
+def _is_increasing(value: Any) -> bool:
+    whole = isinstance(value, list) and all(_is_whole(v) for v in value)
+    return whole and all(a < b for a, b in zip([-1, *value], value))
+
+
+TEXT = Leaf("a text", lambda v: type(v) is str)
+TRUTH = Leaf("true or false", lambda v: type(v) is bool)
+WHOLE = Leaf("a whole number", _is_whole)
+COUNT = Leaf("a whole number that is not negative", lambda v: _is_whole(v) and v >= 0)
+NUMBER = Leaf("a number", _is_number)
+BOUND = Leaf("a number or null", lambda v: v is None or _is_number(v))
+POSITIVE = Leaf("a positive number", lambda v: _is_number(v) and v > 0)
+PRICE = Leaf('a number that is not negative, or "inf"', lambda v: v == "inf" or (_is_number(v) and v >= 0))
+EXPONENT = Leaf('a number greater than 1, or "inf"', lambda v: v == "inf" or (_is_number(v) and v > 1))
+NULL = Leaf("null", lambda v: v is None)
+NON_NEGATIVE = Leaf('"NonNegative"', lambda v: v == "NonNegative")
+INDICES = Leaf("increasing whole numbers", _is_increasing)
+
+LOSS = Kinds("loss", {"Squared": {}, "Huber": {"delta": POSITIVE}, "SquaredHinge": {}, "Logistic": {}, "Poisson": {}})
+
+PENALTY = Kinds(
+    "penalty",
+    {
+        "Linear": {"strength": POSITIVE},
+        "Square": {"strength": POSITIVE},
+        "LinearSquare": {"strength": POSITIVE, "square": POSITIVE},
+        "Power": {"strength": POSITIVE, "p": EXPONENT},
+        "Ball": {"radius": POSITIVE},
+        "LogBarrier": {"radius": POSITIVE, "sharpness": POSITIVE},
+    },
+)
+
+PLACES = {"shape": [COUNT], "row": [COUNT], "column": [COUNT], "value": [NUMBER]}
+
+BLOCKS: dict[str, dict[str, Any]] = {
+    "L1": {"weights": OrNull([PRICE]), "positive": OrNull([TRUTH])},
+    "NonNegative": {"weights": OrNull([PRICE])},
+    "Simplex": {"weights": NULL},
+    "Group": {"groups": OrNull([COUNT]), "weights": OrNull([POSITIVE])},
+    "L2": {},
+    "LInf": {},
+}
+
+
+def _matrix_form(value: Any) -> Any:
+    """Return the form of a matrix: the places and values of what is not zero, or rows of numbers."""
+    return PLACES if isinstance(value, dict) else [[NUMBER]]
+
+
+def _gauge_form(_: Any) -> Kinds:
+    """Return the form of a gauge, which other gauges may be made of."""
+    made: dict[str, dict[str, Any]] = {
+        "Scaled": {"gauge": _gauge_form, "radius": POSITIVE},
+        "Image": {"gauge": _gauge_form, "matrix": _matrix_form},
+        "Atoms": {"gauge": {"type": NON_NEGATIVE, "weights": NULL}, "matrix": _matrix_form},
+    }
+    return Kinds("gauge", BLOCKS | made)
+
+
+FILE: dict[str, Any] = {
+    "format": TEXT,
+    "version": COUNT,
+    "problem": {
+        "loss": LOSS,
+        "gauge": _gauge_form,
+        "penalty": PENALTY,
+        "intercept": TRUTH,
+        "free": COUNT,
+        "weighted": TRUTH,
+        "unpenalised": INDICES,
+        "samples": COUNT,
+        "shape": [COUNT],
+        "blocks": COUNT,
+    },
+    "data": {"sha256": TEXT},
+    "versions": {"numpy": TEXT, "scipy": TEXT},
+    "assumptions": [TEXT],
+    "point": {"x": {"index": INDICES, "value": [NUMBER]}, "free": [NUMBER]},
+    "remarks": {"reason": TEXT, "margin": BOUND},
+    "claims": {
+        "valid": TRUTH,
+        "value": {"lower": BOUND, "upper": BOUND},
+        "gap": BOUND,
+        "nonzero": INDICES,
+        "undecided": INDICES,
+        "dependencies": [{"column": WHOLE, "of": [WHOLE], "times": [NUMBER]}],
+        "intervals": {"index": INDICES, "lower": [BOUND], "upper": [BOUND]},
+        "free": {"lower": [BOUND], "upper": [BOUND]},
+    },
+    "seal": TEXT,
+}
+"""All that a file says: every key, and what stands there."""
+
+
+def check_sizes(content: dict[str, Any], data: "Data", gauge: "Gauge") -> None:
+    """Refuse a statement that does not fit the data and the gauge, and lists that do not fit the statement."""
+    claims, point, problem = content["claims"], content["point"], content["problem"]
+    stated = [problem[name] for name in ("shape", "blocks", "samples", "free", "unpenalised", "weighted")]
+    entries, blocks, own = len(gauge.labels), len(gauge.prices), data.given.shape[1]
+    if stated != [[entries], blocks, data.shape[0], own, gauge.free, bool((data.weights != 1).any())]:
+        raise Refused("what the certificate states of the problem does not fit the data and the gauge")
+    intervals, free = claims["intervals"], int(problem["intercept"]) + own + len(gauge.free)
+    lists = [(point["x"]["index"], point["x"]["value"])]
+    lists += [(intervals["index"], intervals[side]) for side in ("lower", "upper")]
+    lists += [(dependency["of"], dependency["times"]) for dependency in claims["dependencies"]]
+    lists += [(range(free), values) for values in (point["free"], claims["free"]["lower"], claims["free"]["upper"])]
+    if any(len(index) != len(values) for index, values in lists):
+        raise Refused("lists that belong together have different lengths")
+    indices = {"point.x": point["x"]["index"], "intervals": intervals["index"]}
+    limits = [(name, index, entries) for name, index in indices.items()]
+    limits += [(name, claims[name], blocks) for name in ("nonzero", "undecided")]
+    for name, index, limit in limits:
+        if index and index[-1] >= limit:
+            raise Refused(f"the indices of {name} are not increasing whole numbers in range")
+    if set(claims["nonzero"]) & set(claims["undecided"]):
+        raise Refused("a block is claimed to be decided and undecided")
+    check_dependencies(claims["dependencies"])
+
+
+def check_dependencies(dependencies: list[dict[str, Any]]) -> None:
+    """Refuse sums that could be read in two ways: a column given twice, a part that counts twice or not at all."""
+    columns = [dependency["column"] for dependency in dependencies]
+    twice = len(set(columns)) < len(columns) or any(len(set(d["of"])) < len(d["of"]) for d in dependencies)
+    if twice or any(factor == 0 for d in dependencies for factor in d["times"]):
+        raise Refused("a dependency names a column twice, or one that does not count")
+
+
+def check_silence(content: dict[str, Any]) -> None:
+    """Refuse a certificate that says it claims nothing, and does."""
+    claims, problem = content["claims"], content["problem"]
+    silent = [*claims["intervals"]["lower"], *claims["intervals"]["upper"], *claims["free"]["lower"], claims["gap"]]
+    silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
+    speaks = claims["nonzero"] or claims["dependencies"] or any(value is not None for value in silent)
+    free = set(problem["unpenalised"])
+    if speaks or claims["intervals"]["index"] != [j for j in range(problem["shape"][0]) if j not in free]:
+        raise Refused("it says that it claims nothing, and makes claims")
+    if len(set(claims["undecided"]) | free) < problem["blocks"]:
+        raise Refused("it says that it claims nothing, and leaves blocks out that are then claimed to be zero")
+
+
+# -- the data ----------------------------------------------------------------------------------------------------------
+
+
+class Data:
+    """X, y, weights and free columns as doubles."""
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, free: Any) -> None:
+        self.sparse = hasattr(X, "tocsc")
+        self.X: Any = _without_duplicates(X) if self.sparse else np.asarray(X, dtype=np.float64)
+        y = np.asarray(y, dtype=np.float64).ravel()
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
+        given = np.zeros((len(y), 0)) if free is None else np.asarray(free, dtype=np.float64)
+        shape = self.X.shape
+        if len(shape) != 2 or not all(shape) or {shape[0]} != {len(y), len(weights), len(given)}:
+            lengths = f"y {len(y)} entries, the weights {len(weights)}, the free columns {len(given)}"
+            raise Refused(f"X has shape {shape}, {lengths}: they do not fit together")
+        given = given.reshape(len(y), -1)
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise Refused("the sample weights must be finite, not negative, and not all 0")
+        counted = weights > 0
+        if not counted.all():  # samples of weight 0 do not count
+            y, weights, given, self.X = y[counted], weights[counted], given[counted], self.X[np.flatnonzero(counted)]
+        self.y, self.weights, self.given = y, weights, given
+        self.shape = (len(y), shape[1])
+        stored = self.X.data if self.sparse else self.X
+        if not (np.isfinite(stored).all() and np.isfinite(y).all() and np.isfinite(given).all()):
+            raise Refused("X, y or the free columns hold numbers that are not finite")
+
+    def check_digest(self, stated: str) -> None:
+        """Refuse data that are not those of the certificate."""
+        if self._digest() != stated:
+            raise Refused("the data are not those of the certificate: their digest differs")
+
+    def _digest(self) -> str:
+        """SHA-256 over the shape, what is not zero in X, y, weights, free columns, in eight bytes each, little-endian.
+
+        X in blocks of `max(1, 2^20 // d)` rows: how many entries there are in each row, their columns, their values.
+        """
+        digest = hashlib.sha256(f"{self.shape}".encode())
+        width = max(1, (1 << 20) // self.shape[1])
+        rows = self.X.tocsr() if self.sparse else self.X
+        for start in range(0, self.shape[0], width):
+            block = rows[start : start + width]
+            if self.sparse:
+                block.eliminate_zeros()
+                block.sort_indices()
+                counts, columns, values = np.diff(block.indptr), block.indices, block.data
+            else:
+                counts, columns, values = (block != 0).sum(axis=1), np.nonzero(block)[1], block[block != 0]
+            for numbers, kind in ((counts, "<i8"), (columns, "<i8"), (values, "<f8")):
+                digest.update(np.ascontiguousarray(numbers, dtype=kind).tobytes())
+        for part in (self.y, self.weights, self.given):
+            digest.update(np.ascontiguousarray(part, dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def columns(self, index: Any) -> np.ndarray:
+        """Return columns of X as a dense array."""
+        return np.asarray(self.X[:, index].toarray() if self.sparse else self.X[:, index])
+
+
+def _without_duplicates(X: Any) -> Any:
+    """Return a sparse matrix of doubles, by columns; entries that are stored in parts are added up, in their order."""
+    matrix = (X if X.format in ("csr", "csc") else X.tocsc()).astype(np.float64)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix.tocsc()
+
+
+# -- the pieces --------------------------------------------------------------------------------------------------------
+
+
+def power(x: arb, p: arb) -> arb:
+    """Return x^p for x >= 0."""
+    return (p * x.log()).exp() if x > 0 else (arb(0) if x == 0 else _cannot("a power of a number that may be 0"))
+
+
+def _cannot(what: str) -> arb:
+    raise Refused(f"cannot bound {what}")
+
+
+PENALTIES: dict[str, tuple[Any, Any, Any]] = {  # phi(s), phi*(t), phi'(0); p holds the parameters
+    "Linear": (lambda p, s: p["strength"] * s, None, lambda p: p["strength"]),
+    "Square": (lambda p, s: p["strength"] * s * s / 2, lambda p, t: t * t / (2 * p["strength"]), lambda p: arb(0)),
+    "LinearSquare": (
+        lambda p, s: p["strength"] * s + p["square"] * s * s / 2,
+        lambda p, t: square(_positive(t - p["strength"])) / (2 * p["square"]),
+        lambda p: p["strength"],
+    ),
+    "Power": (
+        lambda p, s: p["strength"] * power(s, p["p"]) / p["p"],
+        lambda p, t: p["strength"] * power(t / p["strength"], p["p"] / (p["p"] - 1)) * (p["p"] - 1) / p["p"],
+        lambda p: arb(0),
+    ),
+    "Ball": (
+        lambda p, s: arb(0) if s <= p["radius"] else _cannot("phi: x may lie outside the ball"),
+        lambda p, t: p["radius"] * t,
+        lambda p: arb(0),
+    ),
+    "LogBarrier": (
+        lambda p, s: (-(1 - s / p["radius"]).log() - s / p["radius"]) / p["sharpness"],
+        lambda p, t: p["radius"] * t - (1 + p["radius"] * p["sharpness"] * t).log() / p["sharpness"],
+        lambda p: arb(0),
+    ),
+}
+
+
+def square(v: arb) -> arb:
+    """Return the square; `v ** 2` is not a number where v may be 0."""
+    return v * v
+
+
+def root(v: arb) -> arb:
+    """Return the square root of a number that is not negative, though its ball may reach below 0."""
+    if v > 0:
+        return v.sqrt()
+    top = arb(v.upper()).max(arb(0)).sqrt().upper() / 2
+    return arb(top, top)
+
+
+def highest(values: Any) -> arb:
+    """Return an upper bound of numbers, 0 at least; comparisons of doubles would lose digits."""
+    top = arb(0)
+    for v in values:
+        if not v.is_finite():
+            raise Refused("a number that matters is not finite")
+        top = top.max(arb(v.upper()))
+    return arb(top.upper())
+
+
+def _positive(t: arb) -> arb:
+    return t.max(arb(0))
+
+
+class Loss:
+    """One loss: value, slope, conjugate of a slope, and the range of loss'' over a range of slopes; M bounds loss''."""
+
+    def __init__(self, piece: dict[str, Any]) -> None:
+        self.kind = piece["type"]
+        self.delta = arb(piece.get("delta", 1))
+
+    def check_targets(self, y: np.ndarray) -> None:
+        """Refuse targets for which the formulas do not hold."""
+        if self.kind in ("Logistic", "SquaredHinge") and not np.isin(y, (-1.0, 1.0)).all():
+            raise Refused(f"the labels of {self.kind} must be -1 and 1")
+        if self.kind == "Poisson" and (y < 0).any():
+            raise Refused("counts must not be negative")
+
+    def most(self, low: arb, high: arb, y: float, reach: arb) -> arb:
+        """Return a bound of loss'' from slopes between low and high to the optimum; reach is divided by the weight.
+
+        Poisson, for v > u: `(v - u)(exp(v) - exp(u)) >= exp(u) (v - u)^2`, the Bregman distance at least half of that.
+        And `log(t) (t - 1) >= t - 2` and `2 (t log(t) - t + 1) >= t - 2` for t = exp(v - u) > 1, which bounds exp(v)
+        by `reach + 2 exp(u)`, also where exp(u) may be 0.
+        """
+        if self.kind == "Poisson":
+            least, most = low + arb(y), high + arb(y)
+            anyhow = arb((reach + 2 * _positive(most)).upper())
+            return anyhow.min(arb((most * root(reach / least).exp()).upper())) if least > 0 else anyhow
+        return arb(0.25) if self.kind == "Logistic" else arb(1)
+
+    def slope(self, u: arb, y: float) -> arb:
+        if self.kind == "Poisson":
+            return u.exp() - arb(y)
+        if self.kind == "Logistic":
+            return -y / (1 + (y * u).exp())
+        if self.kind == "SquaredHinge":
+            return -y * _positive(1 - y * u)
+        residual = u - arb(y)
+        return residual if self.kind == "Squared" else residual.max(-self.delta).min(self.delta)
+
+    def value(self, u: arb, y: float) -> arb:
+        if self.kind == "Poisson":
+            return u.exp() - arb(y) * u + self._offset(y)
+        if self.kind == "Logistic":
+            return (1 + (-y * u).exp()).log() if y * u > -50 else -y * u + (1 + (y * u).exp()).log()
+        return self._huber(u - arb(y)) if self.kind == "Huber" else square(self.slope(u, y)) / 2
+
+    def _huber(self, residual: arb) -> arb:
+        """Return the value at the middle of a ball, give or take the largest slope times its radius."""
+        middle = arb(residual.mid())
+        t = _within(middle, -self.delta, self.delta)
+        steepest = arb(abs(residual).upper()).min(self.delta)
+        return t * (middle - t / 2) + arb(0, (steepest * arb(residual.rad())).upper())
+
+    def conjugate(self, t: arb, y: float) -> arb:
+        """Return an upper bound; it is convex, so that the ends of t decide."""
+        ends = [arb(t.lower()), arb(t.upper())]
+        if self.kind == "Poisson":
+            rates = [_positive(end + arb(y)) for end in ends]
+            values = [(r * r.log() if r > 0 else arb(0)) - r - self._offset(y) for r in rates]
+            return _larger(*values)
+        if self.kind == "Logistic":
+            return _larger(*(self._entropy(_within(-y * end, arb(0), arb(1))) for end in ends))
+        if self.kind == "Huber":
+            ends = [_within(end, -self.delta, self.delta) for end in ends]
+        if self.kind == "SquaredHinge":
+            ends = [-y * _positive(-y * end) for end in ends]
+        return _larger(*(end * end / 2 + end * arb(y) for end in ends))
+
+    @staticmethod
+    def _offset(y: float) -> arb:
+        return arb(y) * arb(y).log() - arb(y) if y > 0 else arb(0)
+
+    @staticmethod
+    def _entropy(p: arb) -> arb:
+        return sum((q * q.log() for q in (p, 1 - p) if not q == 0), arb(0))
+
+    def bends(self, low: arb, high: arb, y: float) -> tuple[arb, arb]:
+        """Return bounds of loss'' over slopes from low to high."""
+        if self.kind == "Squared":
+            return arb(1), arb(1)
+        if self.kind == "Poisson":
+            return _positive(low + arb(y)), _positive(high + arb(y))
+        if self.kind == "Huber":
+            inside, beyond = low > -self.delta and high < self.delta, low >= self.delta or high <= -self.delta
+            return arb(int(inside)), arb(int(not beyond))
+        least, most = (low, high) if y < 0 else (-high, -low)  # of the shortfall, or the probability
+        if self.kind == "SquaredHinge":
+            return arb(int(least > 0)), arb(int(not most <= 0))
+        ends = [_within(arb(least.lower()), arb(0), arb(1)), _within(arb(most.upper()), arb(0), arb(1))]
+        bends = [p * (1 - p) for p in ends]
+        middle = not (ends[0] > 0.5 or ends[1] < 0.5)
+        return bends[0].min(bends[1]), arb(0.25) if middle else bends[0].max(bends[1])
+
+
+def _larger(a: arb, b: arb) -> arb:
+    return arb(a.upper()).max(arb(b.upper()))
+
+
+def _within(t: arb, low: arb, high: arb) -> arb:
+    return t.max(low).min(high)
+
+
+class Gauge:
+    """Blocks of coefficients with their prices, and the matrix in front of them, None where there is none."""
+
+    def __init__(self, piece: dict[str, Any], shape: tuple[int, int]) -> None:
+        self.matrix: Matrix | None = None
+        scale, features = arb(1), shape[1]
+        while "gauge" in piece:
+            if piece["type"] == "Scaled":
+                scale = scale * arb(piece["radius"])
+            elif self.matrix is not None:
+                raise Refused("an Image of an Image is not known to this checker")
+            else:
+                self.matrix = Matrix(piece["matrix"], shape)
+                features = self.matrix.width
+            piece = piece["gauge"]
+        self.kind: str = piece["type"]
+        self.coordinates = self.kind not in ("Group", "L2", "LInf")
+        self.signed = self._signs(piece.get("positive"), features)
+        self.labels = self._labels(piece.get("groups"), features)
+        weights = self._weights(piece.get("weights"), int(self.labels.max()) + 1)
+        self.free = [g for g, w in enumerate(weights) if w == 0]
+        self.barred = {g for g, w in enumerate(weights) if w == math.inf}
+        self.prices = [arb(w) / scale if 0 < w < math.inf else arb(0) for w in weights]
+
+    def _signs(self, positive: list[bool] | None, features: int) -> list[bool]:
+        """Return which coefficients may be negative."""
+        if positive is None:
+            return [self.kind not in ("NonNegative", "Simplex")] * features
+        if len(positive) != features:
+            raise Refused(f"positive has {len(positive)} truth values for {features} coefficients")
+        return [not value for value in positive]
+
+    def _labels(self, groups: list[int] | None, features: int) -> np.ndarray:
+        """Return the block of every coefficient."""
+        if groups is None:
+            return np.zeros(features, dtype=int) if self.kind in ("L2", "LInf") else np.arange(features)
+        if len(groups) != features:
+            raise Refused(f"the groups have {len(groups)} labels for {features} coefficients")
+        if set(groups) != set(range(len(set(groups)))):
+            raise Refused("the groups are not numbered 0, 1, 2 and so on")
+        return np.array(groups)
+
+    def _weights(self, stated: list[Any] | None, blocks: int) -> list[float]:
+        """Return the price of every block before scaling."""
+        weights = [1.0] * blocks if stated is None else [math.inf if w == "inf" else float(w) for w in stated]
+        if len(weights) != blocks:
+            raise Refused(f"there are {len(weights)} weights for {blocks} blocks: every block needs one")
+        if self.kind != "L1" and 0.0 in weights:
+            raise Refused(f"{self.kind} has no weights of 0")
+        if any(w == 0 and not both for w, both in zip(weights, self.signed)):
+            raise Refused("a coefficient that must not be negative needs a price")
+        return weights
+
+    def counts(self, block: int) -> bool:
+        """Return whether a block has a price."""
+        return block not in self.barred and not self.prices[block] == 0
+
+
+class Matrix:
+    """The matrix of an Image or Atoms gauge: what is not zero in it, sorted by columns."""
+
+    def __init__(self, content: Any, shape: tuple[int, int]) -> None:
+        rows, columns, values, (height, width) = _places(content)
+        if height != shape[1]:
+            raise Refused(f"the matrix of the gauge has {height} rows, and X has {shape[1]} columns")
+        if not 0 < width <= ROOM + len(values) + shape[0] * shape[1]:
+            raise Refused(f"the matrix of the gauge cannot have {width} columns")
+        if rows and not (max(rows) < height and max(columns) < width):
+            raise Refused("the matrix has places outside its shape")
+        self.height, self.width = height, width
+        order = np.argsort(np.array(columns, dtype=int), kind="stable")
+        self._rows, self._values = np.array(rows, dtype=int)[order], np.array(values, dtype=np.float64)[order]
+        self._starts = np.searchsorted(np.array(columns, dtype=int)[order], np.arange(width + 1))
+
+    def columns(self, index: list[int]) -> np.ndarray:
+        """Return columns as a dense array."""
+        dense = np.zeros((self.height, len(index)))
+        for k, j in enumerate(index):
+            part = slice(self._starts[j], self._starts[j + 1])
+            dense[self._rows[part], k] = self._values[part]
+        return dense
+
+
+def _places(content: Any) -> tuple[list[int], list[int], list[float], tuple[int, int]]:
+    """Return rows, columns and values of what is not zero in a matrix, and its shape."""
+    if isinstance(content, dict):
+        rows, columns, values, shape = (content[name] for name in ("row", "column", "value", "shape"))
+        if len(shape) != 2 or not len(set(zip(rows, columns))) == len(rows) == len(columns) == len(values):
+            raise Refused("the matrix has places that repeat, values without a place, or no shape")
+        return rows, columns, values, (shape[0], shape[1])
+    width = len(content[0]) if content else 0
+    if any(len(row) != width for row in content):
+        raise Refused("the rows of the matrix have different lengths")
+    filled = [(i, j, v) for i, row in enumerate(content) for j, v in enumerate(row) if v != 0]
+    rows, columns, values = ([place[k] for place in filled] for k in range(3))
+    return rows, columns, values, (len(content), width)
+
+
+# -- the claims --------------------------------------------------------------------------------------------------------
+
+
+class Checker:
+    """Derives everything at the point of the certificate, and compares."""
+
+    def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
+        self.claims, self.point, problem = content["claims"], content["point"], content["problem"]
+        self.data, self.gauge, self.checked = data, gauge, 0
+        if gauge.kind == "LInf":
+            raise Refused("claims about the gauge LInf are not known to this checker")
+        self.loss = Loss(problem["loss"])
+        penalty = problem["penalty"]
+        if penalty["type"] == "Power" and penalty["p"] == "inf":
+            penalty = {"type": "Ball", "radius": 1}
+        self.penalty = {name: arb(value) for name, value in penalty.items() if name != "type"}
+        self.phi, self.phi_conjugate, self.phi_slope = PENALTIES[penalty["type"]]
+        self.weights = [arb(w) for w in data.weights.tolist()]
+        self.total = sum(self.weights, arb(0))
+        self.n, self.d = data.shape[0], len(gauge.labels)
+        self.width = max(1, (1 << 20) // max(data.shape))
+        self.all_in_balls = self.n * self.d <= BALLS_UP_TO
+        parts = [np.ones((self.n, int(problem["intercept"]))), data.given]
+        self.B = [arb_mat([[float(v)] for v in column]) for part in parts for column in part.T]
+        self.B += [self._columns([j])[0] for j in gauge.free]
+        self.given = len(self.B) - len(gauge.free)
+
+    def check(self) -> None:
+        """Raise Refused at the first claim that does not follow."""
+        self._evaluate()
+        self._values()
+        self._curvature()
+        self._zeros()
+        self._ranges()
+
+    def _claim(self, holds: bool, sentence: str) -> None:
+        self.checked += 1
+        if not holds:
+            raise Refused(sentence)
+
+    # -- products ------------------------------------------------------------------------------------------------------
+
+    def _columns(self, index: list[int]) -> list[arb_mat]:
+        """Return columns of A, exact or with their rounding."""
+        if self.gauge.matrix is None:
+            return [arb_mat([[v] for v in column]) for column in self.data.columns(index).T.tolist()]
+        part = self.gauge.matrix.columns(index)
+        used = np.flatnonzero(part.any(axis=1))
+        if not len(used):
+            return [arb_mat(self.n, 1) for _ in index]
+        image = arb_mat(self.data.columns(used).tolist()) * arb_mat(part[used].tolist())
+        return [arb_mat([[image[i, k]] for i in range(self.n)]) for k in range(len(index))]
+
+    def _adjoint(self) -> list[arb]:
+        """Return z = -A' theta, for large data with a bound of the rounding of doubles where no claim is close."""
+        if self.gauge.matrix is not None:
+            theta = self.theta.transpose()
+            parts = (range(self.d)[start : start + self.width] for start in range(0, self.d, self.width))
+            return [-(theta * column)[0, 0] for part in parts for column in self._columns(list(part))]
+        z: list[Any] = [None] * self.d
+        width, rows = self.width, self.theta.transpose()
+        if self.all_in_balls:
+            for start in range(0, self.d, width):
+                product = rows * arb_mat(self.data.columns(slice(start, start + width)).tolist())
+                z[start : start + width] = [-product[0, k] for k in range(product.ncols())]
+            return z
+        mid = np.array([float(t.mid()) for t in self.theta.entries()])
+        errors = np.array([_above(abs(t - arb(m))) for t, m in zip(self.theta.entries(), mid.tolist())])
+        length, error = (float(_lengths(np.abs(v)[:, None])[0]) for v in (mid, errors))
+        off = ((self.n + 8) * UNIT * 1.01 * length + error) * 1.01 + 2.0**-1000
+        for start in range(0, self.d, width):
+            block = self.data.columns(slice(start, start + width))
+            with np.errstate(all="ignore"):
+                values, rads = block.T @ mid, _lengths(np.abs(block)) * off + self.n * 2.0**-1070
+            for k, (value, rad) in enumerate(zip(values.tolist(), rads.tolist())):
+                known = math.isfinite(value) and math.isfinite(rad)
+                z[start + k] = -arb(value, rad) if known else None
+        top = max((_above(abs(v)) for v in z if v is not None), default=0.0)
+        near = {j for j, v in enumerate(z) if v is None or _above(abs(v)) >= 0.99 * top}
+        close = sorted(near | set(self.point["x"]["index"]))
+        for start in range(0, len(close), width):
+            part = close[start : start + width]
+            product = rows * arb_mat(self.data.columns(part).tolist())
+            for k, j in enumerate(part):
+                z[j] = -product[0, k]
+        return z
+
+    # -- the point -----------------------------------------------------------------------------------------------------
+
+    def _evaluate(self) -> None:
+        """Derive u, theta, z, scores, mass and the gap."""
+        index, values = self.point["x"]["index"], [arb(v) for v in self.point["x"]["value"]]
+        self.x = dict(zip(index, values))
+        if not all(self.gauge.counts(self.gauge.labels[j]) for j in index):
+            raise Refused("the point has weight where the problem has no coefficient with a price")
+        fit = arb_mat(self.n, 1)
+        for start in range(0, len(index), 64):
+            for j, column in zip(index[start : start + 64], self._columns(index[start : start + 64])):
+                fit += column * self.x[j]
+        u = self._settle(fit)
+        slopes = [self.loss.slope(v, t) for v, t in zip(u, self.data.y.tolist())]
+        self.slopes = slopes
+        self.theta = arb_mat([[w * t] for w, t in zip(self.weights, slopes)])
+        self.z = self._adjoint()
+        self.scores = self._block_scores()
+        sigma = highest(self.scores.values())
+        norms: dict[int, arb] = {}
+        for j, v in self.x.items():
+            norms[self.gauge.labels[j]] = norms.get(self.gauge.labels[j], arb(0)) + v * v
+            if not self.gauge.signed[j] and not v >= 0:
+                raise Refused("the point has a negative coefficient where none is allowed")
+        mass = sum((self.gauge.prices[g] * root(v) for g, v in norms.items()), arb(0))
+        losses = sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
+        charge = self.total * self.phi(self.penalty, mass)
+        self.objective = losses + charge
+        self.shrink, factor = arb(1), 1
+        limit = self.total * self.phi_slope(self.penalty)
+        if self.phi_conjugate is not None or sigma <= limit:
+            answer = arb(0) if self.phi_conjugate is None else self.phi_conjugate(self.penalty, sigma / self.total)
+            pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
+            gap = charge + self.total * answer - pull
+        else:
+            self.shrink, factor = arb((limit / sigma).lower()), 2
+            slopes_and_targets = zip(self.weights, slopes, self.data.y.tolist())
+            dual = (w * self.loss.conjugate(self.shrink * t, y) for w, t, y in slopes_and_targets)
+            gap = self.objective + sum(dual, arb(0))
+            self.scores = {g: score * self.shrink for g, score in self.scores.items()}
+        self.gap = _positive(arb(gap.upper()))
+        self.reach = factor * self.gap
+        self._compare_with_zero()
+
+    def _compare_with_zero(self) -> None:
+        """GAP with k = 0: the objective itself, where that is less."""
+        most = arb(self.objective.upper())
+        self.gap = most if most < self.gap else self.gap
+        if 2 * most < self.reach:
+            self.shrink, self.reach = arb(0), 2 * most
+            self.scores = dict.fromkeys(self.scores, arb(0))
+
+    def _block_scores(self) -> dict[int, arb]:
+        """Return the score of every block with a price."""
+        prices = {g: price for g, price in enumerate(self.gauge.prices) if self.gauge.counts(g)}
+        if self.gauge.coordinates:
+            return {g: (abs(self.z[g]) if self.gauge.signed[g] else self.z[g]) / price for g, price in prices.items()}
+        squares = {g: arb(0) for g in prices}
+        for g, v in zip(self.gauge.labels.tolist(), self.z):
+            squares[g] += v * v
+        return {g: root(squares[g]) / price for g, price in prices.items()}
+
+    def _settle(self, fit: arb_mat) -> list[arb]:
+        """Return u at the exact minimiser over b, which is shown to be close to the b of the certificate.
+
+        Where the Hessian is at least lambda on a ball around b, and the gradient at b is shorter than lambda times its
+        radius, the minimiser is within gradient / lambda.
+        """
+        b = [arb(v) for v in self.point["free"]]
+        for column, value in zip(self.B, b):
+            fit = fit + column * value
+        u = list(fit.entries())
+        sums = [d for d in self.claims["dependencies"] if d["column"] < 0]  # they add nothing to the others
+        self._sums(sums, [-1 - k for k in range(len(b))])
+        left_out = {d["column"] for d in sums}
+        self.used = used = [k for k in range(len(b)) if -1 - k not in left_out]
+        self.shift = arb(0)
+        if not used:
+            return u
+        largest = {k: max(float(abs(v).upper()) for v in self.B[k].entries()) for k in used}
+        self.unit = {k: arb(2) ** -round(math.log2(largest[k])) if largest[k] > 0 else arb(1) for k in used}
+        columns = [self.B[k] * self.unit[k] for k in used]  # entries of about 1 at most
+        lengths = [root(sum((square(column[i, 0]) for column in columns), arb(0))) for i in range(self.n)]
+        self.shift = self._enclose(u, columns, lengths)
+        return [v + arb(0, (r * self.shift).upper()) for v, r in zip(u, lengths)]
+
+    def _enclose(self, u: list[arb], columns: list[arb_mat], lengths: list[arb]) -> arb:
+        """Return a bound of the distance from b to the minimiser, in the units of the columns.
+
+        The distance that one ball gives is the radius of the next, until it is contained in its ball. At first the
+        radius grows no faster than it must, because the curvature on a larger ball may be 0.
+        """
+        y = self.data.y.tolist()
+        theta = arb_mat([[w * self.loss.slope(v, t) for w, v, t in zip(self.weights, u, y)]])
+        gradient = root(sum((square((theta * column)[0, 0]) for column in columns), arb(0)))
+
+        def away(radius: arb) -> arb:
+            least = []
+            for v, r, t in zip(u, lengths, y):
+                ends = [self.loss.slope(v - r * radius, t), self.loss.slope(v + r * radius, t)]
+                least.append(self.loss.bends(arb(ends[0].lower()), arb(ends[1].upper()), t)[0])
+            inverse = self._inverse(columns, least)
+            return arb((gradient * sum((inverse[k, k] for k in range(len(columns))), arb(0))).upper())
+
+        first = bound = away(arb(0))
+        for factor in (0,) * ROUNDS + (4, 64, 2**20):
+            radius = (bound * (1 + arb(2) ** -41)).max(factor * first) + arb(2) ** -1000
+            bound = away(radius)
+            if bound < radius:
+                return bound
+        raise Refused("the best free coefficients (intercept) cannot be enclosed")
+
+    def _inverse(self, columns: list[arb_mat], least: list[arb]) -> arb_mat:
+        """Return the inverse of `C' diag(s m) C`, with bounds; raise Refused where it is not proven to exist."""
+        if len(columns) > min(self.n, MOST):
+            raise Refused(f"{len(columns)} columns are more than there are samples, or than {MOST}")
+        C = arb_mat([[column[i, 0] for column in columns] for i in range(self.n)])
+        weighted = arb_mat(
+            [
+                [w * arb(m.lower()) * C[i, k] for k in range(len(columns))]
+                for i, (w, m) in enumerate(zip(self.weights, least))
+            ]
+        )
+        try:
+            return (C.transpose() * weighted).inv()
+        except ZeroDivisionError as error:
+            raise Refused("columns that the certificate takes for independent are not, or as good as not") from error
+
+    # -- the claims ----------------------------------------------------------------------------------------------------
+
+    def _values(self) -> None:
+        """GAP."""
+        lower, upper, gap = self.claims["value"]["lower"], self.claims["value"]["upper"], self.claims["gap"]
+        self._claim(gap is None or self.gap <= self.total * arb(gap), "the gap at the point is larger than claimed")
+        self._claim(
+            upper is None or self.objective <= self.total * arb(upper), "the objective is above the upper bound"
+        )
+        below = self.objective - self.gap
+        self._claim(lower is None or below >= self.total * arb(lower), "the optimal value may be below the lower bound")
+
+    def _curvature(self) -> None:
+        """CURVE."""
+        self.least, most = [], []
+        for t, w, y in zip(self.slopes, self.weights, self.data.y.tolist()):
+            low, high = (
+                arb(t.lower()).min(arb((t * self.shrink).lower())),
+                arb(t.upper()).max(arb((t * self.shrink).upper())),
+            )
+            bend = self.loss.most(low, high, y, self.reach / w)
+            for _ in range(3):
+                away = arb(root(self.reach * bend / w).upper())
+                least, bend = self.loss.bends(low - away, high + away, y)
+            self.least.append(least)
+            most.append(bend)
+        self.metric = np.array([_above(w * m) for w, m in zip(self.weights, most)])
+
+    def _spreads(self) -> list[float]:
+        """Return upper bounds of the spread of every block, in doubles rounded up."""
+        lengths = np.zeros(self.d)
+        roots = np.array([_above(root(arb(float(m)))) for m in self.metric])
+        for start in range(0, self.d, self.width):
+            index = list(range(start, min(start + self.width, self.d)))
+            if self.gauge.matrix is None:
+                block = np.abs(self.data.columns(index))
+            else:
+                block = np.array([[_above(abs(v)) for v in column.entries()] for column in self._columns(index)]).T
+            lengths[index] = _lengths(block * roots[:, None])
+        squares = {g: arb(0) for g in range(len(self.gauge.prices))}
+        for g, length in zip(self.gauge.labels.tolist(), lengths.tolist()):
+            squares[g] += square(arb(length))
+        prices = enumerate(self.gauge.prices)
+        return [_above(root(squares[g]) / p) if self.gauge.counts(g) else math.inf for g, p in prices]
+
+    def _zeros(self) -> None:
+        """ZERO."""
+        told = set(self.claims["nonzero"]) | set(self.claims["undecided"]) | set(self.gauge.free)
+        zero = [g for g in range(len(self.gauge.prices)) if g not in told and g not in self.gauge.barred]
+        carried = {self.gauge.labels[j] for j in self.x}
+        radius, spreads = arb(root(self.reach).upper()), self._spreads()
+        floor = self.total * self.phi_slope(self.penalty)
+        for g, score in self.scores.items():
+            candidate = score - radius * arb(spreads[g])
+            floor = candidate if candidate > floor else floor
+        rivals = sorted((g for g, v in self.scores.items() if v > 0), key=lambda g: -float(self.scores[g].mid()))
+        for g in zero:
+            self._claim(
+                self.scores[g] + radius * arb(spreads[g]) < floor or self._beaten(g, rivals, radius),
+                f"coefficient or block {g} is not proven zero",
+            )
+            self._claim(g not in carried, f"block {g} carries weight at the point")
+
+    def _beaten(self, g: int, rivals: list[int], radius: arb) -> bool:
+        """Return whether one of the rivals, the best first, beats coordinate g by the distance of their images.
+
+        The one that does is moved to the front: it is likely to beat the next coordinate, too.
+        """
+        if not self.gauge.coordinates:
+            return False
+        for k, q in enumerate(rivals):
+            if q != g and self._beats(q, g, radius):
+                rivals.insert(0, rivals.pop(k))
+                return True
+        return False
+
+    def _beats(self, q: int, g: int, radius: arb) -> bool:
+        """Return whether coordinate q beats coordinate g by the distance of their images."""
+        if not self.scores[g] < self.scores[q]:
+            return False
+        first, second = self._columns([g, q])
+        side = 1 if self.z[q] > 0 else -1
+        for sign in (1, -1) if self.gauge.signed[g] else (1,):
+            difference = first * (sign / self.gauge.prices[g]) - second * (side / self.gauge.prices[q])
+            length = root(sum((arb(float(m)) * v * v for m, v in zip(self.metric, difference.entries())), arb(0)))
+            if not sign * self.z[g] * self.shrink / self.gauge.prices[g] + radius * length < self.scores[q]:
+                return False
+        return True
+
+    def _ranges(self) -> None:
+        """RANGE, DEPENDENCY, NOT 0."""
+        told = {*self.claims["nonzero"], *self.claims["undecided"]}
+        rows = [j for j, g in enumerate(self.gauge.labels.tolist()) if g in told and self.gauge.counts(g)]
+        names = [-1 - k for k in self.used] + rows
+        dependencies = self.claims["dependencies"]
+        self._sums([d for d in dependencies if d["column"] >= 0], names)
+        sums = {d["column"] for d in dependencies}
+        involved = sums.union(*(d["of"] for d in dependencies))
+        bounds = self._bounds(rows)
+        free = list(zip(self.claims["free"]["lower"], self.claims["free"]["upper"]))
+        told_of_free = [k for k, ends in enumerate(free) if ends != (None, None)]
+        away: dict[int, arb] = {}
+        if bounds or told_of_free or self.claims["nonzero"]:
+            away = self._distances([name for name in names if name not in sums], involved)
+        for j, ends in bounds.items():
+            fits = self._fits(self.x.get(j, arb(0)), away.get(j), *ends)
+            self._claim(fits, f"the interval of coefficient {j} is too narrow")
+        for k in told_of_free:
+            distance = None if -1 - k not in away else away[-1 - k] + self.shift * self.unit[k]
+            fits = self._fits(arb(self.point["free"][k]), distance, *free[k])
+            self._claim(fits, f"the interval of free coefficient {k} is too narrow")
+        self._not_zero(rows, away)
+
+    def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
+        """Return the bounds that are claims, of the coefficients that are not proven zero."""
+        index, *sides = (self.claims["intervals"][name] for name in ("index", "lower", "upper"))
+        ends = dict(zip(index, zip(*sides)))
+        self._claim(set(rows) <= set(ends), "a coefficient that is not proven zero has no interval")
+        self._claim(not set(ends) & set(self.gauge.free), "unpenalised coefficients have their intervals elsewhere")
+        others = [ends[j] for j in set(ends) - set(rows)]
+        zeros = all((low is None or low <= 0) and (high is None or high >= 0) for low, high in others)
+        self._claim(zeros, "the interval of a coefficient that is proven zero does not contain 0")
+        bounds = {}
+        for j in rows:
+            low, high = ends[j]
+            if low is not None and low <= 0 and not self.gauge.signed[j]:
+                low = None  # where no coefficient may be negative a lower bound of 0 is no claim
+            if (low, high) != (None, None):
+                bounds[j] = low, high
+        return bounds
+
+    def _distances(self, independent: list[int], involved: set[int]) -> dict[int, arb]:
+        """Return how far coefficients can be from the optimum, of those columns that are in no dependency."""
+        if not independent:
+            return {}
+        columns = [self.B[-1 - name] if name < 0 else self._columns([name])[0] for name in independent]
+        inverse = self._inverse(columns, self.least)
+        known = [(k, name) for k, name in enumerate(independent) if name not in involved]
+        return {name: root(inverse[k, k] * self.reach) for k, name in known}
+
+    def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
+        """NOT 0."""
+        entries: dict[int, list[int]] = {}
+        for j in rows:
+            entries.setdefault(int(self.gauge.labels[j]), []).append(j)
+        for g in self.claims["nonzero"]:
+            block = entries.get(g, [])
+            known = bool(block) and all(j in away for j in block)
+            size = sum((square(self.x.get(j, arb(0))) for j in block), arb(0))
+            blur = sum((square(away[j]) for j in block), arb(0)) if known else arb(0)
+            self._claim(known and size > blur, f"coefficient or block {g} is not proven non-zero")
+
+    @staticmethod
+    def _fits(value: arb, away: arb | None, low: float | None, high: float | None) -> bool:
+        """Return whether all numbers within a distance of a value lie in an interval."""
+        if away is None:
+            return False
+        return bool((low is None or value - away >= arb(low)) and (high is None or value + away <= arb(high)))
+
+    def _sums(self, dependencies: list[dict[str, Any]], names: list[int]) -> None:
+        """DEPENDENCY: check that columns are sums of others, exactly."""
+        there, sums = set(names), {d["column"] for d in dependencies}
+        for dependency in dependencies:
+            column, others, times = dependency["column"], dependency["of"], dependency["times"]
+            if not {column, *others} <= there or sums & set(others):
+                raise Refused("a dependency names columns that are not there")
+            rest = self._exact(column)
+            for other, factor in zip(others, times):
+                rest = [a - Fraction(factor) * c for a, c in zip(rest, self._exact(other))]
+            self._claim(not any(rest), f"column {column} is not the sum of others that the certificate says it is")
+
+    def _exact(self, name: int) -> list[Fraction]:
+        """Return a column as fractions."""
+        if name >= 0:
+            if self.gauge.matrix is not None:
+                raise Refused("dependencies of atoms are not known to this checker")
+            return [Fraction(v) for v in self.data.columns([name])[:, 0].tolist()]
+        if self.gauge.matrix is not None and -1 - name >= self.given:
+            raise Refused("dependencies of atoms are not known to this checker")
+        return [Fraction(float(v.mid())) for v in self.B[-1 - name].entries()]
+
+
+def _lengths(sizes: np.ndarray) -> np.ndarray:
+    """Return upper bounds of the lengths of columns of rounded products that are not negative, in doubles."""
+    n = len(sizes)
+    with np.errstate(all="ignore"):
+        largest = sizes.max(axis=0)
+        scaled = sizes / np.where(largest > 0, largest, 1.0)
+        sums = np.einsum("ij,ij->j", scaled, scaled) * (1 + (n + 16) * UNIT * 2) + n * 2.0**-1000
+        return np.asarray(largest * np.sqrt(sums) * (1 + 16 * UNIT) + n * 2.0**-1070)
+
+
+def _above(value: arb) -> float:
+    """Return a double that is not below a ball."""
+    return math.nextafter(float(value.upper()) * (1 + 4 * UNIT), math.inf)
+
+
+def _dense(archive: Any) -> np.ndarray:
+    """Return a sparse matrix as SciPy stores it as a dense array; entries that are stored in parts are added up."""
+    if "indptr" in archive:
+        inner, outer = archive["indices"], np.repeat(np.arange(len(archive["indptr"]) - 1), np.diff(archive["indptr"]))
+        by_rows = bytes(archive["format"]).decode() == "csr"
+        rows, columns = (outer, inner) if by_rows else (inner, outer)
+    else:
+        rows, columns = archive["row"], archive["col"]
+    dense = np.zeros(tuple(archive["shape"]))
+    np.add.at(dense, (rows, columns), archive["data"])
+    return dense
+
+
+def load(path: str) -> Any:
+    """Read an array: .npy, .npz (one array, or a sparse matrix as SciPy stores it), or numbers in text."""
+    if path.endswith(".npy"):
+        return np.load(path, allow_pickle=False)
+    if path.endswith(".npz"):
+        archive = np.load(path, allow_pickle=False)
+        if "shape" not in archive:
+            return archive[archive.files[0]]
+        return _dense(archive)
+    return np.loadtxt(path, delimiter="," if path.endswith(".csv") else None)
+
+
+def main() -> int:
+    """Check from the command line; the exit status is 0 for a valid certificate."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("certificate", help="the JSON file")
+    parser.add_argument("X", help="the design: .npy, .npz, or numbers in text")
+    parser.add_argument("y", help="the targets")
+    parser.add_argument("--weights", help="sample weights, if there were any")
+    parser.add_argument("--free", help="unpenalised columns, if there were any")
+    given = parser.parse_args()
+    weights, free = (load(path) if path else None for path in (given.weights, given.free))
+    X = load(given.X)
+    X = X[:, None] if X.ndim == 1 else X
+    verdict = verify(given.certificate, X, load(given.y), sample_weight=weights, free=free)
+    print(verdict)
+    return 0 if verdict.valid else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
