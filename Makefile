@@ -42,6 +42,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # The peers need NumPy 1, so they live apart; glmnet joins where there is an R.
 BENCH := .venv-bench
