@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.design import as_design
-from atomsieve.design.seminorm import Measure
+from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import Atom, BlockGauge, Gauge
 from atomsieve.losses import Loss
 from atomsieve.penalties import Penalty
@@ -328,12 +328,12 @@ def _check_lift(gauge: Gauge, shape: tuple[int, ...], rng: np.random.Generator) 
     z = design.rmatvec(theta)
     _law(_close(core.scores(z), gauge.scores(A.T @ theta)), "lifted scores must be the scores")
     _check_blocks(core, z, lifted_shape)
-    measure = Measure(design, weights / weights.sum(), None)
-    for _, block, atom, bound in _sampled_atoms(core, measure, lifted_shape, rng):
-        reach = measure.norm(atom.image(design))
+    seminorm = Seminorm(design, weights / weights.sum(), None)
+    for _, block, atom, bound in _sampled_atoms(core, seminorm, lifted_shape, rng):
+        reach = seminorm.norm(atom.image(design))
         _law(reach <= bound * (1 + 1e-9), f"spread of block {block} must bound the norm of A p")
         _law(len(_outputs(atom)) <= 1 or not core.entrywise, "an entrywise gauge has atoms of one output only")
-    _check_rivals(core, measure, lifted_shape, rng)
+    _check_rivals(core, seminorm, lifted_shape, rng)
 
 
 def _check_blocks(core: BlockGauge, z: Array, shape: tuple[int, ...]) -> None:
@@ -372,25 +372,25 @@ def _check_signs(core: BlockGauge, x: Array) -> None:
 
 
 def _sampled_atoms(
-    core: BlockGauge, measure: Measure, shape: tuple[int, ...], rng: np.random.Generator
+    core: BlockGauge, seminorm: Seminorm, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Iterator[tuple[Array, int, Any, float]]:
-    spread = core.spread(measure, math.prod(shape[1:]))
+    spread = core.spread(seminorm, math.prod(shape[1:]))
     for _ in range(5):
         z = rng.normal(size=shape)
         for block in np.flatnonzero(core.eligible(shape)):
             yield z, int(block), core.atom(z, int(block)), float(spread[block])
 
 
-def _check_rivals(core: BlockGauge, measure: Measure, shape: tuple[int, ...], rng: np.random.Generator) -> None:
+def _check_rivals(core: BlockGauge, seminorm: Seminorm, shape: tuple[int, ...], rng: np.random.Generator) -> None:
     z, radius = rng.normal(size=shape), 0.3
-    spread = core.spread(measure, math.prod(shape[1:]))
+    spread = core.spread(seminorm, math.prod(shape[1:]))
     best = int(core.scores(z).argmax())
     q = core.atom(z, best)
-    image = q.image(measure.design)
-    bound = core.rivals(z, measure.cross(measure.polar(image)[0]), spread, (q, float(spread[best])), radius)
+    image = q.image(seminorm.design)
+    bound = core.rivals(z, seminorm.cross(seminorm.polar(image)[0]), spread, (q, float(spread[best])), radius)
     _law(bound <= core.scores(z) + radius * (spread + spread[best]) + 1e-9, "rivals must not exceed the sum of norms")
-    for _, block, p, _ in _sampled_atoms(core, measure, shape, rng):
-        reach = p.dot(z) + radius * measure.norm(p.image(measure.design) - image)
+    for _, block, p, _ in _sampled_atoms(core, seminorm, shape, rng):
+        reach = p.dot(z) + radius * seminorm.norm(p.image(seminorm.design) - image)
         if core.entrywise and _outputs(p) != _outputs(q):
             # the curvature bound holds for each atom alone, not for differences across outputs
             reach = p.dot(z) + radius * (spread[block] + spread[best])

@@ -13,7 +13,7 @@ from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.statement import Statement, Uncertain
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
-from atomsieve.numerics.enclosures import UNIT, Ball
+from atomsieve.numerics.enclosures import UNIT, Enclosure
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
 from atomsieve.problem.free import UnsettledError
@@ -99,10 +99,10 @@ class Certificate:
             fixed = zero[statement.labels].reshape(x.shape)
             lower[fixed] = upper[fixed] = 0.0
             lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
-            primal = float((Ball.exact(proof.objective.high) / statement.total).high)
-            least = Ball.exact(proof.objective.low) - Ball.exact(proof.gap)
+            primal = float((Enclosure.exact(proof.objective.high) / statement.total).high)
+            least = Enclosure.exact(proof.objective.low) - Enclosure.exact(proof.gap)
             dual = float((least / statement.total).low)
-            gap = float((Ball.exact(proof.gap) / statement.total).high)
+            gap = float((Enclosure.exact(proof.gap) / statement.total).high)
             if statement.plain:  # a coefficient is not zero where its interval says so
                 nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
             free_lower, free_upper = np.nextafter(proof.b - around, -np.inf), np.nextafter(proof.b + around, np.inf)

@@ -4,7 +4,7 @@ import numpy as np
 
 from atomsieve.certificate.proof import feasible, prove
 from atomsieve.certificate.statement import Statement, Uncertain
-from atomsieve.numerics.enclosures import Ball
+from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.penalties import Linear
 from atomsieve.problem import Problem
 from atomsieve.problem.free import UnsettledError
@@ -18,6 +18,6 @@ def critical_bound(problem: Problem) -> float:
     try:
         statement = Statement.of(problem.at_penalty(Linear(origin.sigma)))
         x, b = feasible(statement, np.zeros(problem.shape), origin.state.free)
-        return float((Ball.exact(prove(statement, x, b).sigma) / statement.total).high)
+        return float((Enclosure.exact(prove(statement, x, b).sigma) / statement.total).high)
     except (Uncertain, UnsettledError):
         return np.inf

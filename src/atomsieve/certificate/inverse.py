@@ -11,7 +11,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from atomsieve.numerics.clock import look
-from atomsieve.numerics.enclosures import LEAST, Ball, gamma, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, up
 from atomsieve.typing import Array, Index
 
 DEPENDENT = 1e-9
@@ -38,7 +38,7 @@ class Dependency(NamedTuple):
     times: Array
 
 
-def inverse_diagonal(columns: Ball, weights: Array) -> Array | None:
+def inverse_diagonal(columns: Enclosure, weights: Array) -> Array | None:
     """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, w being floats; None where none is proven.
 
     The columns are known up to a radius.
@@ -108,7 +108,7 @@ def _inverse(gram: Array) -> Array | None:
     return inverse
 
 
-def determined(columns: Ball, weights: Array, first: int) -> tuple[Array, list[Dependency]]:
+def determined(columns: Enclosure, weights: Array, first: int) -> tuple[Array, list[Dependency]]:
     """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, inf for dependent columns, and how they depend.
 
     Where some columns are exact combinations of others (twins, a constant that is the sum of indicators), the rest is
@@ -132,7 +132,7 @@ def determined(columns: Ball, weights: Array, first: int) -> tuple[Array, list[D
     return bounds, found
 
 
-def dependencies(columns: Ball, first: int = 0) -> list[Dependency] | None:
+def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
     """Return columns as sums of others, which are then independent as far as floats can tell; None where not proven.
 
     The first columns are independent, and the sums are made of them where that can be.

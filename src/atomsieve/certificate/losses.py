@@ -9,17 +9,17 @@ from typing import Protocol
 import numpy as np
 
 from atomsieve.losses import Huber, Logistic, Loss, Multinomial, Poisson, Squared, SquaredHinge
-from atomsieve.numerics.enclosures import FUNCTION, UNIT, Ball, exp, log, up
+from atomsieve.numerics.enclosures import FUNCTION, UNIT, Enclosure, exp, log, up
 from atomsieve.typing import Array
 
 
 class BoundedLoss(Protocol):
     """What a certificate asks of a loss."""
 
-    def slopes(self, u: Ball, y: Array) -> Ball:
+    def slopes(self, u: Enclosure, y: Array) -> Enclosure:
         """Return loss'(u)."""
 
-    def values(self, u: Ball, y: Array) -> Ball:
+    def values(self, u: Enclosure, y: Array) -> Enclosure:
         """Return the losses."""
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
@@ -47,12 +47,12 @@ class Smooth:
 class BoundedSquared(Smooth):
     """`(u - y)^2 / 2`."""
 
-    def slopes(self, u: Ball, y: Array) -> Ball:
-        return u - Ball.exact(y)
+    def slopes(self, u: Enclosure, y: Array) -> Enclosure:
+        return u - Enclosure.exact(y)
 
-    def values(self, u: Ball, y: Array) -> Ball:
+    def values(self, u: Enclosure, y: Array) -> Enclosure:
         residual = self.slopes(u, y)
-        return residual * residual * Ball.exact(0.5)
+        return residual * residual * Enclosure.exact(0.5)
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         return np.maximum(*(_square_conjugate(t, y) for t in (low, high)))  # convex: largest at an end
@@ -67,14 +67,14 @@ class BoundedHuber(BoundedSquared):
     def __init__(self, delta: float) -> None:
         self.delta = delta
 
-    def slopes(self, u: Ball, y: Array) -> Ball:
+    def slopes(self, u: Enclosure, y: Array) -> Enclosure:
         residual = super().slopes(u, y)
-        return Ball(np.clip(residual.mid, -self.delta, self.delta), residual.rad)
+        return Enclosure(np.clip(residual.mid, -self.delta, self.delta), residual.rad)
 
-    def values(self, u: Ball, y: Array) -> Ball:
+    def values(self, u: Enclosure, y: Array) -> Enclosure:
         residual = super().slopes(u, y)
         clipped = np.clip(residual.mid, -self.delta, self.delta)
-        at_mid = Ball.exact(clipped) * (Ball.exact(residual.mid) - Ball.exact(clipped / 2))
+        at_mid = Enclosure.exact(clipped) * (Enclosure.exact(residual.mid) - Enclosure.exact(clipped / 2))
         return at_mid.widened(np.minimum(self.delta, residual.size) * residual.rad)
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
@@ -89,17 +89,17 @@ class BoundedHuber(BoundedSquared):
 class BoundedSquaredHinge(BoundedSquared):
     """`max(0, 1 - y u)^2 / 2`, y = -1 or 1."""
 
-    def _shortfall(self, u: Ball, y: Array) -> Ball:
-        short = Ball.exact(1.0) - Ball(y * u.mid, u.rad)
-        return Ball(np.maximum(short.mid, 0.0), short.rad)
+    def _shortfall(self, u: Enclosure, y: Array) -> Enclosure:
+        short = Enclosure.exact(1.0) - Enclosure(y * u.mid, u.rad)
+        return Enclosure(np.maximum(short.mid, 0.0), short.rad)
 
-    def slopes(self, u: Ball, y: Array) -> Ball:
+    def slopes(self, u: Enclosure, y: Array) -> Enclosure:
         short = self._shortfall(u, y)
-        return Ball(-y * short.mid, short.rad)
+        return Enclosure(-y * short.mid, short.rad)
 
-    def values(self, u: Ball, y: Array) -> Ball:
+    def values(self, u: Enclosure, y: Array) -> Enclosure:
         short = self._shortfall(u, y)
-        return short * short * Ball.exact(0.5)
+        return short * short * Enclosure.exact(0.5)
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         return super().conjugates(
@@ -116,20 +116,20 @@ class BoundedLogistic(Smooth):
 
     most = 0.25
 
-    def slopes(self, u: Ball, y: Array) -> Ball:
+    def slopes(self, u: Enclosure, y: Array) -> Enclosure:
         margin = y * u.mid
         decay = np.exp(-np.abs(margin))
         p = np.where(margin > 0, decay, 1.0) / (1 + decay)
         with np.errstate(over="ignore", invalid="ignore"):
             # log p falls by at most as much as the margin grows
             moved = np.minimum(p * (1 + 16 * UNIT) * np.expm1(u.rad) * (1 + FUNCTION), u.rad / 4)
-            return Ball(-y * p, up(moved + (FUNCTION + 4 * UNIT) * p + 2.0**-1021))
+            return Enclosure(-y * p, up(moved + (FUNCTION + 4 * UNIT) * p + 2.0**-1021))
 
-    def values(self, u: Ball, y: Array) -> Ball:
+    def values(self, u: Enclosure, y: Array) -> Enclosure:
         margin = y * u.mid
         tail = np.log1p(np.exp(-np.abs(margin)))
         values = np.maximum(-margin, 0.0) + tail
-        return Ball(values, up((2 * FUNCTION + 4 * UNIT) * values + u.rad + 2.0**-1021))
+        return Enclosure(values, up((2 * FUNCTION + 4 * UNIT) * values + u.rad + 2.0**-1021))
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         return np.maximum(*(_entropy(np.clip(-y * t, 0.0, 1.0)) for t in (low, high)))
@@ -145,43 +145,43 @@ class BoundedLogistic(Smooth):
 class BoundedPoisson:
     """`exp(u) - y u + y log y - y`; the curvature is the rate `exp(u) = t + y`."""
 
-    def slopes(self, u: Ball, y: Array) -> Ball:
-        return exp(u) - Ball.exact(y)
+    def slopes(self, u: Enclosure, y: Array) -> Enclosure:
+        return exp(u) - Enclosure.exact(y)
 
-    def values(self, u: Ball, y: Array) -> Ball:
-        return exp(u) - Ball.exact(y) * u + self._offset(y)
+    def values(self, u: Enclosure, y: Array) -> Enclosure:
+        return exp(u) - Enclosure.exact(y) * u + self._offset(y)
 
-    def _offset(self, y: Array) -> Ball:
-        counts = Ball.exact(np.where(y > 0, y, 1.0))
+    def _offset(self, y: Array) -> Enclosure:
+        counts = Enclosure.exact(np.where(y > 0, y, 1.0))
         logs = log(counts)
         product = counts * logs
-        return Ball(np.where(y > 0, product.mid, 0.0), product.rad) - Ball.exact(y)
+        return Enclosure(np.where(y > 0, product.mid, 0.0), product.rad) - Enclosure.exact(y)
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         offset, ends = self._offset(y), []
         for t in (low, high):
-            rate = Ball.exact(t) + Ball.exact(y)
+            rate = Enclosure.exact(t) + Enclosure.exact(y)
             ends += [np.maximum(rate.low, 0.0), np.maximum(rate.high, 0.0)]
-        bounds = [(Ball.exact(_x_log_x(rate)) - Ball.exact(rate) - offset).high for rate in ends]
+        bounds = [(Enclosure.exact(_x_log_x(rate)) - Enclosure.exact(rate) - offset).high for rate in ends]
         return np.asarray(np.maximum.reduce(bounds))  # convex in the rate
 
     def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
-        least, most = Ball.exact(low) + Ball.exact(y), Ball.exact(high) + Ball.exact(y)
+        least, most = Enclosure.exact(low) + Enclosure.exact(y), Enclosure.exact(high) + Enclosure.exact(y)
         return np.maximum(least.low, 0.0), np.maximum(most.high, 0.0)
 
     def largest(self, high: Array, low: Array, y: Array, reach: Array) -> Array:
         # v > u: (v - u) (exp(v) - exp(u)) >= exp(u) (v - u)^2, and exp(v) - exp(u) - exp(u) (v - u) >= half of that
         with np.errstate(all="ignore"):
-            rate = np.maximum((Ball.exact(low) + Ball.exact(y)).low, 0.0)
+            rate = np.maximum((Enclosure.exact(low) + Enclosure.exact(y)).low, 0.0)
             further = up(np.sqrt(up(reach / rate)))
-            most = np.maximum((Ball.exact(high) + Ball.exact(y)).high, 0.0)
+            most = np.maximum((Enclosure.exact(high) + Enclosure.exact(y)).high, 0.0)
             return np.asarray(up(most * np.exp(further) * (1 + 4 * FUNCTION)))
 
 
 class BoundedMultinomial(Smooth):
     """`log(sum of exp(u)) - u[y]`; the slopes are probabilities, less 1 at the label."""
 
-    def slopes(self, u: Ball, y: Array) -> Ball:
+    def slopes(self, u: Enclosure, y: Array) -> Enclosure:
         scaled = np.exp(u.mid - u.mid.max(axis=1, keepdims=True))
         p = scaled / scaled.sum(axis=1, keepdims=True)
         classes, most = u.mid.shape[1], u.rad.max(axis=1, keepdims=True)
@@ -192,7 +192,7 @@ class BoundedMultinomial(Smooth):
         label = np.arange(classes)[None, :] == y[:, None]
         others = np.where(label, 0.0, p).sum(axis=1, keepdims=True)
         t = np.where(label, -others, p)
-        return Ball(
+        return Enclosure(
             t,
             up(
                 part * (1 + part) * (np.abs(t) + 2.0**-1015) * (1 + classes * UNIT)
@@ -201,13 +201,13 @@ class BoundedMultinomial(Smooth):
             ),
         )
 
-    def values(self, u: Ball, y: Array) -> Ball:
+    def values(self, u: Enclosure, y: Array) -> Enclosure:
         top = u.mid.max(axis=1)
         logs = np.log(np.exp(u.mid - top[:, None]).sum(axis=1))
         own = u.mid[np.arange(len(y)), y]
         classes, most = u.mid.shape[1], np.abs(u.mid).max(axis=1)
         error = (2 * FUNCTION + (classes + 8) * UNIT) * (1 + logs) + 8 * UNIT * most + 2 * u.rad.max(axis=1)
-        return Ball((top - own) + logs, up(error))
+        return Enclosure((top - own) + logs, up(error))
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         """Return upper bounds: the negative entropy of probabilities, `sum of p log p`, entry by entry."""
@@ -220,8 +220,8 @@ class BoundedMultinomial(Smooth):
 
 def _square_conjugate(t: Array, y: Array) -> Array:
     """Return an upper bound of `t^2 / 2 + t y`."""
-    exact = Ball.exact(t)
-    return (exact * exact * Ball.exact(0.5) + exact * Ball.exact(y)).high
+    exact = Enclosure.exact(t)
+    return (exact * exact * Enclosure.exact(0.5) + exact * Enclosure.exact(y)).high
 
 
 def _x_log_x(p: Array) -> Array:

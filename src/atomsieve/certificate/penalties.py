@@ -6,22 +6,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from atomsieve.numerics.enclosures import Ball, exp, log
-from atomsieve.penalties import Ball as BallPenalty
-from atomsieve.penalties import Linear, LinearSquare, LogBarrier, Penalty, Power, Square
+from atomsieve.numerics.enclosures import Enclosure, exp, log
+from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Penalty, Power, Square
 
-Formula: TypeAlias = Callable[[Any, Ball], Ball]
+Formula: TypeAlias = Callable[[Any, Enclosure], Enclosure]
 
-ONE, HALF = Ball.exact(1.0), Ball.exact(0.5)
-NOTHING, UNKNOWN = Ball.exact(0.0), Ball(np.float64(np.inf), np.float64(0.0))
+ONE, HALF = Enclosure.exact(1.0), Enclosure.exact(0.5)
+NOTHING, UNKNOWN = Enclosure.exact(0.0), Enclosure(np.float64(np.inf), np.float64(0.0))
 
 
-def value(penalty: Penalty, mass: Ball) -> Ball:
+def value(penalty: Penalty, mass: Enclosure) -> Enclosure:
     """Return phi(mass); inf where the mass may lie outside its domain."""
     return _FORMULAS[type(penalty)][0](penalty, mass)
 
 
-def conjugate(penalty: Penalty, t: Ball) -> Ball:
+def conjugate(penalty: Penalty, t: Enclosure) -> Enclosure:
     """Return phi*(t); inf where t may lie outside its domain."""
     return _FORMULAS[type(penalty)][1](penalty, t)
 
@@ -31,64 +30,64 @@ def known(penalty: Penalty) -> bool:
     return type(penalty) in _FORMULAS
 
 
-def _exact(number: float) -> Ball:
-    return Ball.exact(number)
+def _exact(number: float) -> Enclosure:
+    return Enclosure.exact(number)
 
 
-def _power(base: Ball, exponent: Ball) -> Ball:
+def _power(base: Enclosure, exponent: Enclosure) -> Enclosure:
     """Return a power of a number that is not negative."""
     if base.mid > 0:
         return exp(exponent * log(base))
     if base.rad == 0:
         return NOTHING
-    return Ball(np.float64(0.0), exp(exponent * log(_exact(float(base.size)))).high)
+    return Enclosure(np.float64(0.0), exp(exponent * log(_exact(float(base.size)))).high)
 
 
-def _in_ball(radius: float) -> Callable[[Penalty, Ball], Ball]:
+def _in_ball(radius: float) -> Callable[[Penalty, Enclosure], Enclosure]:
     return lambda _, mass: NOTHING if float(mass.high) <= radius or (mass.rad == 0 and mass.mid <= radius) else UNKNOWN
 
 
-def _square_value(p: Square, mass: Ball) -> Ball:
+def _square_value(p: Square, mass: Enclosure) -> Enclosure:
     return _exact(p.strength) * mass * mass * HALF
 
 
-def _square_conjugate(p: Square, t: Ball) -> Ball:
+def _square_conjugate(p: Square, t: Enclosure) -> Enclosure:
     return t * (t / _exact(p.strength)) * HALF
 
 
-def _power_value(p: Power, mass: Ball) -> Ball:
+def _power_value(p: Power, mass: Enclosure) -> Enclosure:
     if p.p == math.inf:
         return _in_ball(1.0)(p, mass)
     return _exact(p.strength) * _power(mass, _exact(p.p)) / _exact(p.p)
 
 
-def _power_conjugate(p: Power, t: Ball) -> Ball:
+def _power_conjugate(p: Power, t: Enclosure) -> Enclosure:
     if p.p == math.inf:
         return t
     dual = _exact(p.p) / (_exact(p.p) - ONE)
     return _exact(p.strength) * _power(t / _exact(p.strength), dual) / dual
 
 
-def _barrier_value(p: LogBarrier, mass: Ball) -> Ball:
+def _barrier_value(p: LogBarrier, mass: Enclosure) -> Enclosure:
     part = mass / _exact(p.radius)
     if not float(part.high) < 1:
         return UNKNOWN
     return (-log(ONE - part) - part) / _exact(p.sharpness)
 
 
-def _barrier_conjugate(p: LogBarrier, t: Ball) -> Ball:
+def _barrier_conjugate(p: LogBarrier, t: Enclosure) -> Enclosure:
     reach = _exact(p.radius) * t
     sharpness = _exact(p.sharpness)
     return reach - log(ONE + sharpness * reach) / sharpness
 
 
-def _linear_square_value(p: LinearSquare, mass: Ball) -> Ball:
+def _linear_square_value(p: LinearSquare, mass: Enclosure) -> Enclosure:
     return mass * (_exact(p.strength) + _exact(p.square) * mass * HALF)
 
 
-def _linear_square_conjugate(p: LinearSquare, t: Ball) -> Ball:
+def _linear_square_conjugate(p: LinearSquare, t: Enclosure) -> Enclosure:
     excess = t - _exact(p.strength)
-    excess = Ball(np.maximum(excess.mid, 0.0), excess.rad)
+    excess = Enclosure(np.maximum(excess.mid, 0.0), excess.rad)
     return excess * (excess / _exact(p.square)) * HALF
 
 
@@ -99,7 +98,7 @@ _FORMULAS: dict[type[Penalty], tuple[Formula, Formula]] = {
     ),
     Square: (_square_value, _square_conjugate),
     Power: (_power_value, _power_conjugate),
-    BallPenalty: (lambda p, mass: _in_ball(p.radius)(p, mass), lambda p, t: _exact(p.radius) * t),
+    Ball: (lambda p, mass: _in_ball(p.radius)(p, mass), lambda p, t: _exact(p.radius) * t),
     LogBarrier: (_barrier_value, _barrier_conjugate),
     LinearSquare: (_linear_square_value, _linear_square_conjugate),
 }

@@ -10,7 +10,7 @@ from atomsieve.certificate.inverse import Dependency, determined, inverse_diagon
 from atomsieve.certificate.penalties import conjugate, value
 from atomsieve.certificate.statement import Statement, Uncertain
 from atomsieve.gauges.signs import admissible
-from atomsieve.numerics.enclosures import UNIT, Ball, dots, gamma, norm, root, up
+from atomsieve.numerics.enclosures import UNIT, Enclosure, dots, gamma, norm, root, up
 from atomsieve.typing import Array, Index, Mask
 
 SLACK = 1 + 2.0**-20
@@ -31,14 +31,14 @@ class Proof:
     statement: Statement
     x: Array
     b: Array
-    fit: Ball
-    slopes: Ball
-    z: Ball
+    fit: Enclosure
+    slopes: Enclosure
+    z: Enclosure
     shift: float
-    mass: Ball
+    mass: Enclosure
     sigma: float
     shrink: float
-    objective: Ball
+    objective: Enclosure
     gap: float
 
     @property
@@ -122,7 +122,7 @@ class Proof:
             floors = np.where(eligible, below - up(radius * spread) - 2 * UNIT * np.abs(below), -np.inf)
             floor = float(np.max(floors, initial=-np.inf))
             slope = statement.problem.penalty.slope(0.0)  # the slope of phi at 0 bounds that at the optimum
-            least = float((statement.total * Ball.exact(slope)).low) if slope > 0 else -np.inf
+            least = float((statement.total * Enclosure.exact(slope)).low) if slope > 0 else -np.inf
             out = highest < max(floor, least)
             left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
             if left.any() and not statement.problem.outputs and statement.problem.core.entrywise:
@@ -143,18 +143,18 @@ class Proof:
         metric = up(statement.counts * self.curvatures[1])
         prices = statement.prices
         best = statement.design.enclose_columns(np.array([q]))[:, 0]
-        inverse = Ball.exact(1.0) / prices
-        image = best * Ball(np.full(1, math.copysign(1.0, self.z.mid[q])) * inverse.mid[q], inverse.rad[q])
-        cross = statement.design.enclose_adjoint(image * Ball.exact(metric), statement.lengths) * inverse
+        inverse = Enclosure.exact(1.0) / prices
+        image = best * Enclosure(np.full(1, math.copysign(1.0, self.z.mid[q])) * inverse.mid[q], inverse.rad[q])
+        cross = statement.design.enclose_adjoint(image * Enclosure.exact(metric), statement.lengths) * inverse
         length = up(norms * inverse.size)
         own = float(length[q])
         out = np.zeros(len(norms), dtype=bool)
-        along = self.z * inverse * Ball.exact(self.shrink)
+        along = self.z * inverse * Enclosure.exact(self.shrink)
         for side in (1.0,) if signed is False else (1.0, -1.0):
-            towards = Ball(side * cross.mid, cross.rad)
+            towards = Enclosure(side * cross.mid, cross.rad)
             squares = up(length * length + own * own)
             apart = root(np.maximum(squares - 2 * towards.low, 0.0) + 8 * UNIT * (squares + 2 * np.abs(towards.low)))
-            highest = Ball(side * along.mid, along.rad).high + up(radius * apart) * (1 + 4 * UNIT)
+            highest = Enclosure(side * along.mid, along.rad).high + up(radius * apart) * (1 + 4 * UNIT)
             beaten = highest + 4 * UNIT * np.abs(highest) < below[q]
             out = beaten if side == 1.0 else out & (beaten | np.logical_not(signed))
         out[q] = False
@@ -175,7 +175,7 @@ class Proof:
         if not len(rows) + len(kept):
             return away, around, []
         columns = statement.design.enclose_columns(rows)
-        whole = Ball(
+        whole = Enclosure(
             np.hstack([statement.free.mid[:, kept], columns.mid]), np.hstack([statement.free.rad[:, kept], columns.rad])
         )
         with np.errstate(all="ignore"):
@@ -195,7 +195,7 @@ class Proof:
         return free_scale(self.statement)
 
 
-def _low(prices: Ball) -> Array:
+def _low(prices: Enclosure) -> Array:
     """Return lower bounds of positive numbers."""
     return np.asarray(prices.mid - prices.rad if prices.rad.any() else prices.mid)
 
@@ -213,7 +213,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     fit = _fit(statement, x, support)
     u, shift = _with_free(statement, fit, b)
     slopes = statement.loss.slopes(u, problem.y)
-    weights = Ball.exact(statement.counts if slopes.mid.ndim == 1 else statement.counts[:, None])
+    weights = Enclosure.exact(statement.counts if slopes.mid.ndim == 1 else statement.counts[:, None])
     theta = slopes * weights
     z = -statement.design.enclose_adjoint(theta, statement.lengths)
     mass = _mass(statement, x)
@@ -222,21 +222,21 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     unscaled = replace(unscaled, z=z)
     eligible = problem.eligible
     sigma = float(np.max(np.where(eligible, unscaled.scores[1], 0.0), initial=0.0))
-    losses = (statement.loss.values(u, problem.y) * Ball.exact(statement.counts)).sum()
+    losses = (statement.loss.values(u, problem.y) * Enclosure.exact(statement.counts)).sum()
     charge = statement.total * value(problem.penalty, mass)
     objective = losses + charge
-    answer = statement.total * conjugate(problem.penalty, Ball.exact(sigma) / statement.total)
+    answer = statement.total * conjugate(problem.penalty, Enclosure.exact(sigma) / statement.total)
     shrink = 1.0
     if math.isfinite(float(answer.mid)):
-        pull = (Ball.exact(x[support]) * z[support]).sum()
+        pull = (Enclosure.exact(x[support]) * z[support]).sum()
         gap = float((charge + answer - pull).high)
     else:
-        slope = float((statement.total * Ball.exact(problem.penalty.slope(0.0))).low)
+        slope = float((statement.total * Enclosure.exact(problem.penalty.slope(0.0))).low)
         shrink = max(slope / sigma * (1 - 8 * UNIT), 0.0) if sigma > 0 else 0.0
         low, high = slopes.low, slopes.high
         shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
         bound = statement.loss.conjugates(np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf), problem.y)
-        dual = (Ball.exact(bound) * Ball.exact(statement.counts)).sum()
+        dual = (Enclosure.exact(bound) * Enclosure.exact(statement.counts)).sum()
         gap = float((objective + dual).high)
     if not math.isfinite(gap):
         raise Uncertain("the gap is not finite in double precision")
@@ -245,16 +245,16 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     return Proof(statement, x, b, fit, slopes, z, shift, mass, sigma, shrink, objective, gap)
 
 
-def _fit(statement: Statement, x: Array, support: Index) -> Ball:
+def _fit(statement: Statement, x: Array, support: Index) -> Enclosure:
     """Return the predictions of x alone."""
     if x.ndim == 1 and len(support) * len(statement.counts) <= SHARP:
         columns = statement.design.enclose_columns(support)
         if not columns.rad.any():
-            return dots(columns.mid.T, Ball.exact(x[support]))
-    return statement.design.enclose(Ball.exact(x[support]), support)
+            return dots(columns.mid.T, Enclosure.exact(x[support]))
+    return statement.design.enclose(Enclosure.exact(x[support]), support)
 
 
-def _sharper(proof: Proof, theta: Ball, support: Index) -> Ball:
+def _sharper(proof: Proof, theta: Enclosure, support: Index) -> Enclosure:
     """Return z with the entries that matter, those of the best scores, known to nearly all digits."""
     statement = proof.statement
     if theta.mid.ndim > 1:
@@ -274,24 +274,24 @@ def _sharper(proof: Proof, theta: Ball, support: Index) -> Ball:
     mid, rad = proof.z.mid.copy(), proof.z.rad.copy()
     better = sharp.rad < rad[rows]  # not where it overflows
     mid[rows[better]], rad[rows[better]] = sharp.mid[better], sharp.rad[better]
-    return Ball(mid, rad)
+    return Enclosure(mid, rad)
 
 
-def _mass(statement: Statement, x: Array) -> Ball:
+def _mass(statement: Statement, x: Array) -> Enclosure:
     """Return the gauge of x."""
     sizes = np.abs(x.ravel())
     labels = statement.labels[np.flatnonzero(sizes)]
     blocks = np.unique(labels)
     if statement.plain:
-        norms = Ball.exact(sizes[blocks])
+        norms = Enclosure.exact(sizes[blocks])
     else:
         high = statement.block_norms(sizes)[blocks]
         low = statement.least_norms(sizes)[blocks]
-        norms = Ball((high + low) / 2, up((high - low) / 2 + UNIT * high))
+        norms = Enclosure((high + low) / 2, up((high - low) / 2 + UNIT * high))
     return (norms * statement.prices[blocks]).sum()
 
 
-def _with_free(statement: Statement, fit: Ball, b: Array) -> tuple[Ball, float]:
+def _with_free(statement: Statement, fit: Enclosure, b: Array) -> tuple[Enclosure, float]:
     """Return the predictions at the exact minimiser over the free directions, and how far it is from b.
 
     On a ball of coefficients around b the Hessian is at least lambda; if the gradient at b is shorter than lambda times
@@ -303,11 +303,11 @@ def _with_free(statement: Statement, fit: Ball, b: Array) -> tuple[Ball, float]:
     used = statement.free_used
     scale = free_scale(statement)[used]
     free = statement.free[:, used]
-    free = Ball(free.mid * scale, free.rad * scale)
+    free = Enclosure(free.mid * scale, free.rad * scale)
     part = _product(free, b[used] / scale)
     u = fit + part
     slopes = statement.loss.slopes(u, problem.y)
-    theta = slopes * Ball.exact(statement.counts)
+    theta = slopes * Enclosure.exact(statement.counts)
     gradient = [float((free[:, k] * theta).sum().size) for k in range(len(used))]
     size = norm(np.array(gradient))
     # entries are about 1 at most: their squares are in range
@@ -325,13 +325,13 @@ def _with_free(statement: Statement, fit: Ball, b: Array) -> tuple[Ball, float]:
     raise Uncertain("the best free coefficients (intercept) could not be enclosed")
 
 
-def _least_on(statement: Statement, u: Ball, away: Array) -> Array:
+def _least_on(statement: Statement, u: Enclosure, away: Array) -> Array:
     """Return lower bounds of loss'' for predictions within a distance of u."""
     slopes = statement.loss.slopes(u.widened(away), statement.problem.y)
     return np.asarray(statement.loss.curvatures(slopes.low, slopes.high, statement.problem.y)[0] * (1 - 4 * UNIT))
 
 
-def _least_eigenvalue(columns: Ball, weights: Array) -> float | None:
+def _least_eigenvalue(columns: Enclosure, weights: Array) -> float | None:
     """Return a lower bound of the least eigenvalue of `C' diag(w) C`, None where none is proven.
 
     It is one over the norm of the inverse, which the trace of the inverse bounds.
@@ -343,11 +343,11 @@ def _least_eigenvalue(columns: Ball, weights: Array) -> float | None:
     return 1 / trace * (1 - 4 * UNIT) if trace > 0 else None
 
 
-def _product(columns: Ball, b: Array) -> Ball:
+def _product(columns: Enclosure, b: Array) -> Enclosure:
     """Return C b."""
-    total = Ball.exact(np.zeros(len(columns.mid)))
+    total = Enclosure.exact(np.zeros(len(columns.mid)))
     for k in range(len(b)):
-        total = total + columns[:, k] * Ball.exact(b[k])
+        total = total + columns[:, k] * Enclosure.exact(b[k])
     return total
 
 

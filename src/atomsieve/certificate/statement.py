@@ -16,7 +16,7 @@ from atomsieve.certificate.losses import BoundedLoss, bounded_loss
 from atomsieve.certificate.penalties import known
 from atomsieve.design.base import BoundedDesign, bounded
 from atomsieve.gauges import Scaled
-from atomsieve.numerics.enclosures import LEAST, UNIT, Ball, gamma, root, up
+from atomsieve.numerics.enclosures import LEAST, UNIT, Enclosure, gamma, root, up
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index, Signs
 
@@ -70,9 +70,9 @@ class Statement:
         return self.design.norm_bounds(metric)
 
     @cached_property
-    def total(self) -> Ball:
+    def total(self) -> Enclosure:
         """Their sum S."""
-        return Ball.exact(self.counts).sum()
+        return Enclosure.exact(self.counts).sum()
 
     @cached_property
     def labels(self) -> Index:
@@ -85,7 +85,7 @@ class Statement:
         return self.problem.core.signs(self.problem.shape)
 
     @cached_property
-    def prices(self) -> Ball:
+    def prices(self) -> Enclosure:
         """What a block's norm is multiplied by; a product of floats where the gauge is scaled."""
         core: Any = self.problem.core
         radii = []
@@ -94,12 +94,12 @@ class Statement:
             core = core.gauge
         eligible = self.problem.eligible
         exact = core.prices(self.problem.shape)
-        prices = Ball.exact(np.where(eligible, exact, 1.0))
+        prices = Enclosure.exact(np.where(eligible, exact, 1.0))
         for radius in reversed(radii):
-            prices = prices / Ball.exact(radius)
+            prices = prices / Enclosure.exact(radius)
         if not ((prices.mid > 1e-290) & (prices.high < 1e290)).all():
             raise Uncertain("prices are so large or small that they leave the range of doubles")
-        return Ball(np.where(eligible, prices.mid, exact), np.where(eligible, prices.rad, 0.0))
+        return Enclosure(np.where(eligible, prices.mid, exact), np.where(eligible, prices.rad, 0.0))
 
     @cached_property
     def plain(self) -> bool:
@@ -107,15 +107,15 @@ class Statement:
         return bool(np.array_equal(self.labels, np.arange(len(self.labels))))
 
     @cached_property
-    def free(self) -> Ball:
+    def free(self) -> Enclosure:
         """The columns of all free directions: the constant, those given, and unpenalised columns of A."""
         problem = self.problem
         constant = np.ones((len(self.counts), int(problem.intercept)))
         rows = problem.core.free_rows()
-        parts = [Ball.exact(constant), Ball.exact(problem.given)]
+        parts = [Enclosure.exact(constant), Enclosure.exact(problem.given)]
         if len(rows):
             parts.append(self.design.enclose_columns(rows))
-        return Ball(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))
+        return Enclosure(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))
 
     @cached_property
     def free_sums(self) -> list[Dependency]:

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from atomsieve.numerics.enclosures import Ball
+from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask, Samples
 
 Rows: TypeAlias = slice | Index
@@ -89,13 +89,13 @@ class Design(Protocol):
 class BoundedDesign(Design, Protocol):
     """A design whose products can be had with error bounds."""
 
-    def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
+    def enclose(self, x: Enclosure, rows: Rows = ALL) -> Enclosure:
         """Return `A[:, rows] x` with a bound of all rounding."""
 
-    def enclose_adjoint(self, r: Ball, norms: Array | None = None) -> Ball:
+    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         """Return `A' r` with a bound of all rounding; `norms` bound the lengths of the columns, if they are known."""
 
-    def enclose_columns(self, rows: Rows) -> Ball:
+    def enclose_columns(self, rows: Rows) -> Enclosure:
         """Return `A[:, rows]` with a bound of all rounding: none, where A is given as it is."""
 
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:

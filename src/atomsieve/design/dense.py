@@ -9,7 +9,7 @@ import numpy as np
 
 from atomsieve.design.base import ALL, Recent, Rows, as_bytes, as_slice, blocks_of_rows
 from atomsieve.intake.arguments import as_floats
-from atomsieve.numerics.enclosures import LEAST, Ball, gamma, norms_of, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
 from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Mask, Samples
 
@@ -105,7 +105,7 @@ class DenseDesign:
             norms += (block * block).T @ weights[start : start + len(block)]
         return norms
 
-    def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
+    def enclose(self, x: Enclosure, rows: Rows = ALL) -> Enclosure:
         mid, rad = np.zeros((self.shape[0], *x.mid.shape[1:])), np.zeros((self.shape[0], *x.mid.shape[1:]))
         places = np.arange(self.shape[1])[rows]
         terms = len(places) + len(places) // WIDTH + 2
@@ -116,9 +116,9 @@ class DenseDesign:
                 block = self.columns(as_slice(places[part]))
                 mid += block @ x.mid[part]
                 rad += np.abs(block) @ error[part]
-            return Ball(mid, up(rad * (1 + gamma(terms)) + 2 * terms * LEAST))
+            return Enclosure(mid, up(rad * (1 + gamma(terms)) + 2 * terms * LEAST))
 
-    def enclose_adjoint(self, r: Ball, norms: Array | None = None) -> Ball:
+    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         n = self.shape[0]
         mid = np.zeros((self.shape[1], *r.mid.shape[1:]))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -128,10 +128,10 @@ class DenseDesign:
             sizes, rads = norms_of(r.mid), norms_of(r.rad)
             error = up(gamma(terms) * sizes + rads)  # Cauchy and Schwarz
             rad = np.multiply.outer(self.norm_bounds(np.ones(n)) if norms is None else norms, error)
-        return Ball(mid, up(rad + 2 * n * LEAST))
+        return Enclosure(mid, up(rad + 2 * n * LEAST))
 
-    def enclose_columns(self, rows: Rows) -> Ball:
-        return Ball.exact(self.columns(rows))
+    def enclose_columns(self, rows: Rows) -> Enclosure:
+        return Enclosure.exact(self.columns(rows))
 
     def norm_bounds(self, weights: Array) -> Array:
         n, d = self.shape

@@ -7,7 +7,7 @@ import numpy as np
 
 from atomsieve.design.base import ALL, Design, Rows, bounded
 from atomsieve.design.dense import dense_gram
-from atomsieve.numerics.enclosures import LEAST, Ball, gamma, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.typing import Array, Mask, Samples
 
@@ -49,13 +49,13 @@ class ProductDesign:
     def samples(self, chosen: Mask) -> "ProductDesign":
         return ProductDesign(self.left.samples(chosen), self.right)
 
-    def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
+    def enclose(self, x: Enclosure, rows: Rows = ALL) -> Enclosure:
         return bounded(self.left).enclose(bounded(self.right).enclose(x, rows))
 
-    def enclose_adjoint(self, r: Ball, norms: Array | None = None) -> Ball:  # noqa: ARG002 -- of other columns
+    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:  # noqa: ARG002 -- of other columns
         return bounded(self.right).enclose_adjoint(bounded(self.left).enclose_adjoint(r))
 
-    def enclose_columns(self, rows: Rows) -> Ball:
+    def enclose_columns(self, rows: Rows) -> Enclosure:
         return bounded(self.left).enclose(bounded(self.right).enclose_columns(rows))
 
     def norm_bounds(self, weights: Array) -> Array:

@@ -52,7 +52,7 @@ def inner(a: Samples, b: Samples) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class Seminorm:
     """The seminorm `norm(v)_w^2 = sum_i w_i v_i^2` modulo the span of an orthonormal `basis` of the free directions."""
 
     design: Design
@@ -107,12 +107,12 @@ class Measure:
         return np.asarray(scale * np.sqrt(np.maximum(squares - np.sum(along * along, axis=1), 0.0) + slack))
 
     @property
-    def plain(self) -> "Measure":
-        """The measure that counts the part along the free directions: what rounding is in proportion to."""
+    def plain(self) -> "Seminorm":
+        """The seminorm that counts the part along the free directions: what rounding is in proportion to."""
         return self if self.basis is None else replace(self, basis=None)
 
-    def restrict(self, rows: Rows) -> "Measure":
-        """Return the measure on the chosen columns."""
+    def restrict(self, rows: Rows) -> "Seminorm":
+        """Return the seminorm on the chosen columns."""
         return replace(self, design=self.design.select(rows))
 
     def spectral_norms(self, members: list[Rows]) -> Array:

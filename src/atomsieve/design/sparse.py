@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.design.base import ALL, Recent, Rows, as_bytes, blocks_of_rows
-from atomsieve.numerics.enclosures import LEAST, Ball, gamma, norms_of, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
 from atomsieve.typing import Array, Mask, Samples
 
 DENSE = 0.1
@@ -90,24 +90,24 @@ class SparseDesign:
         norms: Array = squares.T @ weights
         return norms
 
-    def enclose(self, x: Ball, rows: Rows = ALL) -> Ball:
+    def enclose(self, x: Enclosure, rows: Rows = ALL) -> Enclosure:
         block = self._block(rows)
         terms = block.shape[1] + 2
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             error = up(gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad)
             rad = (abs(block) @ error) * (1 + gamma(terms))
-            return Ball(np.asarray(block @ x.mid), up(np.asarray(rad) + 2 * terms * LEAST))
+            return Enclosure(np.asarray(block @ x.mid), up(np.asarray(rad) + 2 * terms * LEAST))
 
-    def enclose_adjoint(self, r: Ball, norms: Array | None = None) -> Ball:
+    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         terms = self._counts() + 2
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             norms = self.norm_bounds(np.ones(self.shape[0])) if norms is None else norms
             error = np.multiply.outer(norms * gamma(terms), norms_of(r.mid)) + np.multiply.outer(norms, norms_of(r.rad))
             product = self.matrix.T @ r.mid  # not what is remembered: a proof is about the entries as they are now
-            return Ball(product, up(error * (1 + gamma(4)) + 2 * self.shape[0] * LEAST))
+            return Enclosure(product, up(error * (1 + gamma(4)) + 2 * self.shape[0] * LEAST))
 
-    def enclose_columns(self, rows: Rows) -> Ball:
-        return Ball.exact(self.columns(rows))
+    def enclose_columns(self, rows: Rows) -> Enclosure:
+        return Enclosure.exact(self.columns(rows))
 
     def norm_bounds(self, weights: Array) -> Array:
         m = self.matrix

@@ -9,7 +9,7 @@ import numpy as np
 from atomsieve.certificate import Certificate
 from atomsieve.gauges import Image
 from atomsieve.gauges.base import BlockGauge
-from atomsieve.numerics.enclosures import Ball
+from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Mask
 
@@ -73,7 +73,7 @@ def _lowered(gauge: Any, certificate: Certificate) -> tuple[Array, Array]:
     low, high = np.where(known, certificate.lower, 0.0), np.where(known, certificate.upper, 0.0)
     middle = low + (high - low) / 2
     around = np.nextafter(np.maximum(high - middle, middle - low), np.inf)
-    image = gauge.enclose(Ball(middle, np.where((low == 0) & (high == 0), 0.0, around)))
+    image = gauge.enclose(Enclosure(middle, np.where((low == 0) & (high == 0), 0.0, around)))
     open_ended = gauge.touched(~known)
     return np.where(open_ended, -np.inf, image.low), np.where(open_ended, np.inf, image.high)
 

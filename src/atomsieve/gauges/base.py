@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from atomsieve.design import ALL, Design, Rows, as_slice
-from atomsieve.design.seminorm import Measure
+from atomsieve.design.seminorm import Seminorm
 from atomsieve.piece import Piece
 from atomsieve.typing import Array, Index, Mask, Samples, Signs
 
@@ -125,7 +125,7 @@ class BlockGauge(Gauge):
         """Return the gauge of each block's part of x."""
 
     @abstractmethod
-    def spread(self, measure: Measure, outputs: int) -> Array:
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         """Return an upper bound of the largest norm of A p over each block."""
 
     def prices(self, shape: tuple[int, ...]) -> Array | None:  # noqa: ARG002

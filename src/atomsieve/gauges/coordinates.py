@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize
 
 from atomsieve.design import Design
-from atomsieve.design.seminorm import Measure
+from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.signs import forbidden, some, upward
 from atomsieve.intake.arguments import as_floats, keep_copy
@@ -109,8 +109,8 @@ class Coordinates(BlockGauge):
         values[0, *place[1:]] = -size if z[place] < 0 and some(self.signed, place[0]) else size
         return Atom(slice(place[0], place[0] + 1), values, block)
 
-    def spread(self, measure: Measure, outputs: int) -> Array:
-        norms = measure.column_norms()
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:
+        norms = seminorm.column_norms()
         grid = norms if outputs == 1 else np.repeat(norms[:, None], outputs, axis=1)
         return (grid * self._atom_sizes(grid.ndim)).ravel()
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.design import Rows, as_slice
-from atomsieve.design.seminorm import Measure
+from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.l2 import euclidean
 from atomsieve.intake.arguments import as_floats, keep_copy
@@ -107,8 +107,8 @@ class Group(BlockGauge):
         weight = 1.0 if self.weights is None else float(self.weights[block])
         return Atom(rows, values / (norm * weight) if norm > 0 else np.zeros_like(values), block)
 
-    def spread(self, measure: Measure, outputs: int) -> Array:  # noqa: ARG002
-        norms = measure.column_norms() if self._codes is None else measure.spectral_norms(self._members)
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:  # noqa: ARG002
+        norms = seminorm.column_norms() if self._codes is None else seminorm.spectral_norms(self._members)
         return norms if self.weights is None else norms / self.weights
 
     def restrict(self, rows: Index) -> "Group":

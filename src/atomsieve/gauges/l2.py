@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from atomsieve.design import ALL
-from atomsieve.design.seminorm import Measure
+from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.typing import Array, Index
 
@@ -44,5 +44,5 @@ class L2(BlockGauge):
         norm = euclidean(z)
         return Atom(ALL, z / norm if norm > 0 else np.zeros_like(z), block)
 
-    def spread(self, measure: Measure, outputs: int) -> Array:  # noqa: ARG002
-        return np.array([measure.spectral_norm()])
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:  # noqa: ARG002
+        return np.array([seminorm.spectral_norm()])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomsieve.design import ALL
-from atomsieve.design.seminorm import Measure
+from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.typing import Array, Index
 
@@ -34,6 +34,6 @@ class LInf(BlockGauge):
     def atom(self, z: Array, block: int) -> Atom:
         return Atom(ALL, np.where(z < 0, -1.0, 1.0), block)
 
-    def spread(self, measure: Measure, outputs: int) -> Array:
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         # the paper's bound; the exact maximum over sign vectors is NP-hard
-        return np.array([np.sqrt(outputs) * measure.column_norms().sum()])
+        return np.array([np.sqrt(outputs) * seminorm.column_norms().sum()])

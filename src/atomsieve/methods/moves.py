@@ -70,6 +70,6 @@ def apply(point: Point, move: Move, step: float) -> State:
     state, problem = point.state, point.problem
     with np.errstate(over="ignore", invalid="ignore"):
         x, fit = move.apply(state.x, step), state.fit + step * move.image
-        drift = state.drift + EPS * (state.length + step * problem.measure.plain_norm(move.image))
+        drift = state.drift + EPS * (state.length + step * problem.seminorm.plain_norm(move.image))
         moved = problem.inside(x, fit, state.free, drift)
         return problem.state(x, state.free) if drift > STALE * EPS * moved.length else moved

@@ -56,7 +56,7 @@ class ShortStep(Piece):
 
     def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
         problem = point.problem
-        bend = problem.loss.smoothness * problem.measure.norm(move.image) ** 2
+        bend = problem.loss.smoothness * problem.seminorm.norm(move.image) ** 2
         if bend * move.longest <= move.descent:
             return move.longest
         return move.descent / bend
@@ -74,7 +74,7 @@ class LineSearch(Piece):
 
     def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
         # B' theta = 0: the part along the free directions adds nothing but rounding
-        across = point.problem.measure.project(move.image)
+        across = point.problem.seminorm.project(move.image)
 
         def derivative(s: float) -> float:
             return slope_along(point, move, across, s)
@@ -91,7 +91,7 @@ def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
     except UnsettledError:  # far beyond where the losses can be told apart
         return math.inf
     with np.errstate(over="ignore", invalid="ignore"):
-        slope = inner(problem.measure.weighted(slopes), across)
+        slope = inner(problem.seminorm.weighted(slopes), across)
     mass = state.mass + s * move.rate
     while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside
         mass = math.nextafter(min(mass, penalty.limit), 0.0)

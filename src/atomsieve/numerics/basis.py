@@ -8,7 +8,7 @@ other columns themselves, until no more of it is along them.
 import numpy as np
 from scipy import linalg
 
-from atomsieve.numerics.enclosures import Ball, dots
+from atomsieve.numerics.enclosures import Enclosure, dots
 from atomsieve.typing import Array
 
 NEARLY = 1e-4
@@ -47,7 +47,7 @@ def orthonormal(columns: Array, weights: Array) -> tuple[Array, Array]:
 
 def combination(columns: Array, shares: Array) -> Array:
     """Return `columns @ shares`, summed as if in twice the precision."""
-    return np.asarray(dots(columns.T, Ball.exact(shares)).mid)
+    return np.asarray(dots(columns.T, Enclosure.exact(shares)).mid)
 
 
 def _powers_of_two(sizes: Array) -> Array:

@@ -42,14 +42,14 @@ def gamma(terms: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Ball:
+class Enclosure:
     """Numbers `mid` up to `rad`, entry by entry."""
 
     mid: Any
     rad: Any
 
     @classmethod
-    def exact(cls, mid: Any) -> "Ball":
+    def exact(cls, mid: Any) -> "Enclosure":
         """Return floats as they are."""
         mid = np.asarray(mid, dtype=np.float64)
         return cls(mid, np.zeros(mid.shape))
@@ -74,49 +74,49 @@ class Ball:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.nextafter(np.abs(self.mid) + self.rad, np.inf))
 
-    def __add__(self, other: "Ball") -> "Ball":
+    def __add__(self, other: "Enclosure") -> "Enclosure":
         with np.errstate(over="ignore", invalid="ignore"):
             mid = self.mid + other.mid
-            return Ball(mid, up(self.rad + other.rad + UNIT * np.abs(mid)))
+            return Enclosure(mid, up(self.rad + other.rad + UNIT * np.abs(mid)))
 
-    def __sub__(self, other: "Ball") -> "Ball":
-        return self + Ball(-other.mid, other.rad)
+    def __sub__(self, other: "Enclosure") -> "Enclosure":
+        return self + Enclosure(-other.mid, other.rad)
 
-    def __mul__(self, other: "Ball") -> "Ball":
+    def __mul__(self, other: "Enclosure") -> "Enclosure":
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             mid = self.mid * other.mid
             cross = np.abs(self.mid) * other.rad + np.abs(other.mid) * self.rad + self.rad * other.rad
-            return Ball(mid, up(cross + UNIT * np.abs(mid)))
+            return Enclosure(mid, up(cross + UNIT * np.abs(mid)))
 
-    def __truediv__(self, other: "Ball") -> "Ball":
+    def __truediv__(self, other: "Enclosure") -> "Enclosure":
         with np.errstate(all="ignore"):
             mid, least = self.mid / other.mid, np.abs(other.mid) - other.rad
             least = np.maximum(least, 0.0) * (1 - 2 * UNIT)
             spread = np.where(least > 0, self.rad / least + np.abs(mid) * (other.rad / least), np.inf)
-            return Ball(mid, up(spread * (1 + 4 * UNIT) + UNIT * np.abs(mid)))
+            return Enclosure(mid, up(spread * (1 + 4 * UNIT) + UNIT * np.abs(mid)))
 
-    def __neg__(self) -> "Ball":
-        return Ball(-self.mid, self.rad)
+    def __neg__(self) -> "Enclosure":
+        return Enclosure(-self.mid, self.rad)
 
-    def __getitem__(self, index: Any) -> "Ball":
-        return Ball(self.mid[index], self.rad[index])
+    def __getitem__(self, index: Any) -> "Enclosure":
+        return Enclosure(self.mid[index], self.rad[index])
 
-    def widened(self, rad: Any) -> "Ball":
+    def widened(self, rad: Any) -> "Enclosure":
         """Return the same numbers, known less well."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return Ball(self.mid, up(self.rad + rad))
+            return Enclosure(self.mid, up(self.rad + rad))
 
-    def sum(self) -> "Ball":
+    def sum(self) -> "Enclosure":
         """Return the sum of all entries, rounded once."""
         with np.errstate(over="ignore", invalid="ignore"):
             rad = up(np.sum(self.rad) * (1 + float(gamma(np.size(self.rad)))))
         if not np.isfinite(self.mid).all():
-            return Ball(np.nan, np.inf)
+            return Enclosure(np.nan, np.inf)
         try:
             mid = math.fsum(np.ravel(self.mid))
         except OverflowError:
-            return Ball(np.nan, np.inf)
-        return Ball(mid, up(rad + UNIT * abs(mid)))
+            return Enclosure(np.nan, np.inf)
+        return Enclosure(mid, up(rad + UNIT * abs(mid)))
 
 
 def norm(sizes: Array) -> float:
@@ -141,27 +141,27 @@ def root(squares: Array) -> Array:
         return np.asarray(up(np.sqrt(squares)))
 
 
-def log(x: Ball) -> Ball:
+def log(x: Enclosure) -> Enclosure:
     """Return logarithms; nothing is known of them where the numbers may not be positive."""
     with np.errstate(all="ignore"):
         mid, part = np.log(x.mid), up(x.rad / x.mid)
         rad = np.where((x.mid > 0) & (part < 1), -np.log1p(-part) * (1 + 4 * FUNCTION), np.inf)
-        return Ball(mid, up(rad + FUNCTION * np.abs(mid)))
+        return Enclosure(mid, up(rad + FUNCTION * np.abs(mid)))
 
 
-def exp(x: Ball) -> Ball:
+def exp(x: Enclosure) -> Enclosure:
     """Return exponentials."""
     with np.errstate(all="ignore"):
         mid = np.exp(x.mid)
         moved = (mid * (1 + FUNCTION) + 2.0**-1021) * np.expm1(x.rad) * (1 + FUNCTION)
-        return Ball(mid, up(moved + FUNCTION * mid + 2.0**-1021))
+        return Enclosure(mid, up(moved + FUNCTION * mid + 2.0**-1021))
 
 
 CHUNK = 1 << 18
 """Entries of a temporary matrix in `dots`."""
 
 
-def dots(columns: Array, v: Ball) -> Ball:
+def dots(columns: Array, v: Enclosure) -> Enclosure:
     """Return the inner product of each column with v, as if summed in twice the precision.
 
     Every product and every sum of a tree of sums comes with its own rounding error, which is a float, and the errors
@@ -179,7 +179,7 @@ def dots(columns: Array, v: Ball) -> Ball:
             spread = np.abs(block).T @ v.rad * (1 + gamma(n + 2))
             lost = gamma(4 * n + 64) * errors * (1 + gamma(4 * n + 64)) + 32 * n * LEAST
             rad[start : start + width] = up(spread + lost + UNIT * np.abs(total + small))
-    return Ball(mid, rad)
+    return Enclosure(mid, rad)
 
 
 def _two_product(a: Array, b: Array) -> tuple[Array, Array]:

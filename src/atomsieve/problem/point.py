@@ -73,7 +73,7 @@ class Point:
             np.copyto(scores, -np.inf, where=~alive)
         penalty = problem.penalty
         # free directions do not count against theta, and taking them out first leaves less to cancel
-        centred = problem.measure.project(state.fit)
+        centred = problem.seminorm.project(state.fit)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
         charge = penalty.value(state.mass)
@@ -86,7 +86,7 @@ class Point:
             answer = float(array_namespace(u).sum(problem.weights * apart))
         gap = charge + answer + inner(centred, theta)
         noise = noise_level(len(u))
-        norm = problem.measure.plain_norm
+        norm = problem.seminorm.plain_norm
         size = state.length if u is state.fit else state.length + norm(u)
         # rounding of u moves theta by at most M times as much
         blur = noise * size + state.drift
@@ -136,7 +136,7 @@ class Point:
         size = problem.penalty.argmax(self.sigma) if self.paired and problem.penalty.superlinear else self.state.mass
         # the slopes are in doubt across the free directions only, the product with A' along them as well
         with np.errstate(over="ignore", invalid="ignore"):
-            grain = noise_level(len(self.u)) * problem.measure.plain_norm(self.slopes)
+            grain = noise_level(len(self.u)) * problem.seminorm.plain_norm(self.slopes)
         score = self.doubt * problem.widest + grain * float(problem.lengths.max())
         return self.rounding + size * score
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from atomsieve.design import Design, Meter, Metered, as_design
-from atomsieve.design.seminorm import Measure
+from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.arguments import as_floats, require_piece
@@ -100,9 +100,9 @@ class Problem:
             """What predictions are compared with: y, less what free directions explain of it (FreeDirections)."""
             self._origin = self.view(self.state())
             origin = Point.of(self, self._origin, self.eligible)
-            error = noise_level(len(self.y)) * self.measure.plain_norm(origin.u)
+            error = noise_level(len(self.y)) * self.seminorm.plain_norm(origin.u)
             if self.free is not None and loss.translates:  # targets that free directions explain up to rounding
-                error += (1 + columns.shape[1]) * EPS * self.measure.plain_norm(self.y)
+                error += (1 + columns.shape[1]) * EPS * self.seminorm.plain_norm(self.y)
         self.baseline = origin.objective
         """The objective at x = 0, free directions at their best: the scale of every tolerance."""
         self.negligible = loss.smoothness_near(origin.u) * error * error
@@ -144,21 +144,21 @@ class Problem:
         return (self.design.shape[1], *self.outputs)
 
     @cached_property
-    def measure(self) -> Measure:
+    def seminorm(self) -> Seminorm:
         """Norms of images in the data."""
-        return Measure(self.design, self.weights, None if self.free is None else self.free.basis)
+        return Seminorm(self.design, self.weights, None if self.free is None else self.free.basis)
 
     @cached_property
     def spread(self) -> Array:
         """Upper bound of the largest norm of A p, for each block."""
-        return self.core.spread(self.measure, math.prod(self.outputs))
+        return self.core.spread(self.seminorm, math.prod(self.outputs))
 
     @cached_property
     def lengths(self) -> Array:
         """The same with the part along the free directions counted: what rounding scales with."""
         if self.free is None:
             return self.spread
-        return self.core.spread(self.measure.plain, math.prod(self.outputs))
+        return self.core.spread(self.seminorm.plain, math.prod(self.outputs))
 
     @cached_property
     def curvature(self) -> float:
@@ -196,7 +196,7 @@ class Problem:
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
             x, fit = shrink * x, shrink * fit
             mass = self.core.value(x)
-        return State(x, mass, fit, free, self.measure.plain_norm(fit), drift)
+        return State(x, mass, fit, free, self.seminorm.plain_norm(fit), drift)
 
     def free_coefficients(self, state: State) -> tuple[Array, Array, Array]:
         """Return the coefficients of the intercept (one row or none), of `free`, and of unpenalised columns of A."""
@@ -229,9 +229,9 @@ class Problem:
                 slopes = u
             # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z; the slopes
             # themselves stay as they are, inside the domain of the conjugate
-            across = self.measure.project(slopes)
-            stray = 0.0 if self.free is None else self.measure.plain_norm(slopes - across)
-            theta = self.measure.weighted(across)
+            across = self.seminorm.project(slopes)
+            stray = 0.0 if self.free is None else self.seminorm.plain_norm(slopes - across)
+            theta = self.seminorm.weighted(across)
             return View(replace(state, free=free), u, slopes, theta, -self.design.rmatvec(theta), stray)
 
     def at(self, state: State, alive: Mask | None = None) -> Point:
@@ -263,7 +263,7 @@ class Problem:
     def recast(self, design: Design, core: BlockGauge, rows: Index, outputs: tuple[int, ...] | None = None) -> Self:
         """Return the same loss, penalty and free directions over other coefficients."""
         part = copy.copy(self)
-        for name in ("measure", "eligible", "spread", "lengths", "widest", "_origin"):
+        for name in ("seminorm", "eligible", "spread", "lengths", "widest", "_origin"):
             part.__dict__.pop(name, None)
         part.design, part.core, part.rows = design, core, rows
         part.outputs = self.outputs if outputs is None else outputs

@@ -56,8 +56,8 @@ class PairwiseRule:
         self._looks += 1
         if self._looks >= THRIFT and point.gap <= self._spent_at / 4 and kept.any():
             self._spent_at, self._looks = point.gap, 0
-            direction, length = problem.measure.polar(point.atom.image(problem.design))
-            cross = problem.measure.cross(direction)
+            direction, length = problem.seminorm.polar(point.atom.image(problem.design))
+            cross = problem.seminorm.cross(direction)
             bound = problem.core.rivals(point.z, cross, spread, (point.atom, length), radius)
             kept &= ~(bound + room < point.sigma)  # a NaN rules nothing out
         return kept

@@ -10,7 +10,7 @@ from atomsieve.design import ALL, Design, ProductDesign, as_design
 from atomsieve.design.base import bounded
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.intake.arguments import require_piece
-from atomsieve.numerics.enclosures import Ball
+from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Mask
 
 
@@ -59,7 +59,7 @@ class Image(Gauge):
         lowered: Array = self._map.matvec(self.gauge.lower(c))
         return lowered
 
-    def enclose(self, c: Ball) -> Ball:
+    def enclose(self, c: Enclosure) -> Enclosure:
         """Return `Q c` with a bound of all rounding."""
         return bounded(self._map).enclose(c)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atomsieve.design import Design
-from atomsieve.design.seminorm import Measure
+from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.intake.arguments import require_piece, require_positive
 from atomsieve.typing import Array, Index, Mask, Signs
@@ -75,8 +75,8 @@ class Scaled(BlockGauge):
         prices = self._blocks.prices(shape)
         return None if prices is None else prices / self.radius
 
-    def spread(self, measure: Measure, outputs: int) -> Array:
-        return self.radius * self._blocks.spread(measure, outputs)
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:
+        return self.radius * self._blocks.spread(seminorm, outputs)
 
     def restrict(self, rows: Index) -> BlockGauge:
         return Scaled(self._blocks.restrict(rows), self.radius)

@@ -52,7 +52,7 @@ class Products:
         """The curvature of each sample times its weight; None where outputs mix."""
         if self.u.ndim > 1:
             return None
-        return self.problem.measure.weighted(self.problem.loss.curvature(self.u, self.problem.targets))
+        return self.problem.seminorm.weighted(self.problem.loss.curvature(self.u, self.problem.targets))
 
     @cached_property
     def diagonal(self) -> Array | None:
@@ -82,7 +82,7 @@ class Products:
         problem = self.problem
         x = np.zeros(problem.shape)
         x.ravel()[self.entries] = v / self.unit
-        bent = self._bend(problem.measure.project(problem.design.matvec(x)))
+        bent = self._bend(problem.seminorm.project(problem.design.matvec(x)))
         if problem.free is not None:
             basis = problem.free.basis
             along = self._free_inverse @ np.asarray(basis.T @ bent).ravel()
@@ -92,7 +92,7 @@ class Products:
     def _bend(self, image: Samples) -> Samples:
         if self._weights is not None:
             return weigh(self._weights, image)
-        return self.problem.measure.weighted(self.problem.loss.bend(self.u, self.problem.targets, image))
+        return self.problem.seminorm.weighted(self.problem.loss.bend(self.u, self.problem.targets, image))
 
 
 class Curvature:
@@ -183,7 +183,7 @@ class Curvature:
     def _block(self, problem: Problem, entries: Index, others: Index) -> Array:
         """Return some rows and columns of the Hessian."""
         if self._u.ndim == 1:
-            weights = problem.measure.weighted(problem.loss.curvature(self._u, problem.targets))
+            weights = problem.seminorm.weighted(problem.loss.curvature(self._u, problem.targets))
             basis = None if problem.free is None else problem.free.basis
             return problem.design.gram(weights, entries, others, self.unit, basis)
         if not problem.outputs:
@@ -193,7 +193,7 @@ class Curvature:
     def _between_images(self, problem: Problem, entries: Index, others: Index) -> Array:
         """Return the block for atoms that move all outputs at once."""
         left, right = (self._across(problem, some) for some in (entries, others))
-        loss, y, weighted = problem.loss, problem.targets, problem.measure.weighted
+        loss, y, weighted = problem.loss, problem.targets, problem.seminorm.weighted
         bent = [weighted(loss.bend(self._u, y, right[:, :, j])) for j in range(len(others))]
         block = np.tensordot(left, np.stack(bent, axis=2), axes=([0, 1], [0, 1]))
         if problem.free is None:
@@ -207,7 +207,7 @@ class Curvature:
         """Return columns less their part along the free directions, which is minimised out: nothing cancels later."""
         columns = problem.design.columns(entries) / self.unit
         flat = columns.reshape(len(columns), -1)
-        return problem.measure.project(flat).reshape(columns.shape)
+        return problem.seminorm.project(flat).reshape(columns.shape)
 
     def _between_outputs(self, problem: Problem, entries: Index, others: Index) -> Array:
         """Return the block for entries (j, k) of a matrix x, pair by pair of outputs."""

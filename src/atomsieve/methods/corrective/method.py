@@ -127,7 +127,7 @@ class Columns:
         return Spot(x, self.problem.design.matvec(x / self.unit))
 
     def curvature(self, spot: Spot, other: Spot) -> float:
-        return self.problem.loss.smoothness * self.problem.measure.norm(spot.image - other.image) ** 2
+        return self.problem.loss.smoothness * self.problem.seminorm.norm(spot.image - other.image) ** 2
 
 
 class Corrections:
@@ -262,7 +262,7 @@ class Corrections:
         move = Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, problem.design.matvec(change))
         if problem.loss.quadratic:
             return apply(point, move, 1.0), 1.0
-        across = problem.measure.project(move.image)
+        across = problem.seminorm.project(move.image)
 
         # what rounding takes from the mass on the edge of a ball is worth its marginal slope
         toll = 0.0
