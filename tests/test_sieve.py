@@ -69,7 +69,7 @@ def test_weight_on_removed_atoms_is_dropped():
     sieve = Sieve(problem, PairwiseRule())
     point = sieve.look(sieve.at(problem.state(x)))
     assert not point.state.x[~sieve.alive].any()
-    assert point.state.fit == pytest.approx(np.asarray(problem.design.matvec(point.state.x)))
+    assert point.state.image == pytest.approx(np.asarray(problem.design.matvec(point.state.x)))
 
 
 @pytest.mark.parametrize("screening", ["paper", "auto"])

@@ -65,7 +65,7 @@ def test_a_glide_descends_and_keeps_to_what_is_allowed(loss, penalty, intercept,
     assert penalty.admits(state.mass)
     assert not problem.core.sizes(state.x)[~alive].any()
     assert gauge != "NonNegative" or state.x.min() >= 0
-    np.testing.assert_allclose(state.fit, X @ state.x, atol=1e-12)
+    np.testing.assert_allclose(state.image, X @ state.x, atol=1e-12)
 
 
 @pytest.mark.parametrize("exponent", [-500, 400])

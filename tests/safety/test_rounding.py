@@ -38,7 +38,7 @@ def test_far_start(seed, size):
     result = solve(problem, Pairwise(), start=size * np.sign(truth.x))
     assert result.alive[np.abs(truth.x) > 1e-3].all()
     assert result.dual <= truth.objective + 1e-9
-    assert result.point.state.fit == pytest.approx(A @ result.x, abs=1e-9)
+    assert result.point.state.image == pytest.approx(A @ result.x, abs=1e-9)
 
 
 @pytest.mark.parametrize("offset", [300.0, 1000.0, 1e4, 1e6])

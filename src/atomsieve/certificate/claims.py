@@ -13,7 +13,8 @@ from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.statement import Statement, Uncertain
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
-from atomsieve.numerics.enclosures import UNIT, Enclosure
+from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
 from atomsieve.problem.free import UnsettledError
@@ -218,7 +219,7 @@ def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependenc
         return f"Columns {shown} are linearly dependent: weight can move between them at no cost."
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
-    relative = proof.gap / max(float(proof.objective.high), UNIT)
+    relative = proof.gap / max(float(proof.objective.high), EPS)
     return (
         f"The gap is proven to be below {relative:.1e} of the objective; a smaller tolerance may decide more, unless "
         "scores are tied."

@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from atomsieve.losses import Huber, Logistic, Loss, Multinomial, Poisson, Squared, SquaredHinge
-from atomsieve.numerics.enclosures import FUNCTION, UNIT, Enclosure, exp, log, up
+from atomsieve.numerics.enclosures import FUNCTION, Enclosure, exp, log, up
+from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
 
@@ -28,10 +29,10 @@ class BoundedLoss(Protocol):
     def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
         """Return a lower and an upper bound of loss'' over slopes between low and high."""
 
-    def largest(self, high: Array, low: Array, y: Array, reach: Array) -> Array:
+    def largest(self, high: Array, low: Array, y: Array, gap_bound: Array) -> Array:
         """Return an upper bound of loss'' between any slope from low to high and the optimum (see smoothness_towards).
 
-        `reach` is divided by the weights already.
+        `gap_bound` is divided by the weights already.
         """
 
 
@@ -40,7 +41,7 @@ class Smooth:
 
     most = 1.0
 
-    def largest(self, high: Array, low: Array, y: Array, reach: Array) -> Array:  # noqa: ARG002
+    def largest(self, high: Array, low: Array, y: Array, gap_bound: Array) -> Array:  # noqa: ARG002
         return np.full(high.shape, self.most)
 
 
@@ -122,14 +123,14 @@ class BoundedLogistic(Smooth):
         p = np.where(margin > 0, decay, 1.0) / (1 + decay)
         with np.errstate(over="ignore", invalid="ignore"):
             # log p falls by at most as much as the margin grows
-            moved = np.minimum(p * (1 + 16 * UNIT) * np.expm1(u.rad) * (1 + FUNCTION), u.rad / 4)
-            return Enclosure(-y * p, up(moved + (FUNCTION + 4 * UNIT) * p + 2.0**-1021))
+            moved = np.minimum(p * (1 + 16 * EPS) * np.expm1(u.rad) * (1 + FUNCTION), u.rad / 4)
+            return Enclosure(-y * p, up(moved + (FUNCTION + 4 * EPS) * p + 2.0**-1021))
 
     def values(self, u: Enclosure, y: Array) -> Enclosure:
         margin = y * u.mid
         tail = np.log1p(np.exp(-np.abs(margin)))
         values = np.maximum(-margin, 0.0) + tail
-        return Enclosure(values, up((2 * FUNCTION + 4 * UNIT) * values + u.rad + 2.0**-1021))
+        return Enclosure(values, up((2 * FUNCTION + 4 * EPS) * values + u.rad + 2.0**-1021))
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         return np.maximum(*(_entropy(np.clip(-y * t, 0.0, 1.0)) for t in (low, high)))
@@ -137,7 +138,7 @@ class BoundedLogistic(Smooth):
     def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
         ends = np.clip(np.where(y > 0, -high, low), 0.0, 1.0), np.clip(np.where(y > 0, -low, high), 0.0, 1.0)
         bends = [p * (1 - p) for p in ends]
-        least = np.minimum(*bends) * (1 - 4 * UNIT)
+        least = np.minimum(*bends) * (1 - 4 * EPS)
         most = np.where((ends[0] <= 0.5) & (ends[1] >= 0.5), 0.25, np.maximum(*bends))
         return least, np.minimum(up(most), 0.25)
 
@@ -169,11 +170,11 @@ class BoundedPoisson:
         least, most = Enclosure.exact(low) + Enclosure.exact(y), Enclosure.exact(high) + Enclosure.exact(y)
         return np.maximum(least.low, 0.0), np.maximum(most.high, 0.0)
 
-    def largest(self, high: Array, low: Array, y: Array, reach: Array) -> Array:
+    def largest(self, high: Array, low: Array, y: Array, gap_bound: Array) -> Array:
         # v > u: (v - u) (exp(v) - exp(u)) >= exp(u) (v - u)^2, and exp(v) - exp(u) - exp(u) (v - u) >= half of that
         with np.errstate(all="ignore"):
             rate = np.maximum((Enclosure.exact(low) + Enclosure.exact(y)).low, 0.0)
-            further = up(np.sqrt(up(reach / rate)))
+            further = up(np.sqrt(up(gap_bound / rate)))
             most = np.maximum((Enclosure.exact(high) + Enclosure.exact(y)).high, 0.0)
             return np.asarray(up(most * np.exp(further) * (1 + 4 * FUNCTION)))
 
@@ -186,17 +187,17 @@ class BoundedMultinomial(Smooth):
         p = scaled / scaled.sum(axis=1, keepdims=True)
         classes, most = u.mid.shape[1], u.rad.max(axis=1, keepdims=True)
         # the differences are rounded before exp
-        rounded = UNIT * (np.abs(u.mid).max(axis=1, keepdims=True) * 2)
+        rounded = EPS * (np.abs(u.mid).max(axis=1, keepdims=True) * 2)
         with np.errstate(over="ignore", invalid="ignore"):
-            part = np.expm1(2 * (most + rounded)) * (1 + FUNCTION) + 2 * FUNCTION + (classes + 8) * UNIT
+            part = np.expm1(2 * (most + rounded)) * (1 + FUNCTION) + 2 * FUNCTION + (classes + 8) * EPS
         label = np.arange(classes)[None, :] == y[:, None]
         others = np.where(label, 0.0, p).sum(axis=1, keepdims=True)
         t = np.where(label, -others, p)
         return Enclosure(
             t,
             up(
-                part * (1 + part) * (np.abs(t) + 2.0**-1015) * (1 + classes * UNIT)
-                + classes * UNIT * np.abs(t)
+                part * (1 + part) * (np.abs(t) + 2.0**-1015) * (1 + classes * EPS)
+                + classes * EPS * np.abs(t)
                 + 2.0**-1015
             ),
         )
@@ -206,16 +207,16 @@ class BoundedMultinomial(Smooth):
         logs = np.log(np.exp(u.mid - top[:, None]).sum(axis=1))
         own = u.mid[np.arange(len(y)), y]
         classes, most = u.mid.shape[1], np.abs(u.mid).max(axis=1)
-        error = (2 * FUNCTION + (classes + 8) * UNIT) * (1 + logs) + 8 * UNIT * most + 2 * u.rad.max(axis=1)
+        error = (2 * FUNCTION + (classes + 8) * EPS) * (1 + logs) + 8 * EPS * most + 2 * u.rad.max(axis=1)
         return Enclosure((top - own) + logs, up(error))
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         """Return upper bounds: the negative entropy of probabilities, `sum of p log p`, entry by entry."""
         label = np.arange(low.shape[1])[None, :] == y[:, None]
         ends = [np.clip(t + label, 0.0, 1.0) for t in (low, high)]
-        ends = [np.clip(ends[0] - 2 * UNIT * label, 0.0, 1.0), np.clip(ends[1] + 2 * UNIT * label, 0.0, 1.0)]
+        ends = [np.clip(ends[0] - 2 * EPS * label, 0.0, 1.0), np.clip(ends[1] + 2 * EPS * label, 0.0, 1.0)]
         entries = np.maximum(*(_x_log_x(p) for p in ends))
-        return np.asarray(entries.sum(axis=1) + up(low.shape[1] * 2 * UNIT * np.abs(entries).sum(axis=1)))
+        return np.asarray(entries.sum(axis=1) + up(low.shape[1] * 2 * EPS * np.abs(entries).sum(axis=1)))
 
 
 def _square_conjugate(t: Array, y: Array) -> Array:
@@ -227,7 +228,7 @@ def _square_conjugate(t: Array, y: Array) -> Array:
 def _x_log_x(p: Array) -> Array:
     """Return an upper bound of `p log p`, 0 at 0, for a float p."""
     logs = np.log(np.where(p > 0, p, 1.0))
-    return np.asarray(p * logs + up((FUNCTION + 2 * UNIT) * np.abs(p * logs) + 2.0**-1021))
+    return np.asarray(p * logs + up((FUNCTION + 2 * EPS) * np.abs(p * logs) + 2.0**-1021))
 
 
 def _entropy(p: Array) -> Array:
@@ -236,7 +237,7 @@ def _entropy(p: Array) -> Array:
     other = (1 - p) * rest
     first = _x_log_x(p)
     with np.errstate(over="ignore"):
-        error = up((FUNCTION + 4 * UNIT) * np.abs(other) + 2 * UNIT * np.abs(first) + 2.0**-1021)
+        error = up((FUNCTION + 4 * EPS) * np.abs(other) + 2 * EPS * np.abs(first) + 2.0**-1021)
         return np.asarray(first + other + error)
 
 

@@ -76,9 +76,9 @@ def _barrier_value(p: LogBarrier, mass: Enclosure) -> Enclosure:
 
 
 def _barrier_conjugate(p: LogBarrier, t: Enclosure) -> Enclosure:
-    reach = _exact(p.radius) * t
+    size = _exact(p.radius) * t
     sharpness = _exact(p.sharpness)
-    return reach - log(ONE + sharpness * reach) / sharpness
+    return size - log(ONE + sharpness * size) / sharpness
 
 
 def _linear_square_value(p: LinearSquare, mass: Enclosure) -> Enclosure:

@@ -10,7 +10,8 @@ from atomsieve.certificate.inverse import Dependency, determined, inverse_diagon
 from atomsieve.certificate.penalties import conjugate, value
 from atomsieve.certificate.statement import Statement, Uncertain
 from atomsieve.gauges.signs import admissible
-from atomsieve.numerics.enclosures import UNIT, Enclosure, dots, gamma, norm, root, up
+from atomsieve.numerics.enclosures import Enclosure, dots, gamma, norm, root, up
+from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
 SLACK = 1 + 2.0**-20
@@ -31,7 +32,7 @@ class Proof:
     statement: Statement
     x: Array
     b: Array
-    fit: Enclosure
+    image: Enclosure
     slopes: Enclosure
     z: Enclosure
     shift: float
@@ -47,7 +48,7 @@ class Proof:
         return self.shrink == 1.0
 
     @property
-    def reach(self) -> float:
+    def gap_bound(self) -> float:
         """`c gap` with c = 1 for a paired point and 2 otherwise."""
         return float(up(self.gap * (1.0 if self.paired else 2.0)))
 
@@ -61,9 +62,9 @@ class Proof:
         t, y, counts = self.slopes, problem.y, self.statement.counts
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         with np.errstate(all="ignore"):
-            least, most = np.zeros_like(t.mid), self.statement.loss.largest(high, low, y, up(self.reach / counts))
+            least, most = np.zeros_like(t.mid), self.statement.loss.largest(high, low, y, up(self.gap_bound / counts))
             for _ in range(3):
-                away = root(up(up(most / counts) * self.reach)) + 4 * UNIT * t.size
+                away = root(up(up(most / counts) * self.gap_bound)) + 4 * EPS * t.size
                 least, most = self.statement.loss.curvatures(
                     np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf), y
                 )
@@ -90,12 +91,12 @@ class Proof:
         with np.errstate(all="ignore"):
             least, highest = self._pulls
             prices = self.statement.prices
-            above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * UNIT))
-            below = np.where(least > 0, least / prices.high * (1 - 4 * UNIT), -up(np.abs(least) / _low(prices)))
+            above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * EPS))
+            below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / _low(prices)))
             if self.paired:
                 return below, above
-            positive = self.shrink * below * (1 - 2 * UNIT)
-            negative = self.shrink * above * (1 - 2 * UNIT)
+            positive = self.shrink * below * (1 - 2 * EPS)
+            negative = self.shrink * above * (1 - 2 * EPS)
             return np.where(below > 0, positive, below), np.where(above > 0, up(self.shrink * above), negative)
 
     @property
@@ -104,7 +105,7 @@ class Proof:
         statement, z, signed = self.statement, self.z, self.statement.signs
         if signed is False:
             return z.low.ravel(), z.high.ravel()
-        least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * UNIT))
+        least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * EPS))
         highest = statement.block_norms(z.size)
         if signed is True:
             return least, highest
@@ -115,11 +116,11 @@ class Proof:
         statement = self.statement
         eligible = statement.problem.eligible
         below, above = self.scores
-        radius = float(up(math.sqrt(self.reach)))
+        radius = float(up(math.sqrt(self.gap_bound)))
         with np.errstate(all="ignore"):
             spread, norms = self.spread
-            highest = above + up(radius * spread) + 2 * UNIT * np.abs(above)
-            floors = np.where(eligible, below - up(radius * spread) - 2 * UNIT * np.abs(below), -np.inf)
+            highest = above + up(radius * spread) + 2 * EPS * np.abs(above)
+            floors = np.where(eligible, below - up(radius * spread) - 2 * EPS * np.abs(below), -np.inf)
             floor = float(np.max(floors, initial=-np.inf))
             slope = statement.problem.penalty.slope(0.0)  # the slope of phi at 0 bounds that at the optimum
             least = float((statement.total * Enclosure.exact(slope)).low) if slope > 0 else -np.inf
@@ -153,9 +154,9 @@ class Proof:
         for side in (1.0,) if signed is False else (1.0, -1.0):
             towards = Enclosure(side * cross.mid, cross.rad)
             squares = up(length * length + own * own)
-            apart = root(np.maximum(squares - 2 * towards.low, 0.0) + 8 * UNIT * (squares + 2 * np.abs(towards.low)))
-            highest = Enclosure(side * along.mid, along.rad).high + up(radius * apart) * (1 + 4 * UNIT)
-            beaten = highest + 4 * UNIT * np.abs(highest) < below[q]
+            apart = root(np.maximum(squares - 2 * towards.low, 0.0) + 8 * EPS * (squares + 2 * np.abs(towards.low)))
+            highest = Enclosure(side * along.mid, along.rad).high + up(radius * apart) * (1 + 4 * EPS)
+            beaten = highest + 4 * EPS * np.abs(highest) < below[q]
             out = beaten if side == 1.0 else out & (beaten | np.logical_not(signed))
         out[q] = False
         return out
@@ -179,9 +180,9 @@ class Proof:
             np.hstack([statement.free.mid[:, kept], columns.mid]), np.hstack([statement.free.rad[:, kept], columns.rad])
         )
         with np.errstate(all="ignore"):
-            weights = statement.counts * self.curvatures[0] * (1 - 4 * UNIT)
+            weights = statement.counts * self.curvatures[0] * (1 - 4 * EPS)
             diagonal, found = determined(whole, weights, len(kept))
-            bound = root(up(diagonal * self.reach))
+            bound = root(up(diagonal * self.gap_bound))
             away[rows] = bound[len(kept) :]
             around[kept] = up(bound[: len(kept)] + self.shift * self._unit[kept])
         names = np.concatenate([-1 - kept, rows])
@@ -210,14 +211,14 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     """Return what a point tells; raise Uncertain where it tells nothing."""
     problem = statement.problem
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
-    fit = _fit(statement, x, support)
-    u, shift = _with_free(statement, fit, b)
+    image = _image(statement, x, support)
+    u, shift = _with_free(statement, image, b)
     slopes = statement.loss.slopes(u, problem.y)
     weights = Enclosure.exact(statement.counts if slopes.mid.ndim == 1 else statement.counts[:, None])
     theta = slopes * weights
     z = -statement.design.enclose_adjoint(theta, statement.lengths)
     mass = _mass(statement, x)
-    unscaled = Proof(statement, x, b, fit, slopes, z, shift, mass, 0.0, 1.0, mass, np.inf)
+    unscaled = Proof(statement, x, b, image, slopes, z, shift, mass, 0.0, 1.0, mass, np.inf)
     z = _sharper(unscaled, theta, support)
     unscaled = replace(unscaled, z=z)
     eligible = problem.eligible
@@ -232,7 +233,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
         gap = float((charge + answer - pull).high)
     else:
         slope = float((statement.total * Enclosure.exact(problem.penalty.slope(0.0))).low)
-        shrink = max(slope / sigma * (1 - 8 * UNIT), 0.0) if sigma > 0 else 0.0
+        shrink = max(slope / sigma * (1 - 8 * EPS), 0.0) if sigma > 0 else 0.0
         low, high = slopes.low, slopes.high
         shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
         bound = statement.loss.conjugates(np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf), problem.y)
@@ -242,10 +243,10 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
         raise Uncertain("the gap is not finite in double precision")
     gap = float(up(max(gap, 0.0) * SLACK))
     objective = objective.widened(gap * (SLACK - 1))
-    return Proof(statement, x, b, fit, slopes, z, shift, mass, sigma, shrink, objective, gap)
+    return Proof(statement, x, b, image, slopes, z, shift, mass, sigma, shrink, objective, gap)
 
 
-def _fit(statement: Statement, x: Array, support: Index) -> Enclosure:
+def _image(statement: Statement, x: Array, support: Index) -> Enclosure:
     """Return the predictions of x alone."""
     if x.ndim == 1 and len(support) * len(statement.counts) <= SHARP:
         columns = statement.design.enclose_columns(support)
@@ -287,11 +288,11 @@ def _mass(statement: Statement, x: Array) -> Enclosure:
     else:
         high = statement.block_norms(sizes)[blocks]
         low = statement.least_norms(sizes)[blocks]
-        norms = Enclosure((high + low) / 2, up((high - low) / 2 + UNIT * high))
+        norms = Enclosure((high + low) / 2, up((high - low) / 2 + EPS * high))
     return (norms * statement.prices[blocks]).sum()
 
 
-def _with_free(statement: Statement, fit: Enclosure, b: Array) -> tuple[Enclosure, float]:
+def _with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosure, float]:
     """Return the predictions at the exact minimiser over the free directions, and how far it is from b.
 
     On a ball of coefficients around b the Hessian is at least lambda; if the gradient at b is shorter than lambda times
@@ -299,13 +300,13 @@ def _with_free(statement: Statement, fit: Enclosure, b: Array) -> tuple[Enclosur
     """
     problem = statement.problem
     if problem.free is None:
-        return fit, 0.0
+        return image, 0.0
     used = statement.free_used
     scale = free_scale(statement)[used]
     free = statement.free[:, used]
     free = Enclosure(free.mid * scale, free.rad * scale)
     part = _product(free, b[used] / scale)
-    u = fit + part
+    u = image + part
     slopes = statement.loss.slopes(u, problem.y)
     theta = slopes * Enclosure.exact(statement.counts)
     gradient = [float((free[:, k] * theta).sum().size) for k in range(len(used))]
@@ -328,7 +329,7 @@ def _with_free(statement: Statement, fit: Enclosure, b: Array) -> tuple[Enclosur
 def _least_on(statement: Statement, u: Enclosure, away: Array) -> Array:
     """Return lower bounds of loss'' for predictions within a distance of u."""
     slopes = statement.loss.slopes(u.widened(away), statement.problem.y)
-    return np.asarray(statement.loss.curvatures(slopes.low, slopes.high, statement.problem.y)[0] * (1 - 4 * UNIT))
+    return np.asarray(statement.loss.curvatures(slopes.low, slopes.high, statement.problem.y)[0] * (1 - 4 * EPS))
 
 
 def _least_eigenvalue(columns: Enclosure, weights: Array) -> float | None:
@@ -340,7 +341,7 @@ def _least_eigenvalue(columns: Enclosure, weights: Array) -> float | None:
     if diagonal is None:
         return None
     trace = float(up(diagonal.sum() * (1 + float(gamma(len(diagonal))))))
-    return 1 / trace * (1 - 4 * UNIT) if trace > 0 else None
+    return 1 / trace * (1 - 4 * EPS) if trace > 0 else None
 
 
 def _product(columns: Enclosure, b: Array) -> Enclosure:
@@ -362,7 +363,7 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
     for _ in range(100):
         if limit == np.inf or math.isfinite(float(value(problem.penalty, _mass(statement, x)).mid)):
             break
-        x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * UNIT)
+        x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * EPS)
     if problem.free is None:
         return x, np.zeros(0)
     best, _, _ = problem.predict(problem.design.matvec(x), coordinates)

@@ -16,7 +16,8 @@ from atomsieve.certificate.losses import BoundedLoss, bounded_loss
 from atomsieve.certificate.penalties import known
 from atomsieve.design.base import BoundedDesign, bounded
 from atomsieve.gauges import Scaled
-from atomsieve.numerics.enclosures import LEAST, UNIT, Enclosure, gamma, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
+from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index, Signs
 
@@ -66,7 +67,7 @@ class Statement:
     def spreads(self, metric: Array) -> Array:
         """Return upper bounds of the lengths of the columns in a metric."""
         if metric.min() == metric.max():
-            return np.asarray(up(self.lengths * math.sqrt(float(metric[0])) * (1 + 4 * UNIT)))
+            return np.asarray(up(self.lengths * math.sqrt(float(metric[0])) * (1 + 4 * EPS)))
         return self.design.norm_bounds(metric)
 
     @cached_property
@@ -150,7 +151,7 @@ class Statement:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             longest = np.bincount(self.labels, minlength=count).max()
             squares = np.bincount(self.labels, flat * flat, count) * (1 - 2 * gamma(longest + 6)) - 4 * longest * LEAST
-            return np.where(np.isfinite(squares), np.sqrt(np.maximum(squares, 0.0)) * (1 - 4 * UNIT), 0.0)
+            return np.where(np.isfinite(squares), np.sqrt(np.maximum(squares, 0.0)) * (1 - 4 * EPS), 0.0)
 
 
 def unprovable(problem: Problem) -> str | None:

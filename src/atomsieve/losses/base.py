@@ -47,10 +47,10 @@ class Loss(Piece, ABC):
         """Return the largest curvature at predictions u: how much the rounding of u counts in the derivative."""
         return self.smoothness
 
-    def smoothness_towards(self, slopes: Samples, y: Samples, weights: Samples, reach: float) -> float:  # noqa: ARG002
+    def smoothness_towards(self, slopes: Samples, y: Samples, weights: Samples, gap_bound: float) -> float:  # noqa: ARG002
         """Return an upper bound of the curvature between the u with the given slopes and the optimum.
 
-        `reach` is the gap at a paired point and twice the gap otherwise; for each sample
+        `gap_bound` is the gap at a paired point and twice the gap otherwise; for each sample
         `w (u - u*)(loss'(u) - loss'(u*)) <= gap`, or else `w (loss(u*) - loss(u) - loss'(u) (u* - u)) <= gap`.
         """
         return self.entry_smoothness

@@ -54,14 +54,14 @@ class Poisson(Loss):
         xp = array_namespace(u)
         return float(xp.exp(xp.max(u)))
 
-    def smoothness_towards(self, slopes: Samples, y: Samples, weights: Samples, reach: float) -> float:
+    def smoothness_towards(self, slopes: Samples, y: Samples, weights: Samples, gap_bound: float) -> float:
         # (u - v) (exp(u) - exp(v)) is at least exp(u) (v - u)^2 for v > u
         xp = array_namespace(slopes)
         rate = slopes + y
         if not bool(xp.all(rate > 0)):
             return float("inf")
         with np.errstate(over="ignore"):
-            return float(xp.max(rate * xp.exp(xp.sqrt(reach / (weights * rate)))))
+            return float(xp.max(rate * xp.exp(xp.sqrt(gap_bound / (weights * rate)))))
 
     def mean(self, u: Samples) -> Samples:
         return array_namespace(u).exp(u)

@@ -29,7 +29,7 @@ def away(point: Point) -> Move | None:
         return None
     atom, weight = found
     descent = -state.mass * atom.dot(point.z) + float(np.vdot(state.x, point.z))
-    image = state.fit - state.mass * atom.image(point.problem.design)
+    image = state.image - state.mass * atom.image(point.problem.design)
     longest = weight / (state.mass - weight)
     return Move(1.0, ((atom, -state.mass),), 0.0, descent, longest, image, emptied=atom)
 

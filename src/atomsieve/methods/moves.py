@@ -45,8 +45,8 @@ def toward(point: Point) -> Move:
     problem, state = point.problem, point.state
     size = problem.penalty.argmax(point.sigma)
     if point.sigma == 0:  # no atom helps: 0 is the best point of P
-        return Move(-1.0, (), -state.mass, point.gap, 1.0, -state.fit)
-    image = size * point.atom.image(problem.design) - state.fit
+        return Move(-1.0, (), -state.mass, point.gap, 1.0, -state.image)
+    image = size * point.atom.image(problem.design) - state.image
     return Move(-1.0, ((point.atom, size),), size - state.mass, point.gap, 1.0, image)
 
 
@@ -59,7 +59,7 @@ def rescale(point: Point) -> Move | None:
     size = penalty.argmax(score)
     growth = size / state.mass - 1
     descent = penalty.value(state.mass) + penalty.conjugate(score) - state.mass * score
-    return Move(growth, (), size - state.mass, descent, 1.0, growth * state.fit)
+    return Move(growth, (), size - state.mass, descent, 1.0, growth * state.image)
 
 
 def apply(point: Point, move: Move, step: float) -> State:
@@ -69,7 +69,7 @@ def apply(point: Point, move: Move, step: float) -> State:
     """
     state, problem = point.state, point.problem
     with np.errstate(over="ignore", invalid="ignore"):
-        x, fit = move.apply(state.x, step), state.fit + step * move.image
+        x, image = move.apply(state.x, step), state.image + step * move.image
         drift = state.drift + EPS * (state.length + step * problem.seminorm.plain_norm(move.image))
-        moved = problem.inside(x, fit, state.free, drift)
+        moved = problem.inside(x, image, state.free, drift)
         return problem.state(x, state.free) if drift > STALE * EPS * moved.length else moved

@@ -1,7 +1,7 @@
 """Arrays with error bounds: every number is `mid` up to `rad`, and every operation keeps that true.
 
 The model: IEEE double precision, round to nearest, sums in any order, fused multiply-add allowed. A rounded result is
-off by at most `UNIT` times itself, or by `LEAST` where it underflows. Radii are sums of products of non-negative
+off by at most `EPS` times itself, or by `LEAST` where it underflows. Radii are sums of products of non-negative
 numbers, a handful of operations, so that a last factor `1 + 2^-48` makes up for their own rounding.
 
 A radius of inf or NaN says nothing, and stays that way: comparisons that would decide something come out false.
@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 
 from atomsieve.numerics.clock import look
+from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
-
-UNIT = 2.0**-53
-"""Relative error of one rounding."""
 
 LEAST = 2.0**-1074
 """Absolute error of a product that underflows."""
 
-FUNCTION = 8 * UNIT
+FUNCTION = 8 * EPS
 """Relative error assumed of exp, log, log1p, expm1 and powers: 4 units in the last place."""
 
 _UP = 1 + 2.0**-48
@@ -37,7 +35,7 @@ def gamma(terms: Any) -> Any:
     """Return the relative error of a sum of that many products, as a part of the sum of their absolute values."""
     terms = np.asarray(terms, dtype=np.float64)
     with np.errstate(divide="ignore"):
-        bound = np.where(terms < 2.0**50, terms * UNIT / (1 - np.minimum(terms, 2.0**50) * UNIT), np.inf)
+        bound = np.where(terms < 2.0**50, terms * EPS / (1 - np.minimum(terms, 2.0**50) * EPS), np.inf)
     return up(bound)
 
 
@@ -77,7 +75,7 @@ class Enclosure:
     def __add__(self, other: "Enclosure") -> "Enclosure":
         with np.errstate(over="ignore", invalid="ignore"):
             mid = self.mid + other.mid
-            return Enclosure(mid, up(self.rad + other.rad + UNIT * np.abs(mid)))
+            return Enclosure(mid, up(self.rad + other.rad + EPS * np.abs(mid)))
 
     def __sub__(self, other: "Enclosure") -> "Enclosure":
         return self + Enclosure(-other.mid, other.rad)
@@ -86,14 +84,14 @@ class Enclosure:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             mid = self.mid * other.mid
             cross = np.abs(self.mid) * other.rad + np.abs(other.mid) * self.rad + self.rad * other.rad
-            return Enclosure(mid, up(cross + UNIT * np.abs(mid)))
+            return Enclosure(mid, up(cross + EPS * np.abs(mid)))
 
     def __truediv__(self, other: "Enclosure") -> "Enclosure":
         with np.errstate(all="ignore"):
             mid, least = self.mid / other.mid, np.abs(other.mid) - other.rad
-            least = np.maximum(least, 0.0) * (1 - 2 * UNIT)
+            least = np.maximum(least, 0.0) * (1 - 2 * EPS)
             spread = np.where(least > 0, self.rad / least + np.abs(mid) * (other.rad / least), np.inf)
-            return Enclosure(mid, up(spread * (1 + 4 * UNIT) + UNIT * np.abs(mid)))
+            return Enclosure(mid, up(spread * (1 + 4 * EPS) + EPS * np.abs(mid)))
 
     def __neg__(self) -> "Enclosure":
         return Enclosure(-self.mid, self.rad)
@@ -116,7 +114,7 @@ class Enclosure:
             mid = math.fsum(np.ravel(self.mid))
         except OverflowError:
             return Enclosure(np.nan, np.inf)
-        return Enclosure(mid, up(rad + UNIT * abs(mid)))
+        return Enclosure(mid, up(rad + EPS * abs(mid)))
 
 
 def norm(sizes: Array) -> float:
@@ -178,7 +176,7 @@ def dots(columns: Array, v: Enclosure) -> Enclosure:
             mid[start : start + width] = total + small
             spread = np.abs(block).T @ v.rad * (1 + gamma(n + 2))
             lost = gamma(4 * n + 64) * errors * (1 + gamma(4 * n + 64)) + 32 * n * LEAST
-            rad[start : start + width] = up(spread + lost + UNIT * np.abs(total + small))
+            rad[start : start + width] = up(spread + lost + EPS * np.abs(total + small))
     return Enclosure(mid, rad)
 
 

@@ -3,6 +3,7 @@
 import math
 
 EPS = 2.0**-53
+"""Relative error of one rounding: half a unit in the last place."""
 
 
 def noise_level(n: int) -> float:

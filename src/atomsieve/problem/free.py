@@ -103,24 +103,24 @@ class FreeDirections:
         """Return b from coordinates in the orthonormal basis."""
         return self.shift + self.transform @ coordinates
 
-    def minimise(self, fit: Samples, start: Array) -> tuple[Array, Samples, Samples]:
-        """Return the best coordinates for `u = fit + basis @ coordinates`, with u and loss'(u), by Newton's method."""
-        here = _Here.at(self, fit, start)
+    def minimise(self, image: Samples, start: Array) -> tuple[Array, Samples, Samples]:
+        """Return the best coordinates for `u = image + basis @ coordinates`, u and loss'(u), by Newton's method."""
+        here = _Here.at(self, image, start)
         if not here.farthest <= FLAT_BEYOND and not self.loss.translates:
-            here = min(here, self._recentred(fit), key=lambda place: place.distance)
+            here = min(here, self._recentred(image), key=lambda place: place.distance)
         spent, astray = 0, False
         while spent < EVALUATIONS:
             look()
-            level = max(self._rounding(fit, here), self.floor)
+            level = max(self._rounding(image, here), self.floor)
             if here.size <= level or not math.isfinite(here.size):
                 return here.coordinates, here.u, here.slopes
-            following, evaluations = self._newton_step(fit, here)
+            following, evaluations = self._newton_step(image, here)
             spent += evaluations
             if following.size > here.size / 2:
                 if here.size <= NEARLY * level:
                     return here.coordinates, here.u, here.slopes
                 if not astray:  # a search that makes no headway may have begun in the wrong place
-                    astray, following = True, min(following, self._recentred(fit), key=lambda place: place.size)
+                    astray, following = True, min(following, self._recentred(image), key=lambda place: place.size)
             here = following
         raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
 
@@ -134,13 +134,13 @@ class FreeDirections:
         """Return the number of flat directions that every loss of this kind has."""
         return self.basis.shape[1] if u.ndim == 2 else 0  # a constant added to every class changes nothing
 
-    def _recentred(self, fit: Samples) -> "_Here":
+    def _recentred(self, image: Samples) -> "_Here":
         """Return where u has the part along the free directions that is best at x = 0.
 
         That is a fair guess wherever the search began. Columns far from zero move predictions far along the free
         directions, and where losses are exponential Newton's method takes a step for each unit of the way back.
         """
-        return _Here.at(self, fit, self.origin - np.asarray(self.basis.T @ weigh(self.weights, fit)))
+        return _Here.at(self, image, self.origin - np.asarray(self.basis.T @ weigh(self.weights, image)))
 
     def _recedes(self, u: Samples) -> bool:
         """Return whether the search ended far out, where losses without a minimiser are all but flat."""
@@ -149,24 +149,24 @@ class FreeDirections:
         values = np.linalg.eigvalsh(np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights)))
         return bool(values[self._kernel(u)] < RECEDING * self.loss.smoothness_near(u))
 
-    def _rounding(self, fit: Samples, here: "_Here") -> float:
+    def _rounding(self, image: Samples, here: "_Here") -> float:
         """Return the level of rounding in `B' theta`, below which no step can do better.
 
         Rounding enters through the sum itself and through u, which moves theta by its curvature times as much.
         """
-        xp = array_namespace(fit)
-        level = noise_level(len(fit)) * self.largest
+        xp = array_namespace(image)
+        level = noise_level(len(image)) * self.largest
         total = float(xp.sum(xp.abs(here.theta)))
         if here.size <= level * total:
             return level * total
-        reach = xp.abs(fit) + xp.abs(here.u)
-        most = level * (total + self.loss.smoothness_near(here.u) * float(xp.sum(weigh(self.weights, reach))))
+        sizes = xp.abs(image) + xp.abs(here.u)
+        most = level * (total + self.loss.smoothness_near(here.u) * float(xp.sum(weigh(self.weights, sizes))))
         if here.size > most:  # far from it, whatever the curvature
             return most
         bend = weigh(self.weights, self.loss.curvature(here.u, self.y))
-        return level * (total + float(xp.sum(bend * reach)))
+        return level * (total + float(xp.sum(bend * sizes)))
 
-    def _newton_step(self, fit: Samples, here: "_Here") -> tuple["_Here", int]:
+    def _newton_step(self, image: Samples, here: "_Here") -> tuple["_Here", int]:
         """Return the point where the slope along Newton's direction has at least halved, and how many were tried."""
         values, vectors = np.linalg.eigh(np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights)))
         gradient = here.gradient.ravel()
@@ -178,8 +178,8 @@ class FreeDirections:
         else:
             direction = -vectors[:, bent] @ (along[bent] / values[bent])
         # where the losses are nearly flat the step is nearly infinite: hold it to the size of the predictions
-        reach = self.largest * float(np.abs(direction).sum())
-        direction *= min(1.0, 10 * (1 + here.farthest) / reach)
+        longest_move = self.largest * float(np.abs(direction).sum())
+        direction *= min(1.0, 10 * (1 + here.farthest) / longest_move)
         fall = -float(direction @ gradient)
         shortest, longest, step = 0.0, np.inf, 1.0
         following, tried = here, 0
@@ -187,7 +187,7 @@ class FreeDirections:
             look()
             tried += 1
             coordinates = here.coordinates + step * direction.reshape(here.coordinates.shape)
-            following = _Here.at(self, fit, coordinates)
+            following = _Here.at(self, image, coordinates)
             slope = float(direction @ following.gradient.ravel())
             if abs(slope) <= fall / 2:
                 break
@@ -225,9 +225,9 @@ class _Here:
         return self.farthest if math.isfinite(self.size) else math.inf
 
     @classmethod
-    def at(cls, free: FreeDirections, fit: Samples, coordinates: Array) -> "_Here":
-        xp: Any = array_namespace(fit)
-        u = fit + span(free.basis, xp.asarray(coordinates))
+    def at(cls, free: FreeDirections, image: Samples, coordinates: Array) -> "_Here":
+        xp: Any = array_namespace(image)
+        u = image + span(free.basis, xp.asarray(coordinates))
         slopes = free.loss.gradient(u, free.y)
         theta = weigh(free.weights, slopes)
         gradient = np.asarray(free.basis.T @ theta)

@@ -38,8 +38,8 @@ class View:
 class Point:
     """One state with its dual point; gap, dual point and radius are made together and travel together.
 
-    `theta` is dual feasible and `z = -A' theta`. It is the gradient at u, scaled by `factor` where the penalty asks for
-    that (`Linear`): the point is then not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`.
+    `theta` is dual feasible and `z = -A' theta`. It is the gradient at u, scaled by `dual_scale` where the penalty asks
+    for that (`Linear`): the point is then not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`.
     `rounding` estimates how far rounding may have moved the gap for given scores, `doubt` how far it may have moved
     `p . z` per unit of the norm of A p: estimates that keep plain floats out of trouble, not bounds.
     """
@@ -54,7 +54,7 @@ class Point:
     best: int
     sigma: float
     gap: float
-    factor: float
+    dual_scale: float
     rounding: float
     doubt: float
     stray: float
@@ -73,36 +73,40 @@ class Point:
             np.copyto(scores, -np.inf, where=~alive)
         penalty = problem.penalty
         # free directions do not count against theta, and taking them out first leaves less to cancel
-        centred = problem.seminorm.project(state.fit)
+        centred = problem.seminorm.project(state.image)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
         charge = penalty.value(state.mass)
-        factor, answer = 1.0, penalty.conjugate(sigma)
+        dual_scale, answer = 1.0, penalty.conjugate(sigma)
         if not (penalty.superlinear or answer < math.inf):
-            factor, answer = penalty.slope(0.0) / sigma, 0.0
-            theta, z, scores, sigma = factor * theta, factor * z, factor * scores, penalty.slope(0.0)
-            # F(u) + F*(factor theta) - factor u . theta, sample by sample: nothing cancels
-            apart = problem.loss.fenchel_young(u, factor * slopes, problem.targets)
+            dual_scale, answer = penalty.slope(0.0) / sigma, 0.0
+            theta, z, scores, sigma = dual_scale * theta, dual_scale * z, dual_scale * scores, penalty.slope(0.0)
+            # F(u) + F*(dual_scale theta) - dual_scale u . theta, sample by sample: nothing cancels
+            apart = problem.loss.fenchel_young(u, dual_scale * slopes, problem.targets)
             answer = float(array_namespace(u).sum(problem.weights * apart))
         gap = charge + answer + inner(centred, theta)
         noise = noise_level(len(u))
         norm = problem.seminorm.plain_norm
-        size = state.length if u is state.fit else state.length + norm(u)
+        size = state.length if u is state.image else state.length + norm(u)
         # rounding of u moves theta by at most M times as much
         blur = noise * size + state.drift
         doubt = noise * norm(slopes) + problem.loss.smoothness_near(u) * blur
-        rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.fit else norm(centred))
+        rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.image else norm(centred))
         lost = view.stray * norm(u)  # where free coefficients are so far from their best that u would halve
         if problem.free is not None and lost > rounding:
             lost = min(lost, problem.free.shortfall(u, view.stray))
         rounding += lost
-        if factor < 1:  # losses are evaluated, and rounding of u moves them as far as theta falls short of their slope
-            rounding += noise * problem.loss_value(u) + (1 - factor) * norm(slopes) * blur
+        if (
+            dual_scale < 1
+        ):  # losses are evaluated, and rounding of u moves them as far as theta falls short of their slope
+            rounding += noise * problem.loss_value(u) + (1 - dual_scale) * norm(slopes) * blur
         if gap < -rounding:  # it cannot be negative: so far off is rounding at least
             gap = rounding = -gap
         if not math.isnan(gap):
             gap = max(gap, 0.0)
-        return cls(problem, state, u, slopes, theta, z, scores, best, sigma, gap, factor, rounding, doubt, view.stray)
+        return cls(
+            problem, state, u, slopes, theta, z, scores, best, sigma, gap, dual_scale, rounding, doubt, view.stray
+        )
 
     def __repr__(self) -> str:
         return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"
@@ -115,7 +119,7 @@ class Point:
     @property
     def paired(self) -> bool:
         """Whether theta is the gradient at u itself."""
-        return self.factor == 1.0
+        return self.dual_scale == 1.0
 
     @property
     def dual(self) -> float:
@@ -125,8 +129,8 @@ class Point:
     @property
     def radius(self) -> float:
         """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, with room for rounding."""
-        reach = (1 if self.paired else 2) * (self.gap + self.uncertainty)
-        return math.sqrt(self._curvature(reach) * reach)
+        gap_bound = (1 if self.paired else 2) * (self.gap + self.uncertainty)
+        return math.sqrt(self._curvature(gap_bound) * gap_bound)
 
     @cached_property
     def uncertainty(self) -> float:
@@ -140,12 +144,14 @@ class Point:
         score = self.doubt * problem.widest + grain * float(problem.lengths.max())
         return self.rounding + size * score
 
-    def _curvature(self, reach: float) -> float:
+    def _curvature(self, gap_bound: float) -> float:
         """Return the largest curvature of the loss between here and the optimum."""
         problem = self.problem
         if problem.curvature < math.inf:
             return problem.curvature
-        return problem.loss.smoothness_towards(self.factor * self.slopes, problem.targets, problem.weights, reach)
+        return problem.loss.smoothness_towards(
+            self.dual_scale * self.slopes, problem.targets, problem.weights, gap_bound
+        )
 
     @cached_property
     def atom(self) -> Atom:
@@ -161,9 +167,9 @@ class Point:
     def under(self, problem: "Problem") -> "Point":
         """Return the point at the same state for a problem that differs in its penalty only: no product is needed."""
         if not problem.penalty.admits(self.state.mass):
-            state = problem.inside(self.state.x, self.state.fit, self.state.free, self.state.drift)
+            state = problem.inside(self.state.x, self.state.image, self.state.free, self.state.drift)
             return problem.at(state, problem.eligible)
-        view = View(self.state, self.u, self.slopes, self.theta / self.factor, self.z / self.factor, self.stray)
+        view = View(self.state, self.u, self.slopes, self.theta / self.dual_scale, self.z / self.dual_scale, self.stray)
         return Point.of(problem, view, problem.eligible)
 
     def restrict(self, problem: "Problem", rows: Index, blocks: Index) -> "Point":

@@ -189,14 +189,14 @@ class Problem:
             return self.inside(x, self.design.matvec(x[:0], slice(0, 0)), free)
         return self.inside(x, self.design.matvec(x), free)
 
-    def inside(self, x: Array, fit: Samples, free: Array, drift: float = 0.0) -> State:
+    def inside(self, x: Array, image: Samples, free: Array, drift: float = 0.0) -> State:
         """Return the state of coefficients with known predictions, shrunk where phi would be infinite."""
         mass = self.core.value(x)
         while not self.penalty.admits(mass) and math.isfinite(mass):
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
-            x, fit = shrink * x, shrink * fit
+            x, image = shrink * x, shrink * image
             mass = self.core.value(x)
-        return State(x, mass, fit, free, self.seminorm.plain_norm(fit), drift)
+        return State(x, mass, image, free, self.seminorm.plain_norm(image), drift)
 
     def free_coefficients(self, state: State) -> tuple[Array, Array, Array]:
         """Return the coefficients of the intercept (one row or none), of `free`, and of unpenalised columns of A."""
@@ -212,20 +212,20 @@ class Problem:
         with np.errstate(over="ignore", invalid="ignore"):
             return float(array_namespace(u).sum(self.weights * self.loss.value(u, self.targets)))
 
-    def predict(self, fit: Samples, free: Array) -> tuple[Array, Samples, Samples]:
-        """Return the best free coordinates for `A x = fit`, the predictions u there, and loss'(u)."""
+    def predict(self, image: Samples, free: Array) -> tuple[Array, Samples, Samples]:
+        """Return the best free coordinates for `A x = image`, the predictions u there, and loss'(u)."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.free is None:
-                return free, fit, self.loss.gradient(fit, self.targets)
-            return self.free.minimise(fit, free)
+                return free, image, self.loss.gradient(image, self.targets)
+            return self.free.minimise(image, free)
 
     def view(self, state: State) -> View:
         """Return what one product with A' shows."""
         with np.errstate(over="ignore", invalid="ignore"):
             try:
-                free, u, slopes = self.predict(state.fit, state.free)
+                free, u, slopes = self.predict(state.image, state.free)
             except UnsettledError:  # so far out that losses cannot be told apart: nothing is known there
-                free, u = state.free, np.nan * state.fit
+                free, u = state.free, np.nan * state.image
                 slopes = u
             # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z; the slopes
             # themselves stay as they are, inside the domain of the conjugate

@@ -7,16 +7,16 @@ from atomsieve.typing import Array, Samples
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Lifted coefficients x with their predictions `fit = A x`.
+    """Lifted coefficients x with their predictions `image = A x`.
 
     `mass >= kappa(x)` is what the penalty is charged for; `free` holds coordinates of the free directions, best at
-    the last point where they were looked for; `length` is the norm of `fit`, and `drift` estimates how far rounding has
+    the last point where they were looked for; `length` is the norm of `image`, and `drift` estimates how far rounding has
     moved it since it was computed from x.
     """
 
     x: Array
     mass: float
-    fit: Samples
+    image: Samples
     free: Array
     length: float
     drift: float

@@ -76,7 +76,7 @@ class Limits:
         negligible = point.problem.negligible
         return self.baseline <= negligible and point.objective <= negligible
 
-    def _above(self, point: Point, factor: float) -> bool:
+    def _above(self, point: Point, multiple: float) -> bool:
         """Return whether the objective exceeds a multiple of what it was at x = 0; the gap tells first, at no cost."""
-        ceiling = factor * self.baseline
+        ceiling = multiple * self.baseline
         return point.gap > ceiling - self.baseline and point.objective > ceiling

@@ -204,7 +204,7 @@ def first_state(problem: Problem, start: Any) -> State:
     if isinstance(start, Result) and start.problem.design is problem.design:
         state = start.point.state
         if state.x.shape == problem.shape:  # the same data: what x predicts is known
-            return problem.inside(state.x, state.fit, state.free, state.drift)
+            return problem.inside(state.x, state.image, state.free, state.drift)
     x = start.lifted if isinstance(start, Result) else as_floats(start, "start")
     if x.shape != problem.shape:
         raise ValueError(

@@ -119,7 +119,7 @@ class Columns:
         self.state, self.free = point.state, point.state.free
 
     def pull(self, spot: Spot) -> Array:
-        view = self.problem.view(replace(self.state, fit=spot.image, free=self.free))
+        view = self.problem.view(replace(self.state, image=spot.image, free=self.free))
         self.free = view.state.free
         return np.where(self.alive, view.z / self.unit, 0.0)
 
@@ -202,7 +202,7 @@ class Corrections:
         diagonal = np.where(alive & (stiffness > 0), stiffness, 1.0)
         blocks = Blocks(problem.core.labels(problem.shape), prices, problem.core.signs(problem.shape))
         ground, metric = Columns(point, unit), Metric(diagonal, blocks, problem.penalty, slope)
-        end = glide(ground, metric, Spot(state.x * unit, state.fit), GLIDE)
+        end = glide(ground, metric, Spot(state.x * unit, state.image), GLIDE)
         return problem.inside(end.x / unit, end.image, ground.free)
 
     def _newton(self, point: Point, frame: "Frame", enough: float) -> tuple[State, float]:
@@ -217,7 +217,7 @@ class Corrections:
             return point.state, 0.0
         entries, hessian = self.curvature.hessian(point, entries, largest_matrix(problem, frame.blocks.single))
         blocks, stiffness = frame.blocks.restrict(entries), frame.stiffness[entries]
-        gradient = -point.z.ravel()[entries] / (point.factor * unit)
+        gradient = -point.z.ravel()[entries] / (point.dual_scale * unit)
         factor = None
         if not problem.loss.quadratic:
             hessian = self._damp(hessian, stiffness)
@@ -247,7 +247,7 @@ class Corrections:
     @staticmethod
     def _near(point: Point, slope: float) -> Mask:
         """Return the support and the blocks that would join it, a limited number of them."""
-        sizes, scores = point.problem.core.sizes(point.state.x), point.scores / point.factor
+        sizes, scores = point.problem.core.sizes(point.state.x), point.scores / point.dual_scale
         support = int(np.count_nonzero(sizes))
         # within a ball weight costs nothing: a column along the free directions would take it all for nothing
         noise = point.doubt * point.problem.lengths if point.problem.penalty.limit < np.inf else 0.0
@@ -273,7 +273,7 @@ class Corrections:
         def slope(s: float) -> float:
             return slope_along(point, move, across, s) + toll
 
-        start = float(np.vdot(-point.z, change)) / point.factor + growth * problem.penalty.slope(state.mass) + toll
+        start = float(np.vdot(-point.z, change)) / point.dual_scale + growth * problem.penalty.slope(state.mass) + toll
         end = slope(1.0)
         if not start < 0:
             return state, 0.0

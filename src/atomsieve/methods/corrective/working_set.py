@@ -93,7 +93,7 @@ class RowSet:
         Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty.
         """
         x, mass = point.state.x, point.state.mass
-        slope = marginal_slope(point.problem.penalty, mass, float(np.vdot(x, point.z))) * point.factor
+        slope = marginal_slope(point.problem.penalty, mass, float(np.vdot(x, point.z))) * point.dual_scale
         outside = point.scores.copy()
         outside[self._blocks] = -np.inf
         self.complete = float(outside.max()) <= 2 * slope - point.sigma
@@ -102,7 +102,7 @@ class RowSet:
     def filled(self, point: Point) -> bool:
         held, support = len(self._blocks), int(np.count_nonzero(point.problem.core.sizes(point.state.x)))
         slope = marginal_slope(point.problem.penalty, point.state.mass, float(np.vdot(point.state.x, point.z)))
-        wanted = int(np.count_nonzero(point.scores / point.factor > slope)) - support
+        wanted = int(np.count_nonzero(point.scores / point.dual_scale > slope)) - support
         return 0 < FULL * held <= support and wanted > (MANY if point.problem.core.entrywise else SEVERAL) * held
 
 
@@ -141,7 +141,7 @@ class AtomSet:
         x = np.zeros(self.problem.shape)
         for atom, weight in zip(self.atoms, state.x, strict=True):
             atom.add_to(x, weight)
-        lifted = self.problem.inside(x, state.fit, state.free, state.drift)
+        lifted = self.problem.inside(x, state.image, state.free, state.drift)
         self.x = lifted.x
         return lifted
 
