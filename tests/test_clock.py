@@ -85,6 +85,17 @@ def test_time_limits_hold_in_line_searches_and_paths():
     assert len(found.results) < 100
 
 
+def test_an_interrupt_during_a_proof_ends_the_run_with_its_best_point(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("atomsieve.run.result.certify", interrupted)
+    problem = Problem(*data(60, 30), penalty=Linear(0.1))
+    result = solve(problem, until="decided")
+    assert result.status is Status.INTERRUPTED
+    assert result.objective < problem.baseline
+
+
 def test_what_was_found_before_the_time_was_up_is_kept():
     problem = Problem(*data(), penalty=Linear(1e-3))
     assert solve(problem, tol=1e-14, time_limit=0.5).objective < problem.baseline

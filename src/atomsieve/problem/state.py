@@ -10,8 +10,8 @@ class State:
     """Lifted coefficients x with their predictions `image = A x`.
 
     `mass >= kappa(x)` is what the penalty is charged for; `free` holds coordinates of the free directions, best at
-    the last point where they were looked for; `length` is the norm of `image`, and `drift` estimates how far rounding has
-    moved it since it was computed from x.
+    the last point where they were looked for; `length` is the norm of `image`, and `drift` estimates how far rounding
+    has moved it since it was computed from x.
     """
 
     x: Array

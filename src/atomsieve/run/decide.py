@@ -42,10 +42,12 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
                 expected = _expected(certificate, result)
                 if expected.all():
                     certificate, expected = result.certificate(), expected[:0]
-            if expected.any():
+            if expected.any() and result.status in ENDED:
                 certificate = min(result.certificate(), certificate, key=lambda proof: int(proof.undecided.sum()))
     except TimeUp:
         return replace(result, status=Status.TIME_LIMIT)
+    except KeyboardInterrupt:
+        return replace(result, status=Status.INTERRUPTED)
     reached = result.status is Status.CONVERGED or asked.reached(result.point)
     status = _verdict(certificate) if reached and result.status in ENDED else result.status  # which says why it is not
     return replace(result, status=status, known=certificate)
