@@ -90,7 +90,7 @@ def test_an_interrupt_during_a_proof_ends_the_run_with_its_best_point(monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr("atomsieve.run.result.certify", interrupted)
-    problem = Problem(*data(60, 30), penalty=Linear(0.1))
+    problem = Problem(*data(60, 60), penalty=Linear(0.1))
     result = solve(problem, until="decided")
     assert result.status is Status.INTERRUPTED
     assert result.objective < problem.baseline

@@ -41,6 +41,12 @@ UNSETTLED = (
     "out of scale. Rescale y and `free` to moderate size."
 )
 
+SHIFTS = 5
+"""How often targets are moved towards the least losses; each time gains as many digits as a float has."""
+
+SHARP = 1e-10
+"""Rounding of predictions at x = 0, as a part of the largest slope, that is small enough."""
+
 FLAT_BEYOND = 1e3
 """Predictions beyond which losses that are not quadratic are as good as flat: a search begins nearer if it can."""
 
@@ -82,16 +88,26 @@ class FreeDirections:
         """
         xp = array_namespace(columns)
         basis, transform = orthonormal(np.asarray(columns), np.asarray(weights))
-        shift = np.zeros((columns.shape[1], *outputs))
+        zeros = np.zeros((transform.shape[1], *outputs))
+        free = cls(loss, y, weights, xp.asarray(basis), transform, np.zeros((columns.shape[1], *outputs)), zeros)
         if loss.translates:
-            shift = transform @ (basis.T @ weigh(weights, y))
-            y = _less(y, columns, shift)
-        free = cls(loss, y, weights, xp.asarray(basis), transform, shift, np.zeros((transform.shape[1], *outputs)))
-        origin, u, slopes = free.minimise(xp.zeros((len(y), *outputs)), free.origin)
+            free = free._shifted(y, columns, basis.T @ weigh(weights, y))
+        nothing = xp.zeros((len(y), *outputs))
+        origin, u, slopes = free.minimise(nothing, zeros)
+        for _ in range(SHIFTS):  # outliers have drawn the mean away from where the losses are least
+            if not loss.translates or EPS * float(xp.max(xp.abs(u))) <= SHARP * float(xp.max(xp.abs(slopes))):
+                break
+            free = free._shifted(y, columns, origin)
+            origin, u, slopes = free.minimise(nothing, zeros)
         if free._recedes(u):
             raise ValueError(SEPARATED)
         floor = EPS**2 * free.largest * float(xp.sum(xp.abs(weigh(weights, slopes))))
         return replace(free, origin=origin, floor=floor)
+
+    def _shifted(self, y: Samples, columns: Samples, coordinates: Array) -> Self:
+        """Return the same directions with more of the stated targets y taken out of them."""
+        shift = self.shift + self.transform @ coordinates
+        return replace(self, shift=shift, y=_less(y, columns, shift))
 
     @cached_property
     def largest(self) -> float:
