@@ -18,6 +18,7 @@ from atomsieve.run.result import Result
 from atomsieve.run.solve import solve
 from atomsieve.run.status import Status
 from atomsieve.run.trace import Progress, Trace
+from atomsieve.screening import Rule
 from atomsieve.standalone.predict import SavedModel, load_model
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ __all__ = [
     "Problem",
     "Progress",
     "Result",
+    "Rule",
     "SavedModel",
     "Scaled",
     "ShortStep",

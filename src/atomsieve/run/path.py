@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.intake.arguments import as_floats, is_number, is_whole, require_piece, shown
-from atomsieve.methods import Corrective
+from atomsieve.methods import Corrective, Method
 from atomsieve.numerics.threads import one_thread
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.problem import Problem
@@ -21,7 +21,7 @@ from atomsieve.run.limits import Limits
 from atomsieve.run.result import Result
 from atomsieve.run.solve import Callback, check_callbacks, run, solve
 from atomsieve.run.status import Status
-from atomsieve.screening import RULES
+from atomsieve.screening import Rule, rules_for
 from atomsieve.typing import Array
 
 if TYPE_CHECKING:
@@ -108,12 +108,13 @@ def path(
     problem: Problem,
     slopes: Any = None,
     *,
+    method: Method | None = None,
     n: int = 100,
     ratio: float | None = None,
     tol: float = 1e-6,
     max_iter: int | None = None,
     time_limit: float | None = None,
-    screening: str = "auto",
+    screening: str | Rule = "auto",
     callbacks: Iterable[Callback] = (),
 ) -> Path:
     """Solve a problem for `Linear` at many slopes, each from the solution before it.
@@ -126,6 +127,8 @@ def path(
         Strengths of `Linear`. By default n of them, in geometric progression from the critical slope, at which x = 0
         just about solves the problem, down to `ratio` times that; the first is a hair above it (about 1e-9 of it), so
         that a certificate proves every coefficient zero there.
+    method : Method, optional
+        `Corrective()` by default; it must be able to solve `Linear`.
     n : int
         Number of slopes, where none are given.
     ratio : float, optional
@@ -146,9 +149,9 @@ def path(
            [2.25, 1.25, 0.  ]]))
     """
     require_piece("problem", problem, Problem)
-    if not (isinstance(screening, str) and screening in RULES):
-        raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
-    callbacks, method = check_callbacks(callbacks), Corrective()
+    callbacks, method = check_callbacks(callbacks), Corrective() if method is None else method
+    require_piece("method", method, Method)
+    method.check(problem.at_penalty(Linear(1.0)))
     falling = _slopes(problem, problem.origin.sigma, slopes, n, ratio)
     limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
     results = list(walk(problem, falling, limits, method=method, screening=screening, callbacks=callbacks))
@@ -160,15 +163,16 @@ def walk(
     slopes: Iterable[float],
     limits: Limits,
     *,
-    method: Corrective,
-    screening: str = "auto",
+    method: Method,
+    screening: str | Rule = "auto",
     callbacks: Sequence[Callback] = (),
 ) -> Iterator[Result]:
     """Yield the results along a path one by one, so that nobody need keep them all; end early where a run does."""
-    stepper, point = method.begin(problem, limits), problem.origin
+    new_rule, point = rules_for(screening), problem.origin
+    stepper = method.begin(problem, limits)
     for slope in slopes:
         here = problem.at_penalty(Linear(float(slope)))
-        result = run(here, stepper, limits, RULES[screening](), point.under(here), callbacks=callbacks, relay=True)
+        result = run(here, stepper, limits, new_rule(), point.under(here), callbacks=callbacks, relay=True)
         point = result.point
         yield result
         if result.status in (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED):

@@ -20,7 +20,7 @@ from atomsieve.run.progress import ProgressLine
 from atomsieve.run.result import Result
 from atomsieve.run.status import Status
 from atomsieve.run.trace import Progress, Trace
-from atomsieve.screening import RULES, Rule, Sieve
+from atomsieve.screening import Rule, Sieve, rules_for
 from atomsieve.typing import Index
 
 GRACE = 0.1
@@ -37,7 +37,7 @@ def solve(
     tol: float = 1e-6,
     max_iter: int | None = None,
     time_limit: float | None = None,
-    screening: str = "auto",
+    screening: str | Rule = "auto",
     start: Any = None,
     callbacks: Iterable[Callback] = (),
     trace: bool = False,
@@ -57,8 +57,9 @@ def solve(
         Number of steps; the method's own limit by default.
     time_limit : float, optional
         Seconds.
-    screening : "auto", "paper" or "off"
-        The strongest safe rule, the paper's, or none.
+    screening : "auto", "paper", "off" or Rule
+        The strongest safe rule, the paper's, none, or an object with `keep(point)`, which returns the blocks that may
+        still carry weight.
     start : array or Result, optional
         Where to start: coefficients, or the result of a similar problem.
     callbacks : callables
@@ -82,8 +83,7 @@ def solve(
     require_piece("method", method, Method)
     method.check(problem)
     limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
-    if not (isinstance(screening, str) and screening in RULES):
-        raise ValueError(f"screening must be one of {', '.join(map(repr, RULES))}, got {screening!r}.")
+    new_rule = rules_for(screening)
     callbacks = check_callbacks(callbacks)
     if until not in (None, "decided"):
         raise ValueError(f'until must be None or "decided", got {until!r}.')
@@ -94,8 +94,8 @@ def solve(
             first = problem.origin
 
     def go(first: Point, limits: Limits) -> Result:
-        stepper, rule = method.begin(problem, limits), RULES[screening]()
-        return run(problem, stepper, limits, rule, first, callbacks=callbacks, trace=trace)
+        stepper = method.begin(problem, limits)
+        return run(problem, stepper, limits, new_rule(), first, callbacks=callbacks, trace=trace)
 
     return go(first, limits) if until is None else decide(go, first, limits)
 

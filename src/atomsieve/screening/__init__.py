@@ -1,6 +1,6 @@
 """Screening: which blocks of atoms can be in no optimal decomposition."""
 
-from atomsieve.screening.rules import RULES, Rule
+from atomsieve.screening.rules import Rule, rules_for
 from atomsieve.screening.sieve import Sieve
 
-__all__ = ["RULES", "Rule", "Sieve"]
+__all__ = ["Rule", "Sieve", "rules_for"]

@@ -4,6 +4,7 @@ All rest on one fact: the optimal dual point lies within `radius` of the current
 score is too far below the best cannot be among the best at the optimum.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -71,3 +72,13 @@ class KeepAll:
 
 
 RULES: dict[str, type[Rule]] = {"auto": PairwiseRule, "paper": PaperRule, "off": KeepAll}
+
+
+def rules_for(screening: str | Rule) -> Callable[[], Rule]:
+    """Return what makes the rule of a run: one by name is new for each run, one of the user's is used as it is."""
+    if isinstance(screening, str) and screening in RULES:
+        return RULES[screening]
+    if callable(getattr(screening, "keep", None)) and not isinstance(screening, (str, type)):
+        return lambda: screening
+    names = ", ".join(map(repr, RULES))
+    raise ValueError(f"screening must be one of {names}, or a rule with keep(point), got {screening!r}.")
