@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from atomsieve import CertifiedLasso, Linear, Problem, files, save_model, solve
+from atomsieve import CertifiedLasso, Linear, Problem, save_model, solve
+from atomsieve.intake import files
 from atomsieve.intake.files import write_text
 
 OLD, NEW = "the old content\n", "the new content\n"

@@ -23,7 +23,7 @@ from atomsieve import (
     Squared,
     solve,
 )
-from atomsieve.methods import corrective
+from atomsieve.methods.corrective import method
 from atomsieve.methods.corrective.blocks import Blocks
 from atomsieve.run.limits import Limits
 
@@ -93,8 +93,8 @@ def test_working_sets_that_fill_up_lead_to_a_glide(monkeypatch):
     X = sparse.random(3000, 6000, 2e-3, format="csc", random_state=rng, data_rvs=rng.standard_normal)
     problem = Problem(X, rng.standard_normal(3000))
     problem = problem.at_penalty(Linear(0.15 * problem.origin.sigma))
-    glided, steps = [], corrective.glide
-    monkeypatch.setattr(corrective, "glide", lambda *given: glided.append(1) or steps(*given))
+    glided, steps = [], method.glide
+    monkeypatch.setattr(method, "glide", lambda *given: glided.append(1) or steps(*given))
     result = solve(problem, tol=1e-8)
     assert len(glided) == 1
     assert result.status.name == "CONVERGED"
@@ -112,8 +112,8 @@ def test_groups_that_fill_a_working_set_lead_to_a_glide(monkeypatch, loss, penal
     problem = Problem(X, targets, loss=loss, gauge=Group(np.arange(1200) // 3))
     slope = 0.05 * problem.origin.sigma
     mass = solve(problem.at_penalty(Linear(slope)), tol=1e-9).point.state.mass
-    glided, steps = [], corrective.glide
-    monkeypatch.setattr(corrective, "glide", lambda *given: glided.append(1) or steps(*given))
+    glided, steps = [], method.glide
+    monkeypatch.setattr(method, "glide", lambda *given: glided.append(1) or steps(*given))
     result = solve(problem.at_penalty(penalty(slope if penalty is Linear else slope / mass)), tol=1e-8)
     assert len(glided) == 1
     assert result.converged

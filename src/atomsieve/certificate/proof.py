@@ -14,7 +14,7 @@ from atomsieve.numerics.enclosures import Enclosure, dots, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
-SLACK = 1 + 2.0**-20
+SLACK = 1 + 2.0**-9
 """Claims are made with a gap larger by this factor, and a value less certain by as much of the gap, so that a checker
 with bounds of its own need not be as sharp."""
 

@@ -45,9 +45,14 @@ class Multinomial(Loss):
         return int(array_namespace(y).max(y)) + 1
 
     def value(self, u: Samples, y: Samples) -> Samples:
+        # log(sum exp(v)) with v = u - u[label]; where the label leads, the others are small beside its 1
         xp = array_namespace(u)
-        top = xp.max(u, axis=1, keepdims=True)
-        return top[:, 0] + xp.log(xp.sum(xp.exp(u - top), axis=1)) - xp.sum(self._labels(u, y) * u, axis=1)
+        label = self._labels(u, y)
+        v = u - xp.sum(label * u, axis=1, keepdims=True)
+        top = xp.max(v, axis=1, keepdims=True)
+        far = xp.sum(xp.exp(v - top), axis=1)
+        others = xp.sum(xp.exp(v - top) * (1 - label), axis=1)
+        return xp.where(top[:, 0] > 0, top[:, 0] + xp.log(far), xp.log1p(others))
 
     def gradient(self, u: Samples, y: Samples) -> Samples:
         # q - 1 at the label, without cancellation: minus the probability of all other classes

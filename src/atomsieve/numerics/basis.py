@@ -14,7 +14,7 @@ from atomsieve.typing import Array
 NEARLY = 1e-4
 """Part of a column that is new, below which it is found in twice the precision."""
 
-NOTHING = 2.0**-90
+NOTHING = 2.0**-98
 """Part of a column that is new, below which the column is a combination of others as far as anybody can tell."""
 
 REDUCTIONS = 20
@@ -52,7 +52,7 @@ def combination(columns: Array, shares: Array) -> Array:
 
 def _powers_of_two(sizes: Array) -> Array:
     """Return powers of two near one over each size: scaling by them rounds nothing."""
-    return np.asarray(2.0 ** -np.round(np.log2(np.where(sizes > 0, sizes, 1.0))))
+    return np.asarray(2.0 ** np.clip(-np.round(np.log2(np.where(sizes > 0, sizes, 1.0))), -1000, 1000))
 
 
 def _straightened(basis: Array, transform: Array, root: Array) -> tuple[Array, Array]:

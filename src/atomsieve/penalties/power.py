@@ -44,7 +44,7 @@ class Power(Penalty):
     def value(self, s: float) -> float:
         if self.p == math.inf:
             return 0.0 if s <= 1 else math.inf
-        return self.strength * power(s, self.p) / self.p
+        return s * self.slope(s) / self.p  # its own power would leave the range of doubles sooner
 
     def slope(self, s: float) -> float:
         if self.p == math.inf:
@@ -59,7 +59,7 @@ class Power(Penalty):
         return self.strength * (self.p - 1) * power(s, self.p - 2)
 
     def conjugate(self, t: float) -> float:
-        return t if self.p == math.inf else self.strength * power(t / self.strength, self._dual) / self._dual
+        return t if self.p == math.inf else t * self.argmax(t) / self._dual
 
     def argmax(self, t: float) -> float:
         return 1.0 if self.p == math.inf else power(t / self.strength, self._dual - 1)

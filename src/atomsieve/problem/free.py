@@ -101,7 +101,7 @@ class FreeDirections:
             origin, u, slopes = free.minimise(nothing, zeros)
         if free._recedes(u):
             raise ValueError(SEPARATED)
-        floor = EPS**2 * free.largest * float(xp.sum(xp.abs(weigh(weights, slopes))))
+        floor = EPS**2 * free._sum(xp.abs(weigh(weights, slopes)))
         return replace(free, origin=origin, floor=floor)
 
     def _shifted(self, y: Samples, columns: Samples, coordinates: Array) -> Self:
@@ -171,16 +171,26 @@ class FreeDirections:
         Rounding enters through the sum itself and through u, which moves theta by its curvature times as much.
         """
         xp = array_namespace(image)
-        level = noise_level(len(image)) * self.largest
-        total = float(xp.sum(xp.abs(here.theta)))
-        if here.size <= level * total:
-            return level * total
+        noise = noise_level(len(image))
+        level = noise * self._sum(xp.abs(here.theta))
+        if here.size <= level:
+            return level
         sizes = xp.abs(image) + xp.abs(here.u)
-        most = level * (total + self.loss.smoothness_near(here.u) * float(xp.sum(weigh(self.weights, sizes))))
+        most = level + noise * self.loss.smoothness_near(here.u) * self._sum(weigh(self.weights, sizes))
         if here.size > most:  # far from it, whatever the curvature
             return most
-        bend = weigh(self.weights, self.loss.curvature(here.u, self.y))
-        return level * (total + float(xp.sum(bend * sizes)))
+        return level + noise * self._sum(weigh(self.weights, self.loss.curvature(here.u, self.y)) * sizes)
+
+    def _sum(self, sizes: Samples) -> float:
+        """Return the sum of `abs(basis)' sizes`: what a product with the basis adds up, at most."""
+        xp = array_namespace(sizes)
+        return float(xp.sum(self._spans * (sizes if sizes.ndim == 1 else xp.sum(sizes, axis=1))))
+
+    @cached_property
+    def _spans(self) -> Samples:
+        """The sum of absolute values in each row of the basis."""
+        xp = array_namespace(self.basis)
+        return xp.sum(xp.abs(self.basis), axis=1)
 
     def _newton_step(self, image: Samples, here: "_Here") -> tuple["_Here", int]:
         """Return the point where the slope along Newton's direction has at least halved, and how many were tried."""

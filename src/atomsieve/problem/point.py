@@ -92,10 +92,8 @@ class Point:
         blur = noise * size + state.drift
         doubt = noise * norm(slopes) + problem.loss.smoothness_near(u) * blur
         rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.image else norm(centred))
-        lost = view.stray * norm(u)  # where free coefficients are so far from their best that u would halve
-        if problem.free is not None and lost > rounding:
-            lost = min(lost, problem.free.shortfall(u, view.stray))
-        rounding += lost
+        if view.stray > 0:
+            rounding += problem.shortfall(u, view.stray, rounding)
         if (
             dual_scale < 1
         ):  # losses are evaluated, and rounding of u moves them as far as theta falls short of their slope
@@ -135,14 +133,24 @@ class Point:
     @cached_property
     def uncertainty(self) -> float:
         """How far rounding may have moved the gap, that of the best score included: an estimate."""
-        problem = self.problem
-        # phi* is as steep as the size that attains it; a dual point that is scaled costs as much as x has mass
-        size = problem.penalty.argmax(self.sigma) if self.paired and problem.penalty.superlinear else self.state.mass
-        # the slopes are in doubt across the free directions only, the product with A' along them as well
+        problem, penalty = self.problem, self.problem.penalty
         with np.errstate(over="ignore", invalid="ignore"):
+            # the slopes are in doubt across the free directions only, the product with A' along them as well
             grain = noise_level(len(self.u)) * problem.seminorm.plain_norm(self.slopes)
-        score = self.doubt * problem.widest + grain * float(problem.lengths.max())
-        return self.rounding + size * score
+            highest = self.sigma + self.doubt * problem.widest + grain * float(problem.lengths.max())
+            if penalty.superlinear:
+                return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
+            if not highest > penalty.slope(0.0):
+                return self.rounding
+            scale = penalty.slope(0.0) / highest
+            # the dual point might have to be scaled further
+            apart = self._apart(scale * self.dual_scale) - (0.0 if self.paired else self._apart(self.dual_scale))
+            return self.rounding + max(apart, 0.0) + (1 - scale) * abs(float(np.vdot(self.state.x, self.z)))
+
+    def _apart(self, scale: float) -> float:
+        """Return `F(u) + F*(scale theta) - scale u . theta`, theta being the gradient at u."""
+        terms = self.problem.loss.fenchel_young(self.u, scale * self.slopes, self.problem.targets)
+        return float(array_namespace(self.u).sum(self.problem.weights * terms))
 
     def _curvature(self, gap_bound: float) -> float:
         """Return the largest curvature of the loss between here and the optimum."""

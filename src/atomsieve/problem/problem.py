@@ -101,8 +101,6 @@ class Problem:
             self._origin = self.view(self.state())
             origin = Point.of(self, self._origin, self.eligible)
             error = noise_level(len(self.y)) * self.seminorm.plain_norm(origin.u)
-            if self.free is not None and loss.translates:  # targets that free directions explain up to rounding
-                error += (1 + columns.shape[1]) * EPS * self.seminorm.plain_norm(self.y)
         self.baseline = origin.objective
         """The objective at x = 0, free directions at their best: the scale of every tolerance."""
         self.negligible = loss.smoothness_near(origin.u) * error * error
@@ -218,6 +216,17 @@ class Problem:
             if self.free is None:
                 return free, image, self.loss.gradient(image, self.targets)
             return self.free.minimise(image, free)
+
+    def shortfall(self, u: Samples, stray: float, enough: float) -> float:
+        """Return how much lower the losses may be at better free coefficients; a bound below `enough` will do.
+
+        Their slope is `stray`. The best u may be as far away as u is from 0, or as a step of that slope is long.
+        """
+        assert self.free is not None  # noqa: S101 -- else nothing strays
+        curvature = self.loss.smoothness_near(u)
+        farthest = max(self.seminorm.plain_norm(u), stray / curvature if curvature > 0 else math.inf)
+        lost = stray * farthest
+        return lost if lost <= enough else min(lost, self.free.shortfall(u, stray))
 
     def view(self, state: State) -> View:
         """Return what one product with A' shows."""

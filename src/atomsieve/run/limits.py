@@ -13,6 +13,9 @@ from atomsieve.run.trace import Progress
 HOPELESS = 1e10
 """Multiple of the objective at x = 0 beyond which a run without a convergence theorem is given up."""
 
+UNLIKELY = 16
+"""How many times smaller the error of the scores mostly is than the estimate of it, which lets all roundings add up."""
+
 BLURRED = 1000
 """Multiple of the rounding of the gap up to which rounding in a method's own steps may be what holds it."""
 
@@ -49,8 +52,11 @@ class Limits:
         return self.started + self.time
 
     def reached(self, point: Point) -> bool:
-        """Return whether the gap is within the tolerance; it is known up to rounding, so that this must be as well."""
-        return max(point.gap, point.rounding) <= self.gap
+        """Return whether the gap is within the tolerance; it is known up to rounding, so that this must be as well.
+
+        The uncertainty of the scores counts as far as it is likely: many roundings hardly ever add up.
+        """
+        return max(point.gap, point.rounding) <= self.gap and point.uncertainty <= UNLIKELY * self.gap
 
     def status(self, progress: Progress) -> Status | None:
         """Return why the run ends here, None where it goes on."""

@@ -785,9 +785,19 @@ class Checker:
         """Raise Refused at the first claim that does not follow."""
         self._evaluate()
         self._values()
-        self._curvature()
-        self._zeros()
-        self._ranges()
+        before, refusals = self.checked, []
+        for dual in self.duals:
+            self.shrink, self.reach, self.scores = dual
+            self.checked = before
+            try:
+                self._curvature()
+                self._zeros()
+                self._ranges()
+            except Refused as refusal:
+                refusals.append(refusal)
+            else:
+                return
+        raise refusals[0]
 
     def _claim(self, holds: bool, sentence: str) -> None:
         self.checked += 1
@@ -882,16 +892,11 @@ class Checker:
             gap = self.objective + sum(dual, arb(0))
             self.scores = {g: score * self.shrink for g, score in self.scores.items()}
         self.gap = _positive(arb(gap.upper()))
-        self.reach = factor * self.gap
-        self._compare_with_zero()
-
-    def _compare_with_zero(self) -> None:
-        """GAP with k = 0: the objective itself, where that is less."""
-        most = arb(self.objective.upper())
+        self.duals: list[tuple[arb, arb, dict[int, arb]]] = [(self.shrink, factor * self.gap, self.scores)]
+        most = arb(self.objective.upper())  # GAP with k = 0: the objective itself
+        if 2 * most < factor * self.gap:
+            self.duals.append((arb(0), 2 * most, dict.fromkeys(self.scores, arb(0))))
         self.gap = most if most < self.gap else self.gap
-        if 2 * most < self.reach:
-            self.shrink, self.reach = arb(0), 2 * most
-            self.scores = dict.fromkeys(self.scores, arb(0))
 
     def _block_scores(self) -> dict[int, arb]:
         """Return the score of every block with a price."""

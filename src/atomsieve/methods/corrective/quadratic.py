@@ -348,7 +348,7 @@ class Model:
         Differences are taken before sums, so that the last digits of a change far smaller than the values are right.
         """
         penalty, blocks = self.penalty, self.blocks
-        masses = here.normals @ targets if blocks.single else blocks.masses(targets)
+        masses = np.maximum(here.normals @ targets, 0.0) if blocks.single else blocks.masses(targets)
         if penalty.limit < np.inf:
             for k in np.flatnonzero(masses >= penalty.limit):
                 targets[:, k] = self._inside(targets[:, k])
