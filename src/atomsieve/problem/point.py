@@ -136,8 +136,11 @@ class Point:
         problem, penalty = self.problem, self.problem.penalty
         with np.errstate(over="ignore", invalid="ignore"):
             # the slopes are in doubt across the free directions only, the product with A' along them as well
-            grain = noise_level(len(self.u)) * problem.seminorm.plain_norm(self.slopes)
-            highest = self.sigma + self.doubt * problem.widest + grain * float(problem.lengths.max())
+            noise, norm, xp = noise_level(len(self.u)), problem.seminorm.plain_norm, array_namespace(self.u)
+            bend = problem.loss.curvature(self.u, problem.targets) * (xp.abs(self.state.image) + xp.abs(self.u))
+            grain = noise * norm(self.slopes)
+            blur = min(grain + noise * norm(bend) + problem.loss.smoothness_near(self.u) * self.state.drift, self.doubt)
+            highest = self.sigma + blur * problem.widest + grain * float(problem.lengths.max())
             if penalty.superlinear:
                 return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
             if not highest > penalty.slope(0.0):
