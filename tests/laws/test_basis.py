@@ -59,3 +59,12 @@ def test_combinations_are_right_to_the_last_digits(seed):
         exact = sum(Fraction(a) * Fraction(b) for a, b in zip(row.tolist(), shares.tolist(), strict=True))
         size = sum(abs(Fraction(a) * Fraction(b)) for a, b in zip(row.tolist(), shares.tolist(), strict=True))
         assert abs(Fraction(float(value)) - exact) <= abs(exact) * 2**-50 + size * 2**-95
+
+
+@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 6))
+def test_there_are_no_more_directions_than_samples(seed, n, count):
+    rng = np.random.default_rng(seed)
+    columns = rng.standard_normal((n, 1)) * (1 + 10.0 ** rng.uniform(-30, 0, count) * rng.standard_normal((n, count)))
+    basis, _ = orthonormal(columns, np.full(n, 1 / n))
+    assert basis.shape[1] <= min(n, count)
+    np.testing.assert_allclose(gram(basis, np.full(n, 1 / n)), np.eye(basis.shape[1]), atol=1e-12)

@@ -37,6 +37,8 @@ def orthonormal(columns: Array, weights: Array) -> tuple[Array, Array]:
     transform[order[:sure]] = linalg.solve_triangular(triangle[:sure, :sure], np.eye(sure))
     basis, transform = _straightened(scaled @ transform, transform, root)
     for j in order[sure:]:
+        if basis.shape[1] == len(columns):  # there are no other directions
+            break
         rest, shares = _reduced(scaled, int(j), basis, transform, weights)
         length = float(np.sqrt(np.sum(weights * rest * rest)))
         if length > NOTHING:
