@@ -20,7 +20,7 @@ from atomsieve.estimators.strengths import StrengthRule, through
 from atomsieve.estimators.study import Pieces, Solution, Study, Targets
 from atomsieve.estimators.verdicts import Verdicts, support_table
 from atomsieve.gauges import Gauge
-from atomsieve.losses import Loss, Poisson
+from atomsieve.losses import Loss
 from atomsieve.methods import Method
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.problem import Problem
@@ -293,7 +293,7 @@ class SparseModel(PieceParams):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.positive_only = isinstance(getattr(self, "loss", None), Poisson)
+        tags.target_tags.positive_only = getattr(getattr(self, "loss", None), "targets", None) == "counts"
         return tags
 
 

@@ -1,6 +1,5 @@
 """Classifiers: any loss, gauge and penalty; and a drop-in for scikit-learn's LogisticRegression with an l1 penalty."""
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from atomsieve.estimators.pieces import ByFactors, ByPieces, linear
 from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.estimators.study import Study, Targets
 from atomsieve.gauges import Gauge
-from atomsieve.losses import Huber, Logistic, Loss, Multinomial, Poisson, Squared
+from atomsieve.losses import Logistic, Loss, Multinomial
 from atomsieve.methods import Method
 from atomsieve.penalties import Penalty
 from atomsieve.piece import Piece
@@ -50,7 +49,7 @@ class Classification(ClassifierMixin, SparseModel):
             with np.errstate(divide="ignore", invalid="ignore"):  # a class without weight is nobody's
                 balance = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=weights)
             factors = np.where(np.isfinite(balance), balance, 0.0)[codes]
-        if isinstance(self._loss(classes), Multinomial):
+        if self._loss(classes).targets == "classes":
             return Targets([codes], classes, factors)
         positive = range(1, 2) if len(classes) == 2 else range(len(classes))
         return Targets([np.where(codes == k, 1.0, -1.0) for k in positive], classes, factors)
@@ -77,7 +76,7 @@ class Classification(ClassifierMixin, SparseModel):
         """Return the probability of each class; for one against the rest, their single ones made to sum to 1."""
         scores, loss = self._linear(X), self._pieces.loss
         likely: Array = loss.mean(scores)
-        if isinstance(loss, Multinomial):
+        if loss.targets == "classes":
             return likely
         if likely.shape[1] == 1:
             return np.hstack([loss.mean(-scores), likely])
@@ -312,9 +311,9 @@ def for_classes(loss: Loss | None, classes: Array | None) -> Loss:
     count = 2 if classes is None else len(classes)
     if loss is None:
         loss = Multinomial() if count > 2 else Logistic()
-    if isinstance(loss, (Squared, Huber, Poisson)):
+    if loss.targets not in ("signs", "classes"):
         raise TypeError(f"{loss!r} is a loss for numbers: take GaugeRegressor.")
-    return replace(loss, classes=count) if isinstance(loss, Multinomial) else loss
+    return loss.with_params(classes=count) if loss.targets == "classes" else loss
 
 
 def require_l1(penalty: Any, ratio: Any) -> None:

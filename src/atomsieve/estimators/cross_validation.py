@@ -228,7 +228,7 @@ class ChosenStrength(CrossValidated, ByPieces):
 
     def _axis(self) -> tuple[Array, str]:
         shape = self.penalties_[0]
-        return self.strengths_, f"{'radius' if hasattr(shape, 'radius') else 'strength'} of {type(shape).__name__}"
+        return self.strengths_, f"{shape.main} of {type(shape).__name__}"
 
 
 def held_out(model: CrossValidated, study: Study, candidates: Sequence[Penalty], trial: Trial, number: int) -> Fold:
@@ -335,8 +335,8 @@ def pick(mean: Array, error: Array, rule: str) -> int:
 
 
 def main_parameter(penalty: Penalty) -> float:
-    """Return the parameter that `Penalty.at` sets: the radius, where there is one, else the strength."""
-    return float(getattr(penalty, "radius", None) or getattr(penalty, "strength"))  # noqa: B009
+    """Return the value of the parameter that `Penalty.at` sets."""
+    return float(getattr(penalty, penalty.main))
 
 
 def _common(shape: Penalty, row: Sequence[Result]) -> Penalty | None:

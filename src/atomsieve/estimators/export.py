@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.estimators.base import SparseModel
 from atomsieve.intake.files import write_text
-from atomsieve.losses import Logistic, Multinomial, Poisson
 from atomsieve.standalone.predict import FORMAT, VERSION
 
 
@@ -41,13 +40,9 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 def _inverse_link(estimator: SparseModel, classes: Any) -> str:
     loss = estimator._pieces.loss
-    if isinstance(loss, Multinomial):
-        return "softmax"
-    if isinstance(loss, Logistic):
-        return "logistic"
-    if isinstance(loss, Poisson):
-        return "exp"
-    return "identity" if classes is None else "sign"
+    if loss.inverse_link is None:
+        raise TypeError(f"save_model: the mean of {loss!r} is not known to the stand-alone predictor.")
+    return "sign" if classes is not None and loss.inverse_link == "identity" else loss.inverse_link
 
 
 def _plain_type(classes: Any) -> str:

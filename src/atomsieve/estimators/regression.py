@@ -9,7 +9,7 @@ from atomsieve.estimators.pieces import ByFactors, ByPieces, linear
 from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.estimators.study import Study, Targets
 from atomsieve.gauges import Gauge
-from atomsieve.losses import Logistic, Loss, Multinomial, Squared, SquaredHinge
+from atomsieve.losses import Loss, Squared
 from atomsieve.methods import Method
 from atomsieve.penalties import Penalty
 from atomsieve.typing import Array
@@ -20,7 +20,7 @@ class Regression(RegressorMixin, SparseModel):
 
     def _targets(self, y: Any, classes: Array | None, weights: Array | None) -> Targets:  # noqa: ARG002
         loss = self._loss(None)
-        if isinstance(loss, (Logistic, SquaredHinge, Multinomial)):
+        if loss.targets in ("signs", "classes"):
             raise TypeError(f"{loss!r} is a loss for classes: take GaugeClassifier.")
         return Targets([y])
 

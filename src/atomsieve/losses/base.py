@@ -4,6 +4,7 @@ Losses see only the data side of the wire and are written against the array name
 """
 
 from abc import ABC, abstractmethod
+from typing import Literal
 
 import numpy as np
 
@@ -34,6 +35,12 @@ class Loss(Piece, ABC):
 
     translates: bool = False
     """Whether the loss depends on `u - y` alone, so that what both share may be taken out of them."""
+
+    targets: Literal["reals", "signs", "counts", "classes"] = "reals"
+    """What y holds: real numbers, labels -1 and 1, numbers that are not negative, or classes 0, ..., K - 1."""
+
+    inverse_link: Literal["identity", "logistic", "exp", "softmax"] | None = "identity"
+    """The function that `mean` is, by its name: a saved model holds the name alone. None for any other."""
 
     probabilistic: bool = False
     """Whether `mean` gives probabilities of classes."""

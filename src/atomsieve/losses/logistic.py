@@ -19,6 +19,8 @@ class Logistic(Loss):
     smoothness = 0.25
     attained = False
     probabilistic = True
+    targets = "signs"
+    inverse_link = "logistic"
 
     def value(self, u: Samples, y: Samples) -> Samples:
         xp = array_namespace(u)

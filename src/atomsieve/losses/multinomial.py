@@ -26,6 +26,8 @@ class Multinomial(Loss):
     smoothness = 0.5
     attained = False
     probabilistic = True
+    targets = "classes"
+    inverse_link = "softmax"
 
     @property
     def entry_smoothness(self) -> float:

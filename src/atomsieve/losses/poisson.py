@@ -23,6 +23,8 @@ class Poisson(Loss):
 
     smoothness = float("inf")
     attained = False
+    targets = "counts"
+    inverse_link = "exp"
 
     def value(self, u: Samples, y: Samples) -> Samples:
         # y (exp(v) - 1 - v) with v = u - log y: terms as large as the counts would leave little of their sum

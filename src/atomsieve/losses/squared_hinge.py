@@ -17,6 +17,7 @@ class SquaredHinge(Loss):
     """
 
     smoothness = 1.0
+    targets = "signs"
 
     def value(self, u: Samples, y: Samples) -> Samples:
         shortfall = self._shortfall(u, y)

@@ -1,7 +1,7 @@
 """Ball: the constraint `s <= C`."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from atomsieve.intake.arguments import require_positive
@@ -17,6 +17,7 @@ class Ball(Penalty):
     """
 
     radius: float = 1.0
+    main = "radius"
 
     def __post_init__(self) -> None:
         require_positive(self, radius=self.radius)
@@ -31,9 +32,6 @@ class Ball(Penalty):
     def slope(self, s: float) -> float:
         return 0.0 if s <= self.radius else math.inf
 
-    def curvature(self, s: float) -> float:  # noqa: ARG002
-        return 0.0
-
     def conjugate(self, t: float) -> float:
         return self.radius * t
 
@@ -42,9 +40,6 @@ class Ball(Penalty):
 
     def rise(self, slope: float, mass: float, pull: float) -> float:
         return max((mass - self.radius) / pull / pull, -slope) if pull > 0 else 0.0
-
-    def at(self, strength: float) -> Self:
-        return replace(self, radius=strength)
 
     def through(self, size: float, slope: float) -> Self:  # noqa: ARG002
         return self.at(size)

@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Self
 
 from atomsieve.numerics.roots import monotone_zero
@@ -20,6 +21,9 @@ class Penalty(Piece, ABC):
     quadratic: bool = True
     """Whether phi grows at least like a square, so that open-loop steps are proven to converge."""
 
+    main: str = "strength"
+    """The parameter that paths and searches vary; the radius, where there is one."""
+
     @abstractmethod
     def value(self, s: float) -> float:
         """Return phi(s) for s >= 0."""
@@ -29,10 +33,6 @@ class Penalty(Piece, ABC):
         """Return phi'(s), the left derivative where there are two (the right one at 0)."""
 
     @abstractmethod
-    def curvature(self, s: float) -> float:
-        """Return phi''(s)."""
-
-    @abstractmethod
     def conjugate(self, t: float) -> float:
         """Return `phi*(t) = sup over s >= 0 of t s - phi(s)` for t >= 0."""
 
@@ -40,9 +40,9 @@ class Penalty(Piece, ABC):
     def argmax(self, t: float) -> float:
         """Return the size s that attains `phi*(t)`; +inf where none does."""
 
-    @abstractmethod
     def at(self, strength: float) -> Self:
-        """Return the same shape at another value of its main parameter (the radius, where it has one)."""
+        """Return the same shape at another value of its main parameter."""
+        return replace(self, **{self.main: strength})  # type: ignore[type-var]
 
     def through(self, size: float, slope: float) -> Self:
         """Return the same shape with the main parameter for which `phi'(size) = slope`, for positive size and slope.

@@ -1,7 +1,7 @@
 """Linear penalty: `a s`, the ordinary Lasso penalty."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from atomsieve.intake.arguments import require_positive
@@ -29,9 +29,6 @@ class Linear(Penalty):
     def slope(self, s: float) -> float:  # noqa: ARG002
         return self.strength
 
-    def curvature(self, s: float) -> float:  # noqa: ARG002
-        return 0.0
-
     def conjugate(self, t: float) -> float:
         return 0.0 if t <= self.strength else math.inf
 
@@ -40,9 +37,6 @@ class Linear(Penalty):
 
     def rise(self, slope: float, mass: float, pull: float) -> float:  # noqa: ARG002
         return self.strength - slope
-
-    def at(self, strength: float) -> Self:
-        return replace(self, strength=strength)
 
     def through(self, size: float, slope: float) -> Self:  # noqa: ARG002
         return self.at(slope)

@@ -1,6 +1,6 @@
 """Linear plus square penalty: `a s + m s^2 / 2`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from atomsieve.intake.arguments import require_positive
@@ -27,9 +27,6 @@ class LinearSquare(Penalty):
     def slope(self, s: float) -> float:
         return self.strength + self.square * s
 
-    def curvature(self, s: float) -> float:  # noqa: ARG002
-        return self.square
-
     def conjugate(self, t: float) -> float:
         excess = max(0.0, t - self.strength)
         return excess * (excess / self.square) / 2
@@ -40,9 +37,6 @@ class LinearSquare(Penalty):
     def rise(self, slope: float, mass: float, pull: float) -> float:
         change = (self.strength + self.square * mass - slope) / (1 + self.square * pull * pull)
         return max(change, self.strength - slope)
-
-    def at(self, strength: float) -> Self:
-        return replace(self, strength=strength)
 
     def through(self, size: float, slope: float) -> Self:
         strength = slope - self.square * size

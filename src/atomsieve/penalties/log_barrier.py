@@ -1,7 +1,7 @@
 """Log-barrier: a smooth stand-in for the ball, finite strictly inside it."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from atomsieve.intake.arguments import require_positive
@@ -19,6 +19,7 @@ class LogBarrier(Penalty):
     """
 
     radius: float = 1.0
+    main = "radius"
     sharpness: float = 1.0
 
     def __post_init__(self) -> None:
@@ -39,10 +40,6 @@ class LogBarrier(Penalty):
         r = s / self.radius
         return r / (1 - r) / (self.radius * self.sharpness) if r < 1 else math.inf
 
-    def curvature(self, s: float) -> float:
-        r = s / self.radius
-        return 1 / ((self.radius * (1 - r)) ** 2 * self.sharpness) if r < 1 else math.inf
-
     def conjugate(self, t: float) -> float:
         scaled = self.radius * self.sharpness * t
         return _excess(-scaled) / self.sharpness
@@ -51,9 +48,6 @@ class LogBarrier(Penalty):
         scaled = self.radius * self.sharpness * t
         # for a steep slope the quotient rounds to 1, and the barrier is infinite there
         return min(self.radius * (scaled / (1 + scaled)), math.nextafter(self.radius, 0.0))
-
-    def at(self, strength: float) -> Self:
-        return replace(self, radius=strength)
 
     def through(self, size: float, slope: float) -> Self:
         return self.at(size / 2 * (1 + math.sqrt(1 + 4 / (slope * self.sharpness * size))))

@@ -1,7 +1,7 @@
 """Power penalty: `a s^p / p`, the paper's monomials."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from atomsieve.intake.arguments import is_number, keep_plain, require_positive, shown
@@ -51,21 +51,11 @@ class Power(Penalty):
             return 0.0 if s <= 1 else math.inf
         return self.strength * power(s, self.p - 1)
 
-    def curvature(self, s: float) -> float:
-        if self.p == math.inf:
-            return 0.0
-        if s == 0 and self.p < 2:
-            return math.inf
-        return self.strength * (self.p - 1) * power(s, self.p - 2)
-
     def conjugate(self, t: float) -> float:
         return t if self.p == math.inf else t * self.argmax(t) / self._dual
 
     def argmax(self, t: float) -> float:
         return 1.0 if self.p == math.inf else power(t / self.strength, self._dual - 1)
-
-    def at(self, strength: float) -> Self:
-        return replace(self, strength=strength)
 
     def through(self, size: float, slope: float) -> Self:
         if self.p == math.inf:

@@ -1,6 +1,6 @@
 """Square penalty: `a s^2 / 2`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from atomsieve.intake.arguments import require_positive
@@ -26,9 +26,6 @@ class Square(Penalty):
     def slope(self, s: float) -> float:
         return self.strength * s
 
-    def curvature(self, s: float) -> float:  # noqa: ARG002
-        return self.strength
-
     def conjugate(self, t: float) -> float:
         return t * (t / self.strength) / 2
 
@@ -37,9 +34,6 @@ class Square(Penalty):
 
     def rise(self, slope: float, mass: float, pull: float) -> float:
         return max((self.strength * mass - slope) / (1 + self.strength * pull * pull), -slope)
-
-    def at(self, strength: float) -> Self:
-        return replace(self, strength=strength)
 
     def through(self, size: float, slope: float) -> Self:
         return self.at(slope / size)
