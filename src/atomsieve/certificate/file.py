@@ -137,9 +137,9 @@ def describe(problem: Problem) -> dict[str, Any]:
         "loss": _piece(problem.loss),
         "gauge": _piece(problem.gauge),
         "penalty": _piece(problem.penalty),
-        "intercept": problem.intercept,
-        "free": int(problem.free_count),
-        "weighted": bool((problem.stated_weights != 1).any()),
+        "intercept": problem.data.intercept,
+        "free": int(problem.data.free.shape[1]),
+        "weighted": bool((problem.data.stated_weights != 1).any()),
         "unpenalised": problem.core.free_rows().tolist(),
         "samples": int(problem.design.shape[0]),
         "shape": [int(side) for side in problem.shape],
@@ -188,8 +188,8 @@ def digest_of(problem: Problem) -> str:
 
 
 def _bytes(problem: Problem) -> Iterator[bytes | memoryview]:
-    yield from bounded(problem.stated_design).rows_as_bytes()
-    for part in (problem.y, problem.stated_weights, problem.given):
+    yield from bounded(problem.data.design).rows_as_bytes()
+    for part in (problem.y, problem.data.stated_weights, problem.data.free):
         yield np.ascontiguousarray(part, dtype="<f8").reshape(-1).data
 
 

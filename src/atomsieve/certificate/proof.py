@@ -366,7 +366,7 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
         x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * EPS)
     if problem.free is None:
         return x, np.zeros(0)
-    best, _, _ = problem.predict(problem.design.matvec(x), coordinates)
+    best, _, _ = problem.smooth.predict(problem.design.matvec(x), coordinates)
     b = problem.free.coefficients(best)
     for column, of, times in statement.free_sums:
         b[of] += times.reshape(-1, *[1] * (b.ndim - 1)) * b[column]

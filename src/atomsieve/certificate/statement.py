@@ -46,7 +46,7 @@ class Statement:
                 f"there is no proof in this version for {type(problem.loss).__name__}, or any loss of several outputs, "
                 "with an intercept or other unpenalised columns"
             )
-        if problem.lost_weight:
+        if problem.data.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
         with np.errstate(over="ignore", under="ignore"):
             prices = problem.core.prices(problem.shape)
@@ -57,7 +57,7 @@ class Statement:
     @property
     def counts(self) -> Array:
         """The weights s_i."""
-        return self.problem.stated_weights
+        return self.problem.smooth.counts
 
     @cached_property
     def lengths(self) -> Array:
@@ -111,9 +111,9 @@ class Statement:
     def free(self) -> Enclosure:
         """The columns of all free directions: the constant, those given, and unpenalised columns of A."""
         problem = self.problem
-        constant = np.ones((len(self.counts), int(problem.intercept)))
+        constant = np.ones((len(self.counts), int(problem.data.intercept)))
         rows = problem.core.free_rows()
-        parts = [Enclosure.exact(constant), Enclosure.exact(problem.given)]
+        parts = [Enclosure.exact(constant), Enclosure.exact(problem.data.free)]
         if len(rows):
             parts.append(self.design.enclose_columns(rows))
         return Enclosure(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))

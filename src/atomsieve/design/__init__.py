@@ -8,6 +8,7 @@ from atomsieve.design.base import ALL, Design, Rows, as_slice
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
+from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.design.stack import StackDesign
 from atomsieve.intake.arguments import as_numbers
@@ -19,6 +20,7 @@ __all__ = [
     "Meter",
     "Metered",
     "ProductDesign",
+    "RepeatedDesign",
     "Rows",
     "SparseDesign",
     "StackDesign",

@@ -142,6 +142,12 @@ class BlockGauge(Gauge):
         """Return the same gauge on the chosen rows of x; blocks keep their order."""
         raise TypeError(f"{type(self).__name__} is a single block and cannot be restricted.")  # pragma: no cover
 
+    def flat(self, shape: tuple[int, ...]) -> "BlockGauge":
+        """Return the same gauge of the entries of an x of that shape, row by row in one vector."""
+        if len(shape) == 1:
+            return self
+        raise TypeError(f"{type(self).__name__} measures vectors, not an x of shape {shape}.")
+
     def value(self, x: Array) -> float:
         return float(self.sizes(x).sum())
 

@@ -49,6 +49,11 @@ class Coordinates(BlockGauge):
         if self.weights is not None and self.weights.shape not in (shape, shape[:1]):
             raise ValueError(f"{type(self).__name__}: weights must have shape {shape}, got {self.weights.shape}.")
 
+    def flat(self, shape: tuple[int, ...]) -> "Coordinates":
+        if self.weights is None or len(shape) == 1:
+            return self
+        return replace(self, weights=self.prices(shape))
+
     def _over(self, values: Array, ndim: int) -> Array:
         """Return one number per coordinate, ready to meet an x of that many dimensions."""
         return values if values.ndim == ndim else values[:, None]

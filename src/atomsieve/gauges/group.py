@@ -58,6 +58,9 @@ class Group(BlockGauge):
                 f"Group: weights must give one number per group, {count} in all, got shape {self.weights.shape}."
             )
 
+    def flat(self, shape: tuple[int, ...]) -> "Group":
+        return self if len(shape) == 1 else Group(self.labels(shape).ravel(), self.weights)
+
     @cached_property
     def _codes(self) -> Index | None:
         """Return the number of each row's group."""

@@ -1,5 +1,6 @@
 """The (weighted) l1 norm: atoms `+e_j / weights_j` and `-e_j / weights_j`, or only the first where x_j must be >= 0."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -60,6 +61,12 @@ class L1(Coordinates):
                 f"{type(self).__name__}: positive must have one truth value per coordinate, {shape[0]} in all, "
                 f"got shape {self.positive.shape}."
             )
+
+    def flat(self, shape: tuple[int, ...]) -> Coordinates:
+        if self.positive is None or len(shape) == 1:
+            return super().flat(shape)
+        weights = None if self.weights is None else self.prices(shape)
+        return replace(self, weights=weights, positive=np.repeat(self.positive, math.prod(shape[1:])))
 
     @cached_property
     def signed(self) -> Signs:  # type: ignore[override]

@@ -28,6 +28,9 @@ class L2(BlockGauge):
     def check(self, shape: tuple[int, ...]) -> None:
         pass
 
+    def flat(self, shape: tuple[int, ...]) -> BlockGauge:  # noqa: ARG002
+        return self
+
     def labels(self, shape: tuple[int, ...]) -> Index:
         return np.zeros(shape, dtype=np.intp)
 

@@ -22,6 +22,9 @@ class LInf(BlockGauge):
     def check(self, shape: tuple[int, ...]) -> None:
         pass
 
+    def flat(self, shape: tuple[int, ...]) -> BlockGauge:  # noqa: ARG002
+        return self
+
     def labels(self, shape: tuple[int, ...]) -> Index:
         return np.zeros(shape, dtype=np.intp)
 

@@ -87,7 +87,7 @@ def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
     look()
     problem, state, penalty = point.problem, point.state, point.problem.penalty
     try:
-        _, _, slopes = problem.predict(state.image + s * move.image, state.free)
+        _, _, slopes = problem.smooth.predict(state.image + s * move.image, state.free)
     except UnsettledError:  # far beyond where the losses can be told apart
         return math.inf
     with np.errstate(over="ignore", invalid="ignore"):

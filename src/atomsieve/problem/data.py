@@ -1,13 +1,96 @@
 """The data of a problem, checked once and refused in sentences that name the argument and the remedy."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atomsieve.design import Design, as_design
 from atomsieve.intake.arguments import as_floats, as_numbers
 from atomsieve.losses import Loss
 from atomsieve.typing import Array, Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """X, y, weights, unpenalised columns, offset and names, as they were given and checked.
+
+    Samples of weight 0 are left out, whatever they hold.
+    """
+
+    design: Design
+    """X itself."""
+
+    y: Samples
+    """Targets, as the loss takes them: one per sample, or one for each of K outputs."""
+
+    weights: Array
+    """Weights that sum to 1."""
+
+    stated_weights: Array
+    """The weights as they were given, to be divided by their sum; 1 for every sample by default."""
+
+    free: Array
+    """The columns passed as `free`."""
+
+    intercept: bool
+    """Whether a constant is added to the predictions."""
+
+    offset: Samples | None
+    """What is added to the predictions as it is, None for nothing."""
+
+    names: tuple[str, ...] | None
+    """The names of the features, where they have names."""
+
+    outputs: tuple[int, ...]
+    """Trailing shape of the predictions: (K,) where there are K outputs per sample, else empty."""
+
+    lost_weight: bool
+    """Whether samples have so little weight that it rounds to 0: they are left out, against the statement."""
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        loss: Loss,
+        *,
+        sample_weight: Any = None,
+        intercept: bool = False,
+        free: Any = None,
+        offset: Any = None,
+        names: Any = None,
+    ) -> Self:
+        """Check what a user passed."""
+        if not isinstance(intercept, (bool, np.bool_)):
+            raise TypeError(f"intercept must be True or False, got {intercept!r}. Pass columns of your own as `free`.")
+        design = as_design(X)
+        n, d = design.shape
+        weights = check_weights(sample_weight, n)
+        given = check_free(free, n)
+        targets = check_y(y, n)
+        shift = check_offset(offset, n)
+        stated = np.ones(n) if sample_weight is None else np.array(as_floats(sample_weight, "sample_weight"))
+        counted = weights > 0
+        lost = bool((stated[~counted] > 0).any())
+        if not counted.all():
+            design, weights, stated = design.samples(counted), weights[counted], stated[counted]
+            given, targets = given[counted], targets[counted]
+            shift = None if shift is None else shift[counted]
+        targets = check_targets(targets, loss, intercept=bool(intercept))
+        classes = loss.outputs(targets)
+        outputs = targets.shape[1:] if classes is None else (classes,)
+        if shift is not None and shift.shape[1:] != outputs:
+            wanted = (n, *outputs)
+            raise ValueError(f"offset must have shape {wanted}, like the predictions, got {(n, *shift.shape[1:])}.")
+        known = check_names(names, X, d)
+        return cls(design, targets, weights, stated, given, bool(intercept), shift, known, outputs, lost)
+
+    @property
+    def tasks(self) -> int:
+        """The number of outputs with targets of their own, 1 where y is a vector."""
+        return self.y.shape[1] if self.y.ndim == 2 else 1
 
 
 def check_weights(sample_weight: Any, n: int) -> Array:
@@ -27,24 +110,31 @@ def check_weights(sample_weight: Any, n: int) -> Array:
 
 
 def check_y(y: Any, n: int) -> NDArray[Any]:
-    """Return the targets as an array of n numbers."""
+    """Return the targets as an array of n numbers, or n x K."""
     targets = as_numbers(y, "y")
     targets = as_floats(targets, "y") if targets.dtype.itemsize > 8 else targets
-    if targets.shape != (n,):
+    if targets.shape[:1] != (n,) or targets.ndim > 2 or targets.shape[1:] in ((0,), (1,)):
         hint = " Pass np.ravel(y)." if targets.shape == (n, 1) else ""
-        raise ValueError(f"y must have shape ({n},), one target per row of X, got {targets.shape}.{hint}")
+        raise ValueError(
+            f"y must have shape ({n},), one target per row of X, or ({n}, K) for K outputs, got {targets.shape}.{hint}"
+        )
     if not np.isfinite(targets).all():
         raise ValueError("y contains NaN or infinite values. Remove those samples first.")
     return targets
 
 
-def check_targets(y: NDArray[Any], loss: Loss, *, intercept: bool) -> tuple[Samples, tuple[int, ...]]:
-    """Return a copy of the targets and the trailing shape of the predictions; refuse what the loss does not take."""
-    loss.check_targets(y)
+def check_targets(y: NDArray[Any], loss: Loss, *, intercept: bool) -> Samples:
+    """Return a copy of the targets; refuse what the loss does not take."""
+    if y.ndim == 2 and loss.targets == "classes":
+        raise ValueError(
+            f"y must have shape ({len(y)},), one class per row of X, got {y.shape}: {type(loss).__name__} makes an "
+            "output of each class itself."
+        )
+    loss.check_targets(y.ravel())
     if intercept:
-        loss.check_intercept(y)
-    outputs = loss.outputs(y)
-    return (y.astype(np.float64), ()) if outputs is None else (y.astype(np.int64), (outputs,))
+        for column in y.T if y.ndim == 2 else [y]:
+            loss.check_intercept(column)
+    return y.astype(np.int64 if loss.targets == "classes" else np.float64)
 
 
 def check_free(free: Any, n: int) -> Array:
@@ -58,3 +148,28 @@ def check_free(free: Any, n: int) -> Array:
     if not np.isfinite(given).all():
         raise ValueError("free contains NaN or infinite values.")
     return given
+
+
+def check_offset(offset: Any, n: int) -> Array | None:
+    """Return a copy of the offset; None where it is None or 0 everywhere."""
+    if offset is None:
+        return None
+    shift = np.array(as_floats(offset, "offset"))
+    if shift.shape[:1] != (n,):
+        raise ValueError(f"offset must have one row per row of X, {n} in all, got shape {shift.shape}.")
+    if not np.isfinite(shift).all():
+        raise ValueError("offset contains NaN or infinite values.")
+    return shift if shift.any() else None
+
+
+def check_names(names: Any, X: Any, count: int) -> tuple[str, ...] | None:
+    """Return the names of the features: those given, or those of the columns of a data frame, None without any."""
+    if names is None:
+        columns = getattr(X, "columns", None)
+        if columns is None or len(columns) != count or not all(isinstance(name, str) for name in columns):
+            return None
+        names = columns
+    known = tuple(str(name) for name in names)
+    if isinstance(names, str) or len(known) != count:
+        raise ValueError(f"names must give one name per column of X, {count} in all, got {len(known)}.")
+    return known

@@ -67,7 +67,8 @@ class FreeDirections:
 
     Targets far from zero are moved there by a combination of the columns, where the loss depends on `u - y` alone:
     `y` is what is left of them, to all digits, and `shift` the coefficients that were taken out. So predictions are
-    moderate, and rounding is in proportion to what the columns cannot explain.
+    moderate, and rounding is in proportion to what the columns cannot explain. An offset is taken out of such targets
+    as well. `origin` are the best coordinates at x = 0, and `centre` is where predictions lie there along the basis.
     """
 
     loss: Loss
@@ -77,10 +78,19 @@ class FreeDirections:
     transform: Array
     shift: Array
     origin: Array
+    centre: Array
     floor: float = 0.0
 
     @classmethod
-    def of(cls, columns: Samples, loss: Loss, y: Samples, weights: Samples, outputs: tuple[int, ...]) -> Self:
+    def of(
+        cls,
+        columns: Samples,
+        loss: Loss,
+        y: Samples,
+        weights: Samples,
+        outputs: tuple[int, ...],
+        offset: Samples | None = None,
+    ) -> Self:
         """Orthonormalise the columns in the norm of the weights; dependent ones get the coefficient 0.
 
         Whether a best b exists does not depend on x, so it is settled here, at x = 0; the solution there is where
@@ -89,25 +99,31 @@ class FreeDirections:
         xp = array_namespace(columns)
         basis, transform = orthonormal(np.asarray(columns), np.asarray(weights))
         zeros = np.zeros((transform.shape[1], *outputs))
-        free = cls(loss, y, weights, xp.asarray(basis), transform, np.zeros((columns.shape[1], *outputs)), zeros)
+        nothing = xp.zeros((len(y), *outputs)) if offset is None or loss.translates else offset
+        no_shift = np.zeros((columns.shape[1], *outputs))
+        free = cls(loss, y, weights, xp.asarray(basis), transform, no_shift, zeros, zeros)
+        stated = Stated(y, columns, offset)
         if loss.translates:
-            free = free._shifted(y, columns, basis.T @ weigh(weights, y))
-        nothing = xp.zeros((len(y), *outputs))
+            free = free._shifted(stated, basis.T @ weigh(weights, y if offset is None else y - offset))
         origin, u, slopes = free.minimise(nothing, zeros)
         for _ in range(SHIFTS):  # outliers have drawn the mean away from where the losses are least
             if not loss.translates or EPS * float(xp.max(xp.abs(u))) <= SHARP * float(xp.max(xp.abs(slopes))):
                 break
-            free = free._shifted(y, columns, origin)
+            free = free._shifted(stated, origin)
             origin, u, slopes = free.minimise(nothing, zeros)
         if free._recedes(u):
             raise ValueError(SEPARATED)
         floor = EPS**2 * free._sum(xp.abs(weigh(weights, slopes)))
-        return replace(free, origin=origin, floor=floor)
+        return replace(free, origin=origin, centre=origin + free._along(nothing), floor=floor)
 
-    def _shifted(self, y: Samples, columns: Samples, coordinates: Array) -> Self:
-        """Return the same directions with more of the stated targets y taken out of them."""
+    def _along(self, image: Samples) -> Array:
+        """Return the coordinates of the part of an image along the basis."""
+        return np.asarray(self.basis.T @ weigh(self.weights, image))
+
+    def _shifted(self, stated: "Stated", coordinates: Array) -> Self:
+        """Return the same directions with more of the stated targets taken out of them."""
         shift = self.shift + self.transform @ coordinates
-        return replace(self, shift=shift, y=_less(y, columns, shift))
+        return replace(self, shift=shift, y=stated.less(shift))
 
     @cached_property
     def largest(self) -> float:
@@ -156,7 +172,7 @@ class FreeDirections:
         That is a fair guess wherever the search began. Columns far from zero move predictions far along the free
         directions, and where losses are exponential Newton's method takes a step for each unit of the way back.
         """
-        return _Here.at(self, image, self.origin - np.asarray(self.basis.T @ weigh(self.weights, image)))
+        return _Here.at(self, image, self.centre - self._along(image))
 
     def _recedes(self, u: Samples) -> bool:
         """Return whether the search ended far out, where losses without a minimiser are all but flat."""
@@ -225,12 +241,22 @@ class FreeDirections:
         return following, tried
 
 
-def _less(y: Samples, columns: Samples, shift: Array) -> Samples:
-    """Return `y - columns @ shift`, with all digits that the difference has."""
-    if columns.shape[1] == 1 and bool((columns == 1.0).all()):
-        return y - shift[0]
-    both = np.column_stack([y, columns])
-    return array_namespace(y).asarray(combination(both, np.concatenate([[1.0], -shift])))
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """Targets as they were stated, and what may be taken out of them."""
+
+    y: Samples
+    columns: Samples
+    offset: Samples | None
+
+    def less(self, shift: Array) -> Samples:
+        """Return `y - offset - columns @ shift`, with all digits that the difference has."""
+        if self.offset is None and self.columns.shape[1] == 1 and bool((self.columns == 1.0).all()):
+            return self.y - shift[0]
+        taken = [] if self.offset is None else [self.offset]
+        terms = np.column_stack([self.y, *taken, self.columns])
+        factors = np.concatenate([[1.0], -np.ones(len(taken)), -shift])
+        return array_namespace(self.y).asarray(combination(terms, factors))
 
 
 @dataclass(frozen=True, eq=False)

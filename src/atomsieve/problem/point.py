@@ -93,11 +93,11 @@ class Point:
         doubt = noise * norm(slopes) + problem.loss.smoothness_near(u) * blur
         rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.image else norm(centred))
         if view.stray > 0:
-            rounding += problem.shortfall(u, view.stray, rounding)
+            rounding += problem.smooth.shortfall(u, view.stray, rounding, norm(u))
         if (
             dual_scale < 1
         ):  # losses are evaluated, and rounding of u moves them as far as theta falls short of their slope
-            rounding += noise * problem.loss_value(u) + (1 - dual_scale) * norm(slopes) * blur
+            rounding += noise * problem.smooth.value(u) + (1 - dual_scale) * norm(slopes) * blur
         if gap < -rounding:  # it cannot be negative: so far off is rounding at least
             gap = rounding = -gap
         if not math.isnan(gap):
@@ -112,7 +112,7 @@ class Point:
     @cached_property
     def objective(self) -> float:
         """F(u) + phi(mass), an upper bound of the optimum."""
-        return self.problem.loss_value(self.u) + self.problem.penalty.value(self.state.mass)
+        return self.problem.smooth.value(self.u) + self.problem.penalty.value(self.state.mass)
 
     @property
     def paired(self) -> bool:

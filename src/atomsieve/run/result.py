@@ -66,13 +66,13 @@ class Result:
         """Coefficients, unpenalised coordinates included."""
         lifted = self.lifted.copy()
         lifted[self.problem.core.free_rows()] = self.problem.free_coefficients(self.point.state)[2]
-        return self.problem.gauge.lower(lifted)
+        return self.problem.lower(lifted)
 
     @property
     def intercept(self) -> Array | float:
         """The constant added to the predictions (one number per class for Multinomial), 0 without intercept."""
         constant = self.problem.free_coefficients(self.point.state)[0].sum(axis=0)
-        return constant if self.problem.outputs else float(constant)
+        return constant if self.problem.data.outputs else float(constant)
 
     @property
     def free(self) -> Array:
@@ -103,7 +103,8 @@ class Result:
     def zero(self) -> Mask:
         """Coefficients that are zero in every solution, a truth value for each entry of x."""
         problem = self.problem
-        return ~problem.gauge.touched(self.alive[problem.core.labels(problem.shape)])
+        chosen = self.alive[problem.core.labels(problem.shape)]
+        return ~problem.gauge.touched(chosen.reshape(problem.lifted.form))
 
     @cached_property
     def active(self) -> Active:

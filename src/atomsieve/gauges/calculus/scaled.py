@@ -61,6 +61,9 @@ class Scaled(BlockGauge):
     def entrywise(self) -> bool:  # type: ignore[override]
         return self._blocks.entrywise
 
+    def flat(self, shape: tuple[int, ...]) -> BlockGauge:
+        return Scaled(self._blocks.flat(shape), self.radius)
+
     def labels(self, shape: tuple[int, ...]) -> Index:
         return self._blocks.labels(shape)
 

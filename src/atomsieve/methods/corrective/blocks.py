@@ -21,10 +21,13 @@ class Blocks:
     labels: Index
     prices: Array
     signed: Signs
+    known_single: bool = False
 
     @cached_property
     def single(self) -> bool:
         """Whether block j is entry j."""
+        if self.known_single:
+            return True
         return len(self.labels) == len(self.prices) and bool((self.labels == np.arange(len(self.labels))).all())
 
     def sums(self, values: Array) -> Array:
@@ -78,9 +81,7 @@ class Blocks:
     def restrict(self, entries: Index) -> "Blocks":
         """Return the same gauge on some of the entries, whole blocks of them."""
         if self.single:
-            part = Blocks(np.arange(len(entries)), self.prices[entries], some(self.signed, entries))
-            part.__dict__["single"] = True  # not to be found out again
-            return part
+            return Blocks(np.arange(len(entries)), self.prices[entries], some(self.signed, entries), known_single=True)
         kept, labels = np.unique(self.labels[entries], return_inverse=True)
         return Blocks(labels, self.prices[kept], self.signed)
 

@@ -42,6 +42,7 @@ class Products:
     entries: Index
     unit: float
     ridge: Array | float = 0.0
+    known_diagonal: Array | None = None
 
     @cached_property
     def _free_inverse(self) -> Array:
@@ -57,6 +58,8 @@ class Products:
     @cached_property
     def diagonal(self) -> Array | None:
         """The curvature of each entry on its own, the free directions left as they are; None where outputs mix."""
+        if self.known_diagonal is not None:
+            return self.known_diagonal
         if self._weights is None:
             return None
         return self.problem.design.squared_norms(self._weights, self.unit)[self.entries] + self.ridge
@@ -64,16 +67,15 @@ class Products:
     def compact(self) -> "Products":
         """Return the same with a copy of the columns that are needed, if they are much less than all."""
         problem, entries = self.problem, self.entries
-        if problem.outputs or len(entries) > MOST * problem.shape[0]:
+        if problem.shape[1:] or len(entries) > MOST * problem.shape[0]:
             return self
         return replace(self, problem=problem.restrict(entries), entries=np.arange(len(entries)))
 
     def restrict(self, places: Index) -> "Products":
         """Return the Hessian on some of the entries."""
         ridge = np.broadcast_to(self.ridge, self.entries.shape)[places]
-        part = replace(self, entries=self.entries[places], ridge=ridge).compact()
-        part.__dict__["diagonal"] = None if self.diagonal is None else self.diagonal[places]
-        return part
+        known = None if self.diagonal is None else self.diagonal[places]
+        return replace(self, entries=self.entries[places], ridge=ridge, known_diagonal=known).compact()
 
     def __matmul__(self, v: Array) -> Array:
         """Return H v for a vector, or for each column of a matrix."""
@@ -127,8 +129,8 @@ class Curvature:
         problem = point.problem
         if len(entries) > large:
             return entries, Products(problem, point.u, entries, self.unit).compact()
-        outputs = math.prod(problem.outputs)
-        ids = problem.rows[entries // outputs] * outputs + entries % outputs
+        outputs = math.prod(problem.shape[1:])
+        ids = problem.columns[entries // outputs] * outputs + entries % outputs
         if self._u is None:
             self._u = point.u
         places = np.minimum(np.searchsorted(ids, self._ids), len(ids) - 1)
@@ -149,8 +151,8 @@ class Curvature:
         found = np.zeros(problem.shape[0], dtype=bool)
         if self._factor is not None:
             covered = self._ids[self._factor.order]
-            places = np.minimum(np.searchsorted(problem.rows, covered), len(found) - 1)
-            found[places[problem.rows[places] == covered]] = True
+            places = np.minimum(np.searchsorted(problem.columns, covered), len(found) - 1)
+            found[places[problem.columns[places] == covered]] = True
         return found
 
     def factor(self, stiffness: Array) -> Factor:
@@ -186,7 +188,7 @@ class Curvature:
             weights = problem.seminorm.weighted(problem.loss.curvature(self._u, problem.targets))
             basis = None if problem.free is None else problem.free.basis
             return problem.design.gram(weights, entries, others, self.unit, basis)
-        if not problem.outputs:
+        if not problem.shape[1:]:
             return self._between_images(problem, entries, others)
         return self._between_outputs(problem, entries, others)
 

@@ -119,7 +119,7 @@ class Columns:
         self.state, self.free = point.state, point.state.free
 
     def pull(self, spot: Spot) -> Array:
-        view = self.problem.view(replace(self.state, image=spot.image, free=self.free))
+        view = self.problem.lifted.view(replace(self.state, image=spot.image, free=self.free))
         self.free = view.state.free
         return np.where(self.alive, view.z / self.unit, 0.0)
 
@@ -287,7 +287,7 @@ class Corrections:
 
 def glides(problem: Problem) -> bool:
     """Return whether proximal steps on all columns are cheap next to faces, and the gauge is one that they know."""
-    known = problem.core.prices(problem.shape) is not None and not problem.outputs
+    known = problem.core.prices(problem.shape) is not None and not problem.shape[1:]
     cheap = problem.design.density < THIN or not problem.core.entrywise
     return known and cheap and problem.loss.smoothness < np.inf
 

@@ -9,6 +9,7 @@ from atomsieve.design import DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.methods.corrective.quadratic import marginal_slope
 from atomsieve.problem import Point, State
+from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.typing import Array, Index, Mask
 
 START = 100
@@ -131,9 +132,10 @@ class AtomSet:
         images = np.stack(self.images, axis=-1)
         design = DenseDesign(images) if images.ndim == 2 else StackDesign(images)
         self.problem = problem
-        small = problem.recast(design, NonNegative(), self.ids, ())
-        widest = [problem.spread[atom.block] for atom in self.atoms]
-        small.__dict__.update(spread=np.array(widest), lengths=np.array(widest))
+        spread = np.array([problem.spread[atom.block] for atom in self.atoms])
+        shape = (len(self.atoms),)
+        spreads = Spreads(spread, spread, float(spread.max()))
+        small = problem.over(Lifted(problem.smooth, design, NonNegative(), shape, shape, self.ids, spreads))
         return small.at(small.state(self.weights, state.free))
 
     def leave(self, state: State) -> State:

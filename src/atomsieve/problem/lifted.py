@@ -1,0 +1,162 @@
+"""A problem without its penalty, in lifted coordinates, and an explicit store of what was computed from the data."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from atomsieve.design import Design, Meter, Metered, RepeatedDesign
+from atomsieve.design.seminorm import Seminorm
+from atomsieve.gauges import Gauge
+from atomsieve.gauges.base import BlockGauge
+from atomsieve.intake.arguments import is_whole
+from atomsieve.losses import Loss
+from atomsieve.numerics.rounding import noise_level
+from atomsieve.numerics.threads import one_thread
+from atomsieve.problem.data import Data
+from atomsieve.problem.free import UnsettledError
+from atomsieve.problem.point import View
+from atomsieve.problem.smooth import Smooth
+from atomsieve.problem.state import State
+from atomsieve.typing import Array, Index, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Spreads:
+    """How far atoms reach in the data, block by block."""
+
+    spread: Array
+    """Upper bound of the largest norm of A p, for each block."""
+
+    lengths: Array
+    """The same with the part along the free directions counted: what rounding scales with."""
+
+    widest: float
+    """The largest norm of A p over all atoms of the full problem."""
+
+    @classmethod
+    def of(cls, core: BlockGauge, seminorm: Seminorm, outputs: int) -> Self:
+        """Compute all of them from the data."""
+        spread = core.spread(seminorm, outputs)
+        lengths = spread if seminorm.basis is None else core.spread(seminorm.plain, outputs)
+        return cls(spread, lengths, float(spread.max()))
+
+    def some(self, blocks: Index) -> Self:
+        """Return what is known of some blocks of the full problem."""
+        return replace(self, spread=self.spread[blocks], lengths=self.lengths[blocks])
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """The smooth part, the design and the gauge over blocks that solvers work on: all but the penalty.
+
+    What is computed from the data is kept here, and shared by all problems that differ in their penalty.
+    """
+
+    smooth: Smooth
+    design: Design
+    core: BlockGauge
+    shape: tuple[int, ...]
+    """Shape of the lifted coefficients: (d,), or (d, K) where the loss makes K outputs of one target."""
+    form: tuple[int, ...]
+    """The shape in which the gauge sees all of them."""
+    columns: Index
+    """Which columns of the full lifted design these are."""
+    known: Spreads | None = None
+    """What is known of the spreads before they are asked for."""
+
+    @classmethod
+    def of(cls, data: Data, loss: Loss, gauge: Gauge, shape: Any) -> Self:
+        """State data and pieces in lifted coordinates; nothing is solved."""
+        form = check_shape(shape, data)
+        gauge.check(form)
+        design, core = gauge.lift(data.design)
+        if design is not data.design:
+            if form != (data.design.shape[1], *data.outputs):
+                raise TypeError(f"{type(gauge).__name__} maps vectors: leave out shape={shape!r}.")
+            form = (design.shape[1], *data.outputs)
+        inner = (form[0], *data.outputs)
+        if data.tasks > 1:
+            design = RepeatedDesign.of(design, data.tasks)
+        if data.tasks > 1 or form != inner:
+            inner, core = (math.prod(form),), core.flat(form)
+        metered = Metered(design, Meter(design.shape[1]))
+        smooth = Smooth.of(data, loss, np.asarray(design.columns(core.free_rows())))
+        return cls(smooth, metered, core, inner, form, np.arange(inner[0]))
+
+    @cached_property
+    def seminorm(self) -> Seminorm:
+        """Norms of images in the data."""
+        free = self.smooth.free
+        return Seminorm(self.design, self.smooth.weights, None if free is None else free.basis)
+
+    @cached_property
+    def spreads(self) -> Spreads:
+        """How far atoms reach in the data."""
+        return self.known or Spreads.of(self.core, self.seminorm, math.prod(self.shape[1:]))
+
+    @cached_property
+    def eligible(self) -> Mask:
+        """Which blocks have atoms at all (an infinite weight leaves none)."""
+        return self.core.eligible(self.shape)
+
+    @cached_property
+    @one_thread()
+    def origin(self) -> View:
+        """What the data show at x = 0."""
+        x = np.zeros(self.shape)
+        free = np.zeros(0) if self.smooth.free is None else self.smooth.free.origin
+        return self.view(State(x, 0.0, self.design.matvec(x[:0], slice(0, 0)), free, 0.0, 0.0))
+
+    @cached_property
+    def baseline(self) -> float:
+        """The losses at x = 0, free directions at their best."""
+        return self.smooth.value(self.origin.u)
+
+    @cached_property
+    def negligible(self) -> float:
+        """What rounding of the predictions at x = 0 can make of an objective that is 0."""
+        u = self.origin.u
+        error = noise_level(len(self.smooth.y)) * self.seminorm.plain_norm(u)
+        return self.smooth.loss.smoothness_near(u) * error * error
+
+    def view(self, state: State) -> View:
+        """Return what one product with A' shows."""
+        smooth, seminorm = self.smooth, self.seminorm
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                free, u, slopes = smooth.predict(state.image, state.free)
+            except UnsettledError:  # so far out that losses cannot be told apart: nothing is known there
+                free, u = state.free, np.nan * state.image
+                slopes = u
+            # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z; the slopes
+            # themselves stay as they are, inside the domain of the conjugate
+            across = seminorm.project(slopes)
+            stray = 0.0 if smooth.free is None else seminorm.plain_norm(slopes - across)
+            theta = seminorm.weighted(across)
+            moved = state if free is state.free else replace(state, free=free)
+            return View(moved, u, slopes, theta, -self.design.rmatvec(theta), stray)
+
+    def restrict(self, columns: Index) -> "Lifted":
+        """Return the same on the chosen columns; what is known of their spreads is kept."""
+        known = self.spreads.some(self.core.blocks(columns, self.shape))
+        shape = (len(columns), *self.shape[1:])
+        design, core = self.design.select(columns), self.core.restrict(columns)
+        return Lifted(self.smooth, design, core, shape, shape, self.columns[columns], known)
+
+
+def check_shape(shape: Any, data: Data) -> tuple[int, ...]:
+    """Return the shape in which the gauge sees x; refuse one that does not hold its entries."""
+    d = data.design.shape[1]
+    own = (d, *data.outputs)
+    if shape is None:
+        return own
+    asked = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    if not (asked and all(is_whole(size) and size > 0 for size in asked) and math.prod(asked) == math.prod(own)):
+        raise ValueError(f"shape must hold the {math.prod(own)} entries of x, in whole numbers, got {shape!r}.")
+    if data.outputs and asked != own:
+        raise ValueError(f"shape must be {own}, features and outputs, got {shape!r}.")
+    return tuple(int(size) for size in asked)

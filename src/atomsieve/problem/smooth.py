@@ -1,0 +1,95 @@
+"""The smooth part of a problem: `A x -> min over b of F(A x + B b + offset)`, whatever gauge and penalty are."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from atomsieve.losses import Loss
+from atomsieve.numerics.namespace import array_namespace
+from atomsieve.problem.data import Data
+from atomsieve.problem.free import FreeDirections
+from atomsieve.typing import Array, Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """The losses of all samples as a function of the image A x, with the best coefficients of unpenalised columns.
+
+    Outputs with targets of their own are samples of their own here: n x K of them, each with the weight of its row.
+    """
+
+    loss: Loss
+    y: Samples
+    weights: Samples
+    counts: Array
+    """The weights as they were stated."""
+    unpenalised: Samples
+    """The columns B: the constant, those given, and columns of A without a price."""
+    offset: Samples | None
+    outputs: tuple[int, ...]
+    """Trailing shape of the predictions here: (K,) where a loss makes K outputs of one target."""
+
+    @classmethod
+    def of(cls, data: Data, loss: Loss, own: Samples) -> Self:
+        """Return the smooth part for data and the unpenalised columns of the lifted design."""
+        constant = np.ones((len(data.weights), int(data.intercept)))
+        given = np.hstack([constant, data.free])
+        weights, counts = data.weights, data.stated_weights
+        if data.tasks > 1:
+            given = np.kron(given, np.eye(data.tasks))
+            weights, counts = (np.repeat(array, data.tasks) for array in (weights, counts))
+        offset = data.offset
+        outputs = data.outputs
+        if data.tasks > 1:
+            offset = None if offset is None else offset.ravel()
+            outputs = ()
+        return cls(loss, data.y.ravel(), weights, counts, np.hstack([given, own]), offset, outputs)
+
+    @cached_property
+    def free(self) -> FreeDirections | None:
+        """The directions of the unpenalised columns, with their best coefficients at x = 0; None without any."""
+        if not self.unpenalised.shape[1]:
+            return None
+        return FreeDirections.of(self.unpenalised, self.loss, self.y, self.weights, self.outputs, self.offset)
+
+    @cached_property
+    def targets(self) -> Samples:
+        """What predictions are compared with: y, less what an offset and free directions explain of it.
+
+        That is for losses that depend on the difference alone; others are compared with y.
+        """
+        if self.free is not None:
+            return self.free.y
+        return self.y - self.offset if self.offset is not None and self.loss.translates else self.y
+
+    @cached_property
+    def _start(self) -> Samples | None:
+        """The offset, where it is not taken out of the targets."""
+        return None if self.loss.translates else self.offset
+
+    def value(self, u: Samples) -> float:
+        """Return F(u)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(array_namespace(u).sum(self.weights * self.loss.value(u, self.targets)))
+
+    def predict(self, image: Samples, free: Array) -> tuple[Array, Samples, Samples]:
+        """Return the best free coordinates for `A x = image`, the predictions u there, and loss'(u)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            image = image if self._start is None else image + self._start
+            if self.free is None:
+                return free, image, self.loss.gradient(image, self.targets)
+            return self.free.minimise(image, free)
+
+    def shortfall(self, u: Samples, stray: float, enough: float, size: float) -> float:
+        """Return how much lower the losses may be at better free coefficients; a bound below `enough` will do.
+
+        Their slope is `stray`. The best u may be as far away as u is from 0 (`size`), or as a step of that slope.
+        """
+        assert self.free is not None  # noqa: S101 -- else nothing strays
+        curvature = self.loss.smoothness_near(u)
+        farthest = max(size, stray / curvature if curvature > 0 else math.inf)
+        lost = stray * farthest
+        return lost if lost <= enough else min(lost, self.free.shortfall(u, stray))
