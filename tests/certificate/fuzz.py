@@ -482,9 +482,9 @@ class Truth:
         problem = self.problem
         u = problem.design.matvec(x)
         if problem.free is not None:
-            u = problem.predict(u, problem.free.origin)[1]
+            u = problem.smooth.predict(u, problem.free.origin)[1]
         with np.errstate(all="ignore"):
-            weights = problem.stated_weights / problem.stated_weights.sum()
+            weights = problem.data.stated_weights / problem.data.stated_weights.sum()
             mass = float(np.sum(problem.core.sizes(x)[problem.eligible]))
             value = float(np.sum(weights * problem.loss.value(u, problem.targets))) + problem.penalty.value(
                 mass * (1 - 1e-12)
@@ -493,7 +493,7 @@ class Truth:
 
     def _is_sum(self, dependency):
         columns = np.asarray(self.problem.design.columns(slice(0, self.problem.design.shape[1])))
-        own = [np.ones((len(columns), int(self.problem.intercept))), self.problem.given]
+        own = [np.ones((len(columns), int(self.problem.data.intercept))), self.problem.data.free]
         given = np.hstack([*own, columns[:, self.problem.core.free_rows()]])
 
         def column(name):

@@ -45,6 +45,8 @@ LOSSES = (Squared, Huber, SquaredHinge, Logistic, Poisson)
 DESIGNS = ("normal", "whole", "binary", "twins", "near twins", "antisymmetric", "constant", "uneven", "offset", "sums")
 FORMS = ("C", "F", "csr", "csc", "coo", "float32", "duplicates", "coo duplicates", "explicit zeros", "int")
 PENALTIES = ("Linear", "Square", "Power", "Ball", "LogBarrier", "LinearSquare")
+WIDER = 1_000_000
+"""Seeds from which on problems may have several outputs, an offset or a shape of their own."""
 GAUGES = ("L1", "prices", "positive", "NonNegative", "Simplex", "Group", "L2", "Atoms", "Image", "Image of Group")
 
 
@@ -58,16 +60,20 @@ class Case:
     weights: object = None
     free: object = None
     intercept: bool = False
+    offset: object = None
+    shape: object = None
     effort: dict = field(default_factory=dict)
     words: str = ""
 
     def certificate(self):
         """Return the certificate of the point that the solver finds."""
         given = {"sample_weight": self.weights, "free": self.free, "intercept": self.intercept}
+        given |= {"offset": self.offset, "shape": self.shape}
         return solve(Problem(self.X, self.y, **self.pieces, **given), **self.effort).certificate()
 
     def verdict(self, certificate):
-        return verify(certificate, self.X, self.y, sample_weight=self.weights, free=self.free)
+        given = {"sample_weight": self.weights, "free": self.free, "offset": self.offset}
+        return verify(certificate, self.X, self.y, **given)
 
 
 def draw(seed):
@@ -102,7 +108,26 @@ def draw(seed):
         effort["until"] = "decided"
     pieces = {"loss": loss(delta) if loss is Huber else loss(), "gauge": gauge, "penalty": penalty}
     words = f"{loss.__name__}, {name}, {type(penalty).__name__}, {kind}, {form}, {n} x {d}"
-    return Case(X, y, pieces, weights, free, bool(rng.random() < 0.5), effort, words)
+    case = Case(X, y, pieces, weights, free, bool(rng.random() < 0.5), None, None, effort, words)
+    return case if seed < WIDER else _wider(rng, case, dense, name)
+
+
+def _wider(rng, case, dense, name):
+    """Return a case with several outputs or a shape of its own, and perhaps an offset."""
+    kind, d = type(case.pieces["loss"]), dense.shape[1]
+    if rng.random() < 0.5:
+        others = [_targets(rng, kind, dense) for _ in range(int(rng.integers(1, 3)))]
+        case.y = np.column_stack([case.y, *others])
+        case.words += f", {1 + len(others)} outputs"
+    elif name in ("L1", "L2"):
+        case.shape = (d, 1) if d % 2 else (d // 2, 2)
+        case.pieces["gauge"] = Group() if rng.random() < 0.5 else case.pieces["gauge"]
+        case.words += f", shape {case.shape}"
+    if rng.random() < 0.5:
+        size = float(np.abs(case.y).max() or 1.0)
+        case.offset = size * 10.0 ** rng.integers(-3, 2) * rng.standard_normal(case.y.shape)
+        case.words += ", offset"
+    return case
 
 
 def _design(rng, kind, n, d):

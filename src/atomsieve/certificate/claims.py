@@ -3,22 +3,26 @@
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atomsieve.certificate.file import content_of, describe, digest_of, read
+from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.statement import Statement, Uncertain
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
+from atomsieve.intake.names import entries, pandas_for
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
 from atomsieve.problem.free import UnsettledError
 from atomsieve.typing import Array, Mask
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROUNDS = 5
 """How often weight on coefficients that are proven zero may be dropped, and the point looked at again."""
@@ -80,8 +84,11 @@ class Certificate:
     statement: dict[str, Any]
     """The problem in words and numbers: pieces with their parameters, sizes."""
 
+    names: dict[str, tuple[str, ...] | None]
+    """What `features` and `blocks` are called, None where they have no names."""
+
     digest: str
-    """A digest of X, y, the weights and the free columns as they were when this was proven, by which they are known."""
+    """A digest of X, y, weights, free columns and offset as they were when this was proven, by which they are known."""
 
     @classmethod
     def of(
@@ -115,12 +122,12 @@ class Certificate:
         return cls(
             zero=zero,
             nonzero=nonzero,
-            lower=lower,
-            upper=upper,
+            lower=lower.reshape(problem.lifted.form),
+            upper=upper.reshape(problem.lifted.form),
             primal=primal,
             dual=dual,
             gap=gap,
-            x=x,
+            x=x.reshape(problem.lifted.form),
             free=proof.b,
             free_lower=free_lower,
             free_upper=free_upper,
@@ -129,13 +136,14 @@ class Certificate:
             reason=_why(proof, undecided, away, dependencies),
             dependencies=dependencies,
             statement=describe(problem),
+            names={"features": problem.data.names, "blocks": problem.gauge.names()},
             digest=digest_of(problem),
         )
 
     @classmethod
     def nothing(cls, problem: Problem, x: Array, reason: str) -> Self:
         """Return a certificate that decides nothing."""
-        blocks, unknown = len(problem.eligible), np.full(problem.shape, np.inf)
+        blocks, unknown = len(problem.eligible), np.full(problem.lifted.form, np.inf)
         b = np.zeros(0) if problem.free is None else problem.free.coefficients(problem.free.origin)
         return cls(
             zero=np.zeros(blocks, dtype=bool),
@@ -145,7 +153,7 @@ class Certificate:
             primal=np.inf,
             dual=-np.inf,
             gap=np.inf,
-            x=x,
+            x=x.reshape(problem.lifted.form),
             free=b,
             free_lower=np.full(b.shape, -np.inf),
             free_upper=np.full(b.shape, np.inf),
@@ -154,6 +162,7 @@ class Certificate:
             reason=reason,
             dependencies=[],
             statement=describe(problem),
+            names={"features": problem.data.names, "blocks": problem.gauge.names()},
             digest=digest_of(problem),
         )
 
@@ -178,6 +187,19 @@ class Certificate:
 
     def __repr__(self) -> str:
         return f"Certificate({self})"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with a row for each coefficient: feature, output, bounds, verdict.
+
+        The verdict is that of its block: "zero", "non-zero", "undecided" or "unpenalised".
+        """
+        words = np.select([self.zero, self.nonzero], ["zero", "non-zero"], "undecided")[labels_of(self.statement)]
+        verdicts = words.reshape(self.statement["shape"]).astype(object)
+        verdicts[self.statement["unpenalised"]] = "unpenalised"
+        told = {"lower": self.lower.ravel(), "upper": self.upper.ravel(), "verdict": verdicts.ravel()}
+        about = entries(self.names["features"], self.x.shape)
+        frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(about | told)
+        return frame
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as readable JSON with exact floats, at once or not at all.
@@ -215,7 +237,8 @@ def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependenc
         return "Every block is decided."
     if dependencies:
         columns = sorted({int(j) for d in dependencies for j in (d.column, *d.of) if j >= 0})
-        shown = ", ".join(map(str, columns[:10])) + (", ..." if len(columns) > 10 else "")
+        problem = proof.statement.problem
+        shown = ", ".join(map(problem.called, columns[:10])) + (", ..." if len(columns) > 10 else "")
         return f"Columns {shown} are linearly dependent: weight can move between them at no cost."
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."

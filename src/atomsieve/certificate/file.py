@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import fields
@@ -17,12 +18,13 @@ from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges.group import numbered
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
+from atomsieve.typing import Index
 
 if TYPE_CHECKING:
     from atomsieve.certificate.claims import Certificate
 
 FORMAT = "atomsieve certificate"
-VERSION = 1
+VERSION = 2
 
 ASSUMPTIONS = (
     "IEEE double precision, round to nearest, sums in any order, fused multiply-add allowed",
@@ -35,7 +37,7 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
     if (certificate.zero & certificate.nonzero).any():
         raise ValueError("A certificate cannot claim that a block is zero and that it is not.")
     rows = np.flatnonzero(certificate.x.ravel())
-    held = ~((certificate.lower == 0) & (certificate.upper == 0))
+    held = ~((certificate.lower == 0) & (certificate.upper == 0)).reshape(certificate.statement["shape"])
     held[certificate.statement["unpenalised"]] = False
     held = np.flatnonzero(held.ravel())
     content: dict[str, Any] = {
@@ -43,6 +45,7 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
         "version": VERSION,
         "problem": certificate.statement,
         "data": {"sha256": certificate.digest},
+        "names": {key: names and list(names) for key, names in certificate.names.items()},
         "versions": {"numpy": np.__version__, "scipy": scipy.__version__},
         "assumptions": list(ASSUMPTIONS),
         "point": {
@@ -103,10 +106,11 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
     undecided[claims["undecided"] + problem["unpenalised"]] = True
     free_lower = np.array([_float(v, -np.inf) for v in claims["free"]["lower"]])
     free_upper = np.array([_float(v, np.inf) for v in claims["free"]["upper"]])
-    free_shape = (-1, *shape[1:])
+    free_shape = (-1, *shape[1:])  # flat, but for losses that make several outputs of one target
     free_lower, free_upper = free_lower.reshape(free_shape), free_upper.reshape(free_shape)
     own = len(free_lower) - len(problem["unpenalised"])
     lower[problem["unpenalised"]], upper[problem["unpenalised"]] = free_lower[own:], free_upper[own:]
+    lower, upper, x = (array.reshape(problem["form"]) for array in (lower, upper, x))
     return {
         "zero": ~nonzero & ~undecided,
         "nonzero": nonzero,
@@ -127,6 +131,7 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
             for d in claims["dependencies"]
         ],
         "statement": problem,
+        "names": {key: names and tuple(names) for key, names in content["names"].items()},
         "digest": content["data"]["sha256"],
     }
 
@@ -141,10 +146,26 @@ def describe(problem: Problem) -> dict[str, Any]:
         "free": int(problem.data.free.shape[1]),
         "weighted": bool((problem.data.stated_weights != 1).any()),
         "unpenalised": problem.core.free_rows().tolist(),
-        "samples": int(problem.design.shape[0]),
+        "offset": problem.data.offset is not None,
+        "samples": int(problem.data.design.shape[0]),
+        "outputs": problem.data.tasks,
+        "form": [int(side) for side in problem.lifted.form],
         "shape": [int(side) for side in problem.shape],
         "blocks": len(problem.eligible),
     }
+
+
+def labels_of(statement: dict[str, Any]) -> Index:
+    """Return the block of each entry of x, flattened, from what a file says of the gauge."""
+    form, piece = statement["form"], statement["gauge"]
+    while "gauge" in piece:
+        piece = piece["gauge"]
+    rows, per = form[0], math.prod(form[1:])
+    if statement["blocks"] == rows * per:
+        return np.arange(rows * per)
+    groups = piece.get("groups")
+    labels: Index = np.repeat(np.arange(rows) if groups is None else np.array(groups), per)
+    return labels if labels.max() < statement["blocks"] else np.zeros_like(labels)
 
 
 def _piece(piece: Piece) -> dict[str, Any]:
@@ -189,7 +210,9 @@ def digest_of(problem: Problem) -> str:
 
 def _bytes(problem: Problem) -> Iterator[bytes | memoryview]:
     yield from bounded(problem.data.design).rows_as_bytes()
-    for part in (problem.y, problem.data.stated_weights, problem.data.free):
+    data = problem.data
+    parts = [data.y, data.stated_weights, data.free]
+    for part in parts if data.offset is None else [*parts, data.offset]:
         yield np.ascontiguousarray(part, dtype="<f8").reshape(-1).data
 
 

@@ -212,7 +212,8 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     problem = statement.problem
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
     image = _image(statement, x, support)
-    u, shift = _with_free(statement, image, b)
+    offset = problem.smooth.offset
+    u, shift = _with_free(statement, image if offset is None else image + Enclosure.exact(offset), b)
     slopes = statement.loss.slopes(u, problem.y)
     weights = Enclosure.exact(statement.counts if slopes.mid.ndim == 1 else statement.counts[:, None])
     theta = slopes * weights
@@ -238,6 +239,8 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
         shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
         bound = statement.loss.conjugates(np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf), problem.y)
         dual = (Enclosure.exact(bound) * Enclosure.exact(statement.counts)).sum()
+        if offset is not None:
+            dual = dual - (theta * Enclosure.exact(shrink) * Enclosure.exact(offset)).sum()
         gap = float((objective + dual).high)
     if not math.isfinite(gap):
         raise Uncertain("the gap is not finite in double precision")

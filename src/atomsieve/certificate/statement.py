@@ -72,8 +72,8 @@ class Statement:
 
     @cached_property
     def total(self) -> Enclosure:
-        """Their sum S."""
-        return Enclosure.exact(self.counts).sum()
+        """The sum S of the weights of the rows of X."""
+        return Enclosure.exact(self.problem.data.stated_weights).sum()
 
     @cached_property
     def labels(self) -> Index:
@@ -111,9 +111,9 @@ class Statement:
     def free(self) -> Enclosure:
         """The columns of all free directions: the constant, those given, and unpenalised columns of A."""
         problem = self.problem
-        constant = np.ones((len(self.counts), int(problem.data.intercept)))
         rows = problem.core.free_rows()
-        parts = [Enclosure.exact(constant), Enclosure.exact(problem.data.free)]
+        columns = problem.smooth.unpenalised
+        parts = [Enclosure.exact(columns[:, : columns.shape[1] - len(rows)])]
         if len(rows):
             parts.append(self.design.enclose_columns(rows))
         return Enclosure(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))

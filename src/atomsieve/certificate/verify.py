@@ -7,7 +7,9 @@ if TYPE_CHECKING:
     from atomsieve.standalone.verify import Verification
 
 
-def verify(certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None) -> "Verification":
+def verify(
+    certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None, offset: Any = None
+) -> "Verification":
     """Check a certificate, or the file of one, against the data; needs python-flint (`pip install atomsieve[verify]`).
 
     Every claim is derived anew from the data, in ball arithmetic, by a module that shares no code with the solver.
@@ -22,5 +24,6 @@ def verify(certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free:
         checker = import_module("atomsieve.standalone.verify")
     except ImportError as error:
         raise ImportError("verify needs python-flint for ball arithmetic: pip install atomsieve[verify].") from error
-    verdict: Verification = checker.verify(certificate, X, y, sample_weight=sample_weight, free=free)
+    given = {"sample_weight": sample_weight, "free": free, "offset": offset}
+    verdict: Verification = checker.verify(certificate, X, y, **given)
     return verdict

@@ -79,6 +79,10 @@ class Gauge(Piece, ABC):
     def touched(self, chosen: Mask) -> Mask:
         """Return which entries of x can be non-zero when only the chosen entries of c are."""
 
+    def names(self) -> tuple[str, ...] | None:
+        """Return what the blocks are called, None where they have no names of their own."""
+        return None
+
     def value_under(self, design: Design, x: Array) -> float:
         """Return the gauge of x in the image under a matrix: `min { kappa(c) : Q c = x }`."""
         matrix = np.asarray(design.columns(ALL))

@@ -61,6 +61,12 @@ class Group(BlockGauge):
     def flat(self, shape: tuple[int, ...]) -> "Group":
         return self if len(shape) == 1 else Group(self.labels(shape).ravel(), self.weights)
 
+    def names(self) -> tuple[str, ...] | None:
+        if self.groups is None or self._codes is None:
+            return None
+        first = np.unique(self._codes, return_index=True)[1]
+        return tuple(str(label) for label in self.groups[first].tolist())
+
     @cached_property
     def _codes(self) -> Index | None:
         """Return the number of each row's group."""

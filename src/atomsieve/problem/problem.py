@@ -10,6 +10,7 @@ from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.arguments import require_piece
+from atomsieve.intake.names import entries
 from atomsieve.losses import Loss, Squared
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties import Penalty, Square
@@ -255,6 +256,14 @@ class Problem:
         second = first + data.tasks * data.free.shape[1]
         given = (b[:first].reshape(-1, *data.outputs), b[first:second].reshape(-1, *data.outputs))
         return *given, b[second:]
+
+    def called(self, entry: int) -> str:
+        """Return what an entry of the lifted coefficients is called: its number, or the name of its feature."""
+        if self.data.names is None or self.lifted.form[0] != self.data.design.shape[1]:
+            return str(entry)
+        about = entries(self.data.names, self.lifted.form)
+        output = f" of output {about['output'][entry]}" if "output" in about else ""
+        return repr(about["feature"][entry]) + output
 
     def lower(self, lifted: Array) -> Array:
         """Return x, in the shape that the gauge sees, of lifted coefficients."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.intake.arguments import as_floats, is_number, is_whole, require_piece, shown
+from atomsieve.intake.names import entries, pandas_for
 from atomsieve.methods import Corrective, Method
 from atomsieve.numerics.threads import one_thread
 from atomsieve.penalties import Linear, Penalty
@@ -25,11 +26,15 @@ from atomsieve.screening import Rule, rules_for
 from atomsieve.typing import Array
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 
 HAIR = 1e-9
 """Part of the critical slope by which a path begins above it."""
+
+LEGIBLE = 12
+"""Lines up to which a picture names them."""
 
 MOST = 1e-3
 """What is no hair any more: scores are hardly known, and no slope near the critical one could be proven."""
@@ -82,13 +87,26 @@ class Path:
         problem = self.problem.at_penalty(penalty)
         return solve(problem, tol=self.tol if tol is None else tol, start=self.results[place])
 
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with a row for each slope and a column for each feature, or feature and output."""
+        pandas = pandas_for("Path.to_frame()")
+        names = entries(self.problem.data.names, self.coefs.shape[1:])
+        columns = names["feature"] if len(names) == 1 else pandas.MultiIndex.from_frame(pandas.DataFrame(names))
+        flat = self.coefs.reshape(len(self.slopes), -1)
+        frame: pd.DataFrame = pandas.DataFrame(flat, index=pandas.Index(self.slopes, name="slope"), columns=columns)
+        return frame
+
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw every coefficient that is ever non-zero against the slope (needs matplotlib)."""
         import matplotlib.pyplot as plt  # noqa: PLC0415 -- optional
 
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax
         flat = self.coefs.reshape(len(self.slopes), -1)
-        ax.plot(self.slopes, flat[:, np.any(flat != 0, axis=0)], linewidth=1)
+        drawn = np.flatnonzero(np.any(flat != 0, axis=0))
+        lines = ax.plot(self.slopes, flat[:, drawn], linewidth=1)
+        if self.problem.data.names is not None and 0 < len(drawn) <= LEGIBLE:
+            features = entries(self.problem.data.names, self.coefs.shape[1:])["feature"]
+            ax.legend(lines, [features[j] for j in drawn], fontsize="small")
         ax.axhline(0, color="0.7", linewidth=0.8, zorder=0)
         ax.set_xscale("log")
         ax.invert_xaxis()

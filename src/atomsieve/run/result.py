@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from atomsieve.certificate import Certificate, certify
 from atomsieve.gauges import Atom
+from atomsieve.intake.names import entries, pandas_for
 from atomsieve.problem import Point, Problem
 from atomsieve.run.status import Status
 from atomsieve.run.trace import Trace
 from atomsieve.typing import Array, Mask
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Active(NamedTuple):
@@ -122,6 +126,13 @@ class Result:
     def certificate(self) -> Certificate:
         """Return what is certain about the optimum, in spite of rounding, proven afresh from x alone."""
         return self._certificate
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with a row for each entry of x: feature, output, coefficient, whether it is ruled out."""
+        told = {"coefficient": self.x.ravel(), "zero": self.zero.ravel()}
+        about = entries(self.problem.data.names, self.x.shape)
+        frame: pd.DataFrame = pandas_for("Result.to_frame()").DataFrame(about | told)
+        return frame
 
     def __repr__(self) -> str:
         active = np.count_nonzero(self.problem.core.sizes(self.lifted))

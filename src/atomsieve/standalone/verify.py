@@ -7,10 +7,13 @@ anew. The proofs are in docs/certificates.md.
 The problem, multiplied by S, the sum of the sample weights s_i:
 
     minimise over x, b   sum_i s_i loss(u_i, y_i) + S phi(mass(x))
-    with   u = A x + B b,   mass(x) = sum_g price_g norm2(x_g)
+    with   u = A x + B b + o,   mass(x) = sum_g price_g norm2(x_g)
 
 A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant column (intercept), the columns passed as
-`free`, and the columns of A with price 0. At the given x let b~ be the exact minimiser over b, and there
+`free`, and the columns of A with price 0; o is the offset. Where y has K columns each of its entries is a sample of its
+own, with the weight of its row: X, the matrix and the columns of B stand for their Kronecker products with the K x K
+identity, and x, a matrix of features and outputs, for the vector of its rows. At the given x let b~ be the exact
+minimiser over b, and there
 
     theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score;
 
@@ -19,8 +22,8 @@ A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant col
 
 GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
        phi with slope a and `sigma > S a`, theta is first multiplied by k < 1 so that `k sigma <= S a`, and
-       `gap = objective + sum_i s_i loss*(k theta_i / s_i)`, `reach = 2 gap`. For any phi this holds with k = 0, where
-       the sum is 0: no loss is negative.
+       `gap = objective + sum_i s_i (loss*(t_i) - t_i o_i)` with `t_i = k theta_i / s_i`, `reach = 2 gap`. For any phi
+       this holds with k = 0, where the sum is 0: no loss is negative.
 CURVE  Between the point and the optimum loss'(u_i) moves by at most `sqrt(reach M / s_i)`, M bounding loss''; so
        loss'' lies between some m_i and M_i there.
 ZERO   Block g is zero in every solution if `score_g + sqrt(reach) spread_g` is below `score_q - sqrt(reach) spread_q`
@@ -93,15 +96,17 @@ class Refused(Exception):
     """Raised where a claim does not follow, with the reason."""
 
 
-def verify(certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None) -> Verification:
+def verify(
+    certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None, offset: Any = None
+) -> Verification:
     """Check a certificate (a file, or the object that `Result.certificate()` returns) against the data."""
     bits, ctx.prec = ctx.prec, PRECISION
     checker = None
     try:
         content = read(certificate)
-        data = Data(X, y, sample_weight, free)
+        data = Data(X, y, sample_weight, free, offset)
         data.check_digest(content["data"]["sha256"])
-        gauge = Gauge(content["problem"]["gauge"], data.shape)
+        gauge = Gauge(content["problem"]["gauge"], data, content["problem"]["form"])
         check_sizes(content, data, gauge)
         Loss(content["problem"]["loss"]).check_targets(data.y)
         if not content["claims"]["valid"]:
@@ -134,7 +139,7 @@ def read(certificate: Any) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != "atomsieve certificate":
         raise Refused("this is no atomsieve certificate")
     version = content.get("version")
-    if type(version) is not int or version != 1:
+    if type(version) is not int or version != 2:
         raise Refused(f"version {_shown(version)} of the format is not known")
     told = {key: value for key, value in content.items() if key != "seal"}
     seal = hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
@@ -237,10 +242,10 @@ def check_form(value: Any, form: Any, place: str) -> None:
 
 def _stands_for(value: Any, form: Any, place: str) -> Any:
     """Return the leaf, list or dictionary that a form means for this value."""
-    if isinstance(form, OrNull):
-        return NULL if value is None else form.form
     if callable(form):
         form = form(value)
+    if isinstance(form, OrNull):
+        form = NULL if value is None else form.form
     return _kind(value, form, place) if isinstance(form, Kinds) else form
 
 
@@ -314,11 +319,18 @@ PENALTY = Kinds(
     },
 )
 
+
+def _prices_form(value: Any) -> Any:
+    """Return the form of weights: null, one for each row of x, or one for each entry."""
+    nested = isinstance(value, list) and value and isinstance(value[0], list)
+    return OrNull([[PRICE]] if nested else [PRICE])
+
+
 PLACES = {"shape": [COUNT], "row": [COUNT], "column": [COUNT], "value": [NUMBER]}
 
 BLOCKS: dict[str, dict[str, Any]] = {
-    "L1": {"weights": OrNull([PRICE]), "positive": OrNull([TRUTH])},
-    "NonNegative": {"weights": OrNull([PRICE])},
+    "L1": {"weights": _prices_form, "positive": OrNull([TRUTH])},
+    "NonNegative": {"weights": _prices_form},
     "Simplex": {"weights": NULL},
     "Group": {"groups": OrNull([COUNT]), "weights": OrNull([POSITIVE])},
     "L2": {},
@@ -352,11 +364,15 @@ FILE: dict[str, Any] = {
         "free": COUNT,
         "weighted": TRUTH,
         "unpenalised": INDICES,
+        "offset": TRUTH,
         "samples": COUNT,
+        "outputs": COUNT,
+        "form": [COUNT],
         "shape": [COUNT],
         "blocks": COUNT,
     },
     "data": {"sha256": TEXT},
+    "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT])},
     "versions": {"numpy": TEXT, "scipy": TEXT},
     "assumptions": [TEXT],
     "point": {"x": {"index": INDICES, "value": [NUMBER]}, "free": [NUMBER]},
@@ -379,11 +395,13 @@ FILE: dict[str, Any] = {
 def check_sizes(content: dict[str, Any], data: "Data", gauge: "Gauge") -> None:
     """Refuse a statement that does not fit the data and the gauge, and lists that do not fit the statement."""
     claims, point, problem = content["claims"], content["point"], content["problem"]
-    stated = [problem[name] for name in ("shape", "blocks", "samples", "free", "unpenalised", "weighted")]
-    entries, blocks, own = len(gauge.labels), len(gauge.prices), data.given.shape[1]
-    if stated != [[entries], blocks, data.shape[0], own, gauge.free, bool((data.weights != 1).any())]:
+    stated = [problem[name] for name in ("shape", "form", "blocks", "samples", "outputs", "free", "unpenalised")]
+    entries, blocks, own = len(gauge.labels), len(gauge.prices), data.given.shape[1] // data.tasks
+    found = [[entries], gauge.form, blocks, data.shape[0] // data.tasks, data.tasks, own, gauge.free]
+    told = [problem["weighted"], problem["offset"]] == [bool((data.weights != 1).any()), bool(data.offset.any())]
+    if stated != found or not told:
         raise Refused("what the certificate states of the problem does not fit the data and the gauge")
-    intervals, free = claims["intervals"], int(problem["intercept"]) + own + len(gauge.free)
+    intervals, free = claims["intervals"], data.tasks * (int(problem["intercept"]) + own) + len(gauge.free)
     lists = [(point["x"]["index"], point["x"]["value"])]
     lists += [(intervals["index"], intervals[side]) for side in ("lower", "upper")]
     lists += [(dependency["of"], dependency["times"]) for dependency in claims["dependencies"]]
@@ -426,29 +444,38 @@ def check_silence(content: dict[str, Any]) -> None:
 
 
 class Data:
-    """X, y, weights and free columns as doubles."""
+    """X, y, weights, free columns and offset as doubles; with K outputs, those of the K samples that each row makes."""
 
-    def __init__(self, X: Any, y: Any, sample_weight: Any, free: Any) -> None:
+    def __init__(self, X: Any, y: Any, sample_weight: Any, free: Any, offset: Any) -> None:
         self.sparse = hasattr(X, "tocsc")
         self.X: Any = _without_duplicates(X) if self.sparse else np.asarray(X, dtype=np.float64)
-        y = np.asarray(y, dtype=np.float64).ravel()
+        y = np.asarray(y, dtype=np.float64)
+        y = y if y.ndim == 2 and y.shape[1] > 1 else y.ravel()
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
         given = np.zeros((len(y), 0)) if free is None else np.asarray(free, dtype=np.float64)
+        added = np.zeros(y.shape) if offset is None else np.asarray(offset, dtype=np.float64)
         shape = self.X.shape
         if len(shape) != 2 or not all(shape) or {shape[0]} != {len(y), len(weights), len(given)}:
             lengths = f"y {len(y)} entries, the weights {len(weights)}, the free columns {len(given)}"
             raise Refused(f"X has shape {shape}, {lengths}: they do not fit together")
+        if added.shape != y.shape:
+            raise Refused(f"the offset has shape {added.shape}, and y {y.shape}: they do not fit together")
         given = given.reshape(len(y), -1)
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
             raise Refused("the sample weights must be finite, not negative, and not all 0")
         counted = weights > 0
         if not counted.all():  # samples of weight 0 do not count
-            y, weights, given, self.X = y[counted], weights[counted], given[counted], self.X[np.flatnonzero(counted)]
-        self.y, self.weights, self.given = y, weights, given
-        self.shape = (len(y), shape[1])
+            y, weights, given, added = y[counted], weights[counted], given[counted], added[counted]
+            self.X = self.X[np.flatnonzero(counted)]
         stored = self.X.data if self.sparse else self.X
-        if not (np.isfinite(stored).all() and np.isfinite(y).all() and np.isfinite(given).all()):
-            raise Refused("X, y or the free columns hold numbers that are not finite")
+        if not all(np.isfinite(part).all() for part in (stored, y, given, added)):
+            raise Refused("X, y, the free columns or the offset hold numbers that are not finite")
+        self.rows, self.tasks = (len(y), shape[1]), y.shape[1] if y.ndim == 2 else 1
+        self.shape = (len(y) * self.tasks, shape[1] * self.tasks)
+        self.stated = (y, weights, given, added) if added.any() else (y, weights, given)
+        self.total = weights
+        self.y, self.weights, self.offset = y.ravel(), np.repeat(weights, self.tasks), added.ravel()
+        self.given = np.kron(given, np.eye(self.tasks))
 
     def check_digest(self, stated: str) -> None:
         """Refuse data that are not those of the certificate."""
@@ -456,14 +483,16 @@ class Data:
             raise Refused("the data are not those of the certificate: their digest differs")
 
     def _digest(self) -> str:
-        """SHA-256 over the shape, what is not zero in X, y, weights, free columns, in eight bytes each, little-endian.
+        """SHA-256 over the shape, what is not zero in X, y, weights, free columns, offset if there is one.
+
+        In eight bytes each, little-endian.
 
         X in blocks of `max(1, 2^20 // d)` rows: how many entries there are in each row, their columns, their values.
         """
-        digest = hashlib.sha256(f"{self.shape}".encode())
-        width = max(1, (1 << 20) // self.shape[1])
+        digest = hashlib.sha256(f"{self.rows}".encode())
+        width = max(1, (1 << 20) // self.rows[1])
         rows = self.X.tocsr() if self.sparse else self.X
-        for start in range(0, self.shape[0], width):
+        for start in range(0, self.rows[0], width):
             block = rows[start : start + width]
             if self.sparse:
                 block.eliminate_zeros()
@@ -473,13 +502,23 @@ class Data:
                 counts, columns, values = (block != 0).sum(axis=1), np.nonzero(block)[1], block[block != 0]
             for numbers, kind in ((counts, "<i8"), (columns, "<i8"), (values, "<f8")):
                 digest.update(np.ascontiguousarray(numbers, dtype=kind).tobytes())
-        for part in (self.y, self.weights, self.given):
+        for part in self.stated:
             digest.update(np.ascontiguousarray(part, dtype="<f8").tobytes())
         return digest.hexdigest()
 
     def columns(self, index: Any) -> np.ndarray:
-        """Return columns of X as a dense array."""
-        return np.asarray(self.X[:, index].toarray() if self.sparse else self.X[:, index])
+        """Return columns of A as a dense array: those of X, in the rows of their output."""
+        chosen = index if self.tasks == 1 else np.arange(self.shape[1])[index] // self.tasks
+        columns = np.asarray(self.X[:, chosen].toarray() if self.sparse else self.X[:, chosen])
+        return columns if self.tasks == 1 else in_outputs(columns, np.arange(self.shape[1])[index], self.tasks)
+
+
+def in_outputs(columns: np.ndarray, index: np.ndarray, tasks: int) -> np.ndarray:
+    """Return columns of a Kronecker product with the identity: each in the rows of its output."""
+    n, m = columns.shape
+    spread = np.zeros((n, tasks, m))
+    spread[:, index % tasks, np.arange(m)] = columns
+    return spread.reshape(n * tasks, m)
 
 
 def _without_duplicates(X: Any) -> Any:
@@ -659,47 +698,61 @@ def _within(t: arb, low: arb, high: arb) -> arb:
 class Gauge:
     """Blocks of coefficients with their prices, and the matrix in front of them, None where there is none."""
 
-    def __init__(self, piece: dict[str, Any], shape: tuple[int, int]) -> None:
+    def __init__(self, piece: dict[str, Any], data: Data, form: list[int]) -> None:
         self.matrix: Matrix | None = None
-        scale, features = arb(1), shape[1]
+        self.form, scale = form, arb(1)
         while "gauge" in piece:
             if piece["type"] == "Scaled":
                 scale = scale * arb(piece["radius"])
             elif self.matrix is not None:
                 raise Refused("an Image of an Image is not known to this checker")
             else:
-                self.matrix = Matrix(piece["matrix"], shape)
-                features = self.matrix.width
+                self.matrix = Matrix(piece["matrix"], data)
             piece = piece["gauge"]
+        entries = data.shape[1] if self.matrix is None else self.matrix.width * data.tasks
+        per = math.prod(form[1:])
+        if not form or math.prod(form) != entries or per < data.tasks or per % data.tasks:
+            raise Refused(f"x of shape {form} does not fit {entries} coefficients")
+        if (data.tasks > 1 or self.matrix is not None) and form[1:] != [data.tasks] * (data.tasks > 1):
+            raise Refused(f"x of shape {form} does not fit features and {data.tasks} outputs")
         self.kind: str = piece["type"]
         self.coordinates = self.kind not in ("Group", "L2", "LInf")
-        self.signed = self._signs(piece.get("positive"), features)
-        self.labels = self._labels(piece.get("groups"), features)
-        weights = self._weights(piece.get("weights"), int(self.labels.max()) + 1)
+        self.signed = self._signs(piece.get("positive"), form[0], per)
+        self.labels = self._labels(piece.get("groups"), form[0], per)
+        weights = self._weights(piece.get("weights"), int(self.labels.max()) + 1, form[0], per)
         self.free = [g for g, w in enumerate(weights) if w == 0]
         self.barred = {g for g, w in enumerate(weights) if w == math.inf}
         self.prices = [arb(w) / scale if 0 < w < math.inf else arb(0) for w in weights]
 
-    def _signs(self, positive: list[bool] | None, features: int) -> list[bool]:
-        """Return which coefficients may be negative."""
+    def _signs(self, positive: list[bool] | None, rows: int, per: int) -> list[bool]:
+        """Return which coefficients may be negative; what is said of a row of x holds for all of its entries."""
         if positive is None:
-            return [self.kind not in ("NonNegative", "Simplex")] * features
-        if len(positive) != features:
-            raise Refused(f"positive has {len(positive)} truth values for {features} coefficients")
-        return [not value for value in positive]
+            return [self.kind not in ("NonNegative", "Simplex")] * (rows * per)
+        if len(positive) != rows:
+            raise Refused(f"positive has {len(positive)} truth values for {rows} coefficients")
+        return [not value for value in positive for _ in range(per)]
 
-    def _labels(self, groups: list[int] | None, features: int) -> np.ndarray:
+    def _labels(self, groups: list[int] | None, rows: int, per: int) -> np.ndarray:
         """Return the block of every coefficient."""
-        if groups is None:
-            return np.zeros(features, dtype=int) if self.kind in ("L2", "LInf") else np.arange(features)
-        if len(groups) != features:
-            raise Refused(f"the groups have {len(groups)} labels for {features} coefficients")
+        if self.coordinates:
+            return np.arange(rows * per)
+        if self.kind in ("L2", "LInf"):
+            return np.zeros(rows * per, dtype=int)
+        groups = list(range(rows)) if groups is None else groups
+        if len(groups) != rows:
+            raise Refused(f"the groups have {len(groups)} labels for {rows} coefficients")
         if set(groups) != set(range(len(set(groups)))):
             raise Refused("the groups are not numbered 0, 1, 2 and so on")
-        return np.array(groups)
+        return np.repeat(np.array(groups), per)
 
-    def _weights(self, stated: list[Any] | None, blocks: int) -> list[float]:
+    def _weights(self, stated: list[Any] | None, blocks: int, rows: int, per: int) -> list[float]:
         """Return the price of every block before scaling."""
+        if stated and isinstance(stated[0], list):
+            if any(len(row) != per for row in stated) or len(stated) != rows:
+                raise Refused("the weights do not have the shape of x")
+            stated = [w for row in stated for w in row]
+        elif stated is not None and self.coordinates and len(stated) == rows:
+            stated = [w for w in stated for _ in range(per)]
         weights = [1.0] * blocks if stated is None else [math.inf if w == "inf" else float(w) for w in stated]
         if len(weights) != blocks:
             raise Refused(f"there are {len(weights)} weights for {blocks} blocks: every block needs one")
@@ -717,26 +770,26 @@ class Gauge:
 class Matrix:
     """The matrix of an Image or Atoms gauge: what is not zero in it, sorted by columns."""
 
-    def __init__(self, content: Any, shape: tuple[int, int]) -> None:
+    def __init__(self, content: Any, data: Data) -> None:
         rows, columns, values, (height, width) = _places(content)
-        if height != shape[1]:
-            raise Refused(f"the matrix of the gauge has {height} rows, and X has {shape[1]} columns")
-        if not 0 < width <= ROOM + len(values) + shape[0] * shape[1]:
+        if height != data.rows[1]:
+            raise Refused(f"the matrix of the gauge has {height} rows, and X has {data.rows[1]} columns")
+        if not 0 < width <= ROOM + len(values) + data.rows[0] * data.rows[1]:
             raise Refused(f"the matrix of the gauge cannot have {width} columns")
         if rows and not (max(rows) < height and max(columns) < width):
             raise Refused("the matrix has places outside its shape")
-        self.height, self.width = height, width
+        self.height, self.width, self.tasks = height, width, data.tasks
         order = np.argsort(np.array(columns, dtype=int), kind="stable")
         self._rows, self._values = np.array(rows, dtype=int)[order], np.array(values, dtype=np.float64)[order]
         self._starts = np.searchsorted(np.array(columns, dtype=int)[order], np.arange(width + 1))
 
     def columns(self, index: list[int]) -> np.ndarray:
-        """Return columns as a dense array."""
+        """Return columns as a dense array, in the rows of their output."""
         dense = np.zeros((self.height, len(index)))
         for k, j in enumerate(index):
-            part = slice(self._starts[j], self._starts[j + 1])
+            part = slice(self._starts[j // self.tasks], self._starts[j // self.tasks + 1])
             dense[self._rows[part], k] = self._values[part]
-        return dense
+        return dense if self.tasks == 1 else in_outputs(dense, np.array(index, dtype=int), self.tasks)
 
 
 def _places(content: Any) -> tuple[list[int], list[int], list[float], tuple[int, int]]:
@@ -772,11 +825,12 @@ class Checker:
         self.penalty = {name: arb(value) for name, value in penalty.items() if name != "type"}
         self.phi, self.phi_conjugate, self.phi_slope = PENALTIES[penalty["type"]]
         self.weights = [arb(w) for w in data.weights.tolist()]
-        self.total = sum(self.weights, arb(0))
+        self.total = sum((arb(w) for w in data.total.tolist()), arb(0))
         self.n, self.d = data.shape[0], len(gauge.labels)
         self.width = max(1, (1 << 20) // max(data.shape))
         self.all_in_balls = self.n * self.d <= BALLS_UP_TO
-        parts = [np.ones((self.n, int(problem["intercept"]))), data.given]
+        constant = np.kron(np.ones((data.rows[0], int(problem["intercept"]))), np.eye(data.tasks))
+        parts = [constant, data.given]
         self.B = [arb_mat([[float(v)] for v in column]) for part in parts for column in part.T]
         self.B += [self._columns([j])[0] for j in gauge.free]
         self.given = len(self.B) - len(gauge.free)
@@ -859,7 +913,7 @@ class Checker:
         self.x = dict(zip(index, values))
         if not all(self.gauge.counts(self.gauge.labels[j]) for j in index):
             raise Refused("the point has weight where the problem has no coefficient with a price")
-        fit = arb_mat(self.n, 1)
+        fit = arb_mat([[v] for v in self.data.offset.tolist()])
         for start in range(0, len(index), 64):
             for j, column in zip(index[start : start + 64], self._columns(index[start : start + 64])):
                 fit += column * self.x[j]
@@ -887,8 +941,10 @@ class Checker:
             gap = charge + self.total * answer - pull
         else:
             self.shrink, factor = arb((limit / sigma).lower()), 2
-            slopes_and_targets = zip(self.weights, slopes, self.data.y.tolist())
-            dual = (w * self.loss.conjugate(self.shrink * t, y) for w, t, y in slopes_and_targets)
+            samples = zip(
+                self.weights, [self.shrink * t for t in slopes], self.data.y.tolist(), self.data.offset.tolist()
+            )
+            dual = (w * (self.loss.conjugate(t, y) - t * arb(o)) for w, t, y, o in samples)
             gap = self.objective + sum(dual, arb(0))
             self.scores = {g: score * self.shrink for g, score in self.scores.items()}
         self.gap = _positive(arb(gap.upper()))
@@ -1204,11 +1260,12 @@ def main() -> int:
     parser.add_argument("y", help="the targets")
     parser.add_argument("--weights", help="sample weights, if there were any")
     parser.add_argument("--free", help="unpenalised columns, if there were any")
+    parser.add_argument("--offset", help="what was added to the predictions, if anything")
     given = parser.parse_args()
-    weights, free = (load(path) if path else None for path in (given.weights, given.free))
+    weights, free, offset = (load(path) if path else None for path in (given.weights, given.free, given.offset))
     X = load(given.X)
     X = X[:, None] if X.ndim == 1 else X
-    verdict = verify(given.certificate, X, load(given.y), sample_weight=weights, free=free)
+    verdict = verify(given.certificate, X, load(given.y), sample_weight=weights, free=free, offset=offset)
     print(verdict)
     return 0 if verdict.valid else 1
 

@@ -63,6 +63,9 @@ class Image(Gauge):
         """Return `Q c` with a bound of all rounding."""
         return bounded(self._map).enclose(c)
 
+    def names(self) -> tuple[str, ...] | None:
+        return self.gauge.names()
+
     def touched(self, chosen: Mask) -> Mask:
         inner = self.gauge.touched(chosen)
         used = np.flatnonzero(inner if inner.ndim == 1 else inner.any(axis=1))

@@ -42,6 +42,9 @@ class Scaled(BlockGauge):
     def value_under(self, design: Design, x: Array) -> float:
         return self.gauge.value_under(design, x) / self.radius
 
+    def names(self) -> tuple[str, ...] | None:
+        return self.gauge.names()
+
     def touched(self, chosen: Mask) -> Mask:
         return self.gauge.touched(chosen)
 
