@@ -31,6 +31,9 @@ def orthonormal(columns: Array, weights: Array) -> tuple[Array, Array]:
     lengths = np.sqrt(np.sum((root * scaled) ** 2, axis=0))
     unit = _powers_of_two(lengths)
     scaled, scale = scaled * unit, scale * unit
+    if len(lengths) == 1 and lengths[0] > 0:  # most often a constant alone
+        length = lengths * unit
+        return scaled / length, (scale / length)[:, None]
     _, triangle, order = linalg.qr(root * scaled, mode="economic", pivoting=True)
     sure = int(np.count_nonzero(np.abs(np.diag(triangle)) > NEARLY))
     transform = np.zeros((columns.shape[1], sure))

@@ -210,7 +210,7 @@ class FreeDirections:
 
     def _newton_step(self, image: Samples, here: "_Here") -> tuple["_Here", int]:
         """Return the point where the slope along Newton's direction has at least halved, and how many were tried."""
-        values, vectors = np.linalg.eigh(np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights)))
+        values, vectors = _spectrum(np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights)))
         gradient = here.gradient.ravel()
         along, bent = vectors.T @ gradient, values > max(FLAT * values[-1], SUBNORMAL)
         # flat directions (clipped residuals; one constant added to every class) have no Newton step: where they hold
@@ -239,6 +239,14 @@ class FreeDirections:
                 longest = step
             step = (shortest + longest) / 2 if longest < np.inf else 2 * step
         return following, tried
+
+
+def _spectrum(matrix: Array) -> tuple[Array, Array]:
+    """Return eigenvalues and eigenvectors of a symmetric matrix, which is most often a number."""
+    if len(matrix) > 1:
+        values, vectors = np.linalg.eigh(matrix)
+        return values, vectors
+    return matrix[0], np.ones((1, 1))
 
 
 @dataclass(frozen=True, eq=False)
