@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from atomsieve import Group, Problem
-from atomsieve.design.seminorm import NARROW
+from atomsieve.design.seminorm import NARROW_BLOCK
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from atomsieve.design.seminorm import NARROW
 @pytest.mark.parametrize("weighted", [False, True])
 def test_blocks_of_any_width_and_order(form, intercept, weighted):
     rng = np.random.default_rng([intercept, weighted])
-    widths = [1, 1, 2, 3, 3, 3, NARROW, NARROW, NARROW + 1, 60]
+    widths = [1, 1, 2, 3, 3, 3, NARROW_BLOCK, NARROW_BLOCK, NARROW_BLOCK + 1, 60]
     labels = rng.permutation(np.repeat(np.arange(len(widths)), widths))
     labels[:8] = [3, 2, 3, 2, 3, 4, 2, 4]
     X = rng.standard_normal((50, len(labels))) * np.exp(rng.standard_normal(len(labels)))
@@ -41,7 +41,7 @@ def test_blocks_of_any_size(exponent):
     np.testing.assert_allclose(scaled, plain * [1.0, 2.0**exponent], rtol=1e-12)
 
 
-@pytest.mark.parametrize("widths", [(3, 5, NARROW), (NARROW + 1, 70)], ids=["together", "one by one"])
+@pytest.mark.parametrize("widths", [(3, 5, NARROW_BLOCK), (NARROW_BLOCK + 1, 70)], ids=["together", "one by one"])
 @pytest.mark.parametrize("offset", [2.0**10, 2.0**24, 2.0**30])
 def test_far_from_zero(widths, offset):
     """What cancels against the intercept must not make a bound too small: these integers are exact."""

@@ -24,7 +24,7 @@ from atomsieve.typing import Array, Mask
 if TYPE_CHECKING:
     import pandas as pd
 
-ROUNDS = 5
+DROPPED_ROUNDS = 5
 """How often weight on coefficients that are proven zero may be dropped, and the point looked at again."""
 
 
@@ -257,7 +257,7 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
         x, b = feasible(statement, x, coordinates)
         proof = prove(statement, x, b)
         zero = proof.zero()
-        for _ in range(ROUNDS):
+        for _ in range(DROPPED_ROUNDS):
             held = zero[statement.labels].reshape(problem.shape) & (x != 0)
             if not held.any():
                 break

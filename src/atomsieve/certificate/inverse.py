@@ -20,13 +20,13 @@ DEPENDENT = 1e-9
 EXACT = 2.0**40
 """Sums of whole numbers below this, times a thousand, are exact."""
 
-PIECE = 2_000_000_000
+INVERSE_PIECE = 2_000_000_000
 """Multiplications between two looks at the clock."""
 
 STRIPE = 256
 """Columns of a Cholesky factor that are found at a time."""
 
-MOST = 4000
+LARGEST_INVERSE = 4000
 """Columns beyond which no inverse is attempted."""
 
 
@@ -44,7 +44,7 @@ def inverse_diagonal(columns: Enclosure, weights: Array) -> Array | None:
     The columns are known up to a radius.
     """
     n, k = columns.mid.shape
-    if not 0 < k <= min(n, MOST):
+    if not 0 < k <= min(n, LARGEST_INVERSE):
         return None
     with np.errstate(all="ignore"):
         roots = np.sqrt(weights)[:, None] * (1 + 2.0**-50)
@@ -78,7 +78,7 @@ def inverse_diagonal(columns: Enclosure, weights: Array) -> Array | None:
 def _by_pieces(a: Array, b: Array) -> Array:
     """Return a product of matrices, with looks at the clock in between."""
     product = np.empty((len(a), b.shape[1]))
-    width = max(16, PIECE // max(b.size, 1))
+    width = max(16, INVERSE_PIECE // max(b.size, 1))
     for start in range(0, len(a), width):
         look()
         product[start : start + width] = a[start : start + width] @ b
@@ -139,7 +139,7 @@ def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
     """
     mid = columns.mid
     norms = np.sqrt(np.sum(mid * mid, axis=0))
-    if columns.rad.any() or not np.isfinite(norms).all() or mid.shape[1] > MOST:
+    if columns.rad.any() or not np.isfinite(norms).all() or mid.shape[1] > LARGEST_INVERSE:
         return None
     if not mid.any(axis=0).all():  # a column of zeros is a sum of none
         rest = np.flatnonzero(mid.any(axis=0))

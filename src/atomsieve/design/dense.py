@@ -13,7 +13,7 @@ from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, roo
 from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Mask, Samples
 
-CHUNK = 1 << 16
+TEMPORARY = 1 << 16
 """Entries of A that a temporary may hold."""
 
 MODERATE = 1e-50, 1e50
@@ -95,13 +95,13 @@ class DenseDesign:
         n, d = self.shape
         norms = np.zeros(d)
         if self.matrix.strides[0] == self.matrix.itemsize:  # stored by columns
-            width = max(1, CHUNK // n)
+            width = max(1, TEMPORARY // n)
             for start in range(0, d, width):
                 block = self.matrix[:, start : start + width] / scale
                 norms[start : start + width] = weights @ (block * block)
             return norms
-        for start in range(0, n, max(1, CHUNK // d)):
-            block = self.matrix[start : start + max(1, CHUNK // d)] / scale
+        for start in range(0, n, max(1, TEMPORARY // d)):
+            block = self.matrix[start : start + max(1, TEMPORARY // d)] / scale
             norms += (block * block).T @ weights[start : start + len(block)]
         return norms
 
@@ -140,12 +140,12 @@ class DenseDesign:
             if weights.min() == weights.max():
                 squares = np.einsum("ij,ij->j", self.matrix, self.matrix) * weights[0]
             elif self.matrix.strides[0] == self.matrix.itemsize:  # stored by columns
-                width = max(1, CHUNK // n)
+                width = max(1, TEMPORARY // n)
                 for start in range(0, d, width):
                     block = self.matrix[:, start : start + width]
                     squares[start : start + width] = weights @ (block * block)
             else:
-                width = max(1, CHUNK // d)
+                width = max(1, TEMPORARY // d)
                 for start in range(0, n, width):
                     block = self.matrix[start : start + width]
                     squares += weights[start : start + width] @ (block * block)

@@ -14,13 +14,13 @@ from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Samples
 
-SMALL = 1000
+SMALL_GRAM = 1000
 """Side up to which a Gram matrix is formed for its largest eigenvalue."""
 
-SLACK = 4 * EPS
+PROJECTION_SLACK = 4 * EPS
 """Rounding of an inner product modulo the free directions, for each sample, as a part of that of the lengths."""
 
-NARROW = 32
+NARROW_BLOCK = 32
 """Columns up to which blocks of the same width are worked on together."""
 
 TINY = 1e-200
@@ -103,7 +103,7 @@ class Seminorm:
         if self.basis is None:
             return np.asarray(scale * np.sqrt(squares))
         along = self.design.rmatvec(self.weighted(self.basis)) / scale
-        slack = SLACK * self.design.shape[0] * squares
+        slack = PROJECTION_SLACK * self.design.shape[0] * squares
         return np.asarray(scale * np.sqrt(np.maximum(squares - np.sum(along * along, axis=1), 0.0) + slack))
 
     @property
@@ -122,7 +122,7 @@ class Seminorm:
         places = [every[rows] for rows in members]
         widths, squares = np.array([len(columns) for columns in places]), self.plain.column_norms() ** 2
         frobenius = np.array([squares[columns].sum() for columns in places])
-        together = (widths <= min(NARROW, n)) & (frobenius > TINY) & (frobenius < 1 / TINY)
+        together = (widths <= min(NARROW_BLOCK, n)) & (frobenius > TINY) & (frobenius < 1 / TINY)
         if self.design.density < 1:  # the zeros between its entries would be counted too
             together &= n * widths <= LIGHT
         norms = np.empty(len(members))
@@ -133,7 +133,7 @@ class Seminorm:
             for some in (alike[start : start + each] for start in range(0, len(alike), each)):
                 grams = self._grams(np.concatenate([places[b] for b in some]), width)
                 top = np.linalg.eigvalsh((grams + grams.transpose(0, 2, 1)) / 2)[:, -1]
-                norms[some] = np.sqrt(np.maximum(top, 0.0) + SLACK * n * frobenius[some])
+                norms[some] = np.sqrt(np.maximum(top, 0.0) + PROJECTION_SLACK * n * frobenius[some])
         return norms
 
     def _grams(self, places: Index, width: int) -> Array:
@@ -148,17 +148,17 @@ class Seminorm:
     def spectral_norm(self) -> float:
         """Return an upper bound of `max of norm(A v)_w over unit v`, from products with A alone.
 
-        Exact up to rounding when A has a side of at most SMALL, else the Frobenius norm.
+        Exact up to rounding when A has a side of at most SMALL_GRAM, else the Frobenius norm.
         """
         n, d = self.design.shape
-        if min(n, d) > SMALL:
+        if min(n, d) > SMALL_GRAM:
             return float(linalg.norm(self.column_norms()))
         frobenius = float(linalg.norm(self.plain.column_norms()))
         if frobenius == 0:
             return 0.0
         gram = self._column_gram(frobenius) if d <= n else self._row_gram(frobenius)
         top = float(np.linalg.eigvalsh((gram + gram.T) / 2)[-1])
-        return frobenius * math.sqrt(max(top, 0.0) + SLACK * max(n, d))
+        return frobenius * math.sqrt(max(top, 0.0) + PROJECTION_SLACK * max(n, d))
 
     def _column_gram(self, scale: float) -> Array:
         """Return the inner products of the columns of A, each divided by the scale."""

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.estimators.base import SparseModel
 from atomsieve.intake.files import write_text
-from atomsieve.standalone.predict import FORMAT, VERSION
+from atomsieve.standalone.predict import MODEL_FORMAT, MODEL_VERSION
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -25,8 +25,8 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     index = np.flatnonzero((coef != 0).any(axis=0))
     names, classes = getattr(estimator, "feature_names_in_", None), getattr(estimator, "classes_", None)
     content = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": MODEL_FORMAT,
+        "version": MODEL_VERSION,
         "estimator": type(estimator).__name__,
         "inverse_link": _inverse_link(estimator, classes),
         "count": int(coef.shape[1]),

@@ -9,7 +9,7 @@ from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, State
 from atomsieve.typing import Array, Samples
 
-STALE = 512
+STALE_MOVES = 512
 """Multiple of the rounding error of the predictions beyond which they are computed afresh."""
 
 
@@ -72,4 +72,4 @@ def apply(point: Point, move: Move, step: float) -> State:
         x, image = move.apply(state.x, step), state.image + step * move.image
         drift = state.drift + EPS * (state.length + step * problem.seminorm.plain_norm(move.image))
         moved = problem.inside(x, image, state.free, drift)
-        return problem.state(x, state.free) if drift > STALE * EPS * moved.length else moved
+        return problem.state(x, state.free) if drift > STALE_MOVES * EPS * moved.length else moved

@@ -58,7 +58,7 @@ class Beyond:
 
     def section(self, tables: Tables) -> Section:
         lines = tables["beyond"]
-        text = [WORDS, table(totals(lines)), costs(lines), table(shown(lines)), findings(lines)]
+        text = [BEYOND_WORDS, table(totals(lines)), costs(lines), table(shown(lines)), findings(lines)]
         text += [figure("beyond-pixels.png", maps.caption(tables["pixels"])), figure("beyond-path.png", caption(lines))]
         return Section(self.title, "\n\n".join(text))
 
@@ -145,7 +145,7 @@ def beside(proven: pd.DataFrame, along: pd.DataFrame, frames: list[pd.DataFrame]
     )
 
 
-WORDS = """
+BEYOND_WORDS = """
 The same penalties, each solved by corrective steps from x = 0 until a rounding-proof certificate decides every pixel:
 zero in every solution, positive, or negative. What the paper's rule leaves open after 10,000 iterations stands beside
 it.

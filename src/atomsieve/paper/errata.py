@@ -39,14 +39,14 @@ class Errata:
     def section(self, tables: Tables) -> Section:
         failed = [verdict.where for verdict in self.verdicts(tables) if not verdict.holds]
         end = f"Not as printed: {listed(failed)}." if failed else "All hold as printed."
-        return Section(self.title, f"{WORDS} {end}")
+        return Section(self.title, f"{ERRATA_WORDS} {end}")
 
     def verdicts(self, tables: Tables) -> list[Verdict]:
         facts: Any = tables["facts"].iloc[0]
         return [*formulas(facts), *properties(facts), *conditions(facts)]
 
 
-WORDS = """
+ERRATA_WORDS = """
 Most slips of the paper show in its figures. These are the others, with the properties that the theorems rest on, each
 put to the test on the synthetic data or on the smallest problem that tells; the table of verdicts has the numbers.
 (Slips are counted as in the documentation, *Mathematics*.)

@@ -58,7 +58,7 @@ class Gaps:
 
     def section(self, tables: Tables) -> Section:
         rows = tables["summary"]
-        text = [WORDS, figure("fig1.png", caption(tables)), table(shown(rows)), explanation(rows)]
+        text = [FIG1_WORDS, figure("fig1.png", caption(tables)), table(shown(rows)), explanation(rows)]
         return Section(self.title, "\n\n".join(text))
 
     def verdicts(self, tables: Tables) -> list[Verdict]:
@@ -151,7 +151,7 @@ def shown(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-WORDS = """
+FIG1_WORDS = """
 The penalty is λ sᵖ/p of the l1 norm s; p = ∞ is the unit ball, the vanilla conditional gradient method. The flatter
 the penalty, the longer the first steps, which go to a point of size (σ/λ)^(1/(p−1)).
 """.strip()

@@ -64,7 +64,7 @@ class Residuals:
         moments = tables["moments"][["certificate", "t"]].copy()
         moments["t"] = [f"{t:.0f}" if t > 0 else "not yet" for t in moments["t"]]
         parts = [
-            WORDS,
+            FIG2_WORDS,
             figure("fig2.png", caption(tables)),
             table(rates.loc[list(QUANTITIES.values())].reset_index()),
             "Exponents of t, fitted from t = 100 on, for the steps of the main text and for those of the appendix.",
@@ -177,7 +177,7 @@ def paint(canvas: Figure, tables: Tables) -> None:
     lower.legend(loc="upper right")
 
 
-WORDS = """
+FIG2_WORDS = """
 One run with φ = λ s²/2. The solution, from the corrective method with every coefficient certified, gives the optimum,
 the gradient z* and δ, the distance of the best score outside the support from those within. The support error counts
 the coefficients that the rule leaves though they are zero in the solution.

@@ -58,7 +58,7 @@ class Screening:
     def section(self, tables: Tables) -> Section:
         rows = tables["summary"]
         text = [
-            WORDS,
+            FIG3_WORDS,
             figure("fig3.png", caption(rows)),
             table(shown(rows)),
             forecast(rows),
@@ -170,7 +170,7 @@ def shown(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-WORDS = """
+FIG3_WORDS = """
 The paper's rule during the paper's method, with φ = λ s²/2. Marks at the right edge are the sizes of the supports of
 the solutions, which the corrective method finds and a certificate proves coefficient by coefficient.
 """.strip()

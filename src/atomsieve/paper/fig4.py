@@ -53,7 +53,7 @@ class Figure4:
 
     def section(self, tables: Tables) -> Section:
         lines = tables["fig4"]
-        return Section(self.title, "\n\n".join([WORDS, figure("fig4.png", caption(lines)), table(shown(lines))]))
+        return Section(self.title, "\n\n".join([FIG4_WORDS, figure("fig4.png", caption(lines)), table(shown(lines))]))
 
     def verdicts(self, tables: Tables) -> list[Verdict]:
         return [
@@ -108,7 +108,7 @@ def _handles(canvas: Figure) -> tuple[list[Artist], list[str]]:
     return [*blue, *red], [*words, *more]
 
 
-WORDS = """
+FIG4_WORDS = """
 Sparse logistic regression without an intercept tells handwritten 4 from 9. The paper prints neither its grids nor how
 it scales pixels; here they lie in [0, 1], and each grid runs from a model of one pixel to one that 10,000 iterations do
 not come near. A feature is *open* until the paper's rule has ruled it out. All runs go in step and share their products

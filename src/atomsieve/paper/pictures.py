@@ -8,7 +8,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-STYLE: dict[Any, Any] = {
+PICTURE_STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -26,7 +26,7 @@ STYLE: dict[Any, Any] = {
 def picture(folder: Path, name: str, size: tuple[float, float], paint: Callable[[Figure], Any]) -> list[str]:
     """Let a function paint on a new figure; save it as PNG and SVG and return the names of the files."""
     files = [f"{name}.png", f"{name}.svg"]
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(PICTURE_STYLE):
         figure = Figure(figsize=size, layout="constrained")
         paint(figure)
         figure.savefig(folder / files[0], dpi=200, metadata={"Software": None})

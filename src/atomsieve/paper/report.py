@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from atomsieve.intake.files import write_text
 from atomsieve.paper.experiment import Section, Verdict
 
-WORDS = {True: "holds", False: "**fails**", None: "cannot be told at these settings"}
+VERDICT_WORDS = {True: "holds", False: "**fails**", None: "cannot be told at these settings"}
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ def table(frame: pd.DataFrame, caption: str = "") -> str:
 
 def verdict_table(verdicts: Sequence[Verdict]) -> str:
     """Return claims, where they stand, what was measured and the verdict."""
-    rows = [(verdict.claim, verdict.where, verdict.measured, WORDS[verdict.holds]) for verdict in verdicts]
+    rows = [(verdict.claim, verdict.where, verdict.measured, VERDICT_WORDS[verdict.holds]) for verdict in verdicts]
     return table(pd.DataFrame(rows, columns=["claim", "where", "what we measured", "verdict"]))
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many claims hold, in a sentence."""
-    answers = [WORDS[verdict.holds] for verdict in verdicts]
-    held, failed, untold = (answers.count(word) for word in WORDS.values())
+    answers = [VERDICT_WORDS[verdict.holds] for verdict in verdicts]
+    held, failed, untold = (answers.count(word) for word in VERDICT_WORDS.values())
     rest = f", {untold} cannot be told" if untold else ""
     return f"Of {len(verdicts)} claims, some tested on several data: {held} hold, {failed} fail{rest}."
 
@@ -90,7 +90,7 @@ def page(title: str, markdown: str, folder: Path) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-{STYLE}
+{STYLE_SHEET}
 </style>
 <main>
 {body}</main>
@@ -98,7 +98,7 @@ def page(title: str, markdown: str, folder: Path) -> str:
 """
 
 
-STYLE = """
+STYLE_SHEET = """
 body { background: #fff; color: #1d1d1f; font: 17px/1.55 Charter, "Bitstream Charter", Cambria, Georgia, serif; }
 main { margin: 3rem auto 5rem; max-width: 46rem; padding: 0 1.2rem; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin-bottom: 1.5rem; }

@@ -108,14 +108,14 @@ def _opening(tables: Tables, count: int) -> str:
     )
 
 
-PLACES = f"in percent of the way, in log slope, from the critical slope down to {RATIO:g} of it"
+PLACES_ON_PATH = f"in percent of the way, in log slope, from the critical slope down to {RATIO:g} of it"
 
 NUMBERS = (
     (
         "**Spread of what is chosen.** The standard deviation over resamples of the logarithm of the hyper-parameter, "
         "in units of its own for each penalty; of the place chosen on the resample's own path; and of the places to "
         "which all choices lead on the path of one resample, averaged over these. Places are counted "
-        f"{PLACES}; the first {CANDIDATES:.0%} can be chosen.",
+        f"{PLACES_ON_PATH}; the first {CANDIDATES:.0%} can be chosen.",
         ("spread of log strength", "spread on own paths", "spread on other paths"),
     ),
     (

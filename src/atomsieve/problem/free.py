@@ -22,10 +22,10 @@ from atomsieve.typing import Array, Samples
 EVALUATIONS = 1000
 """Places that a search may look at; those that need more lie where losses cannot be told apart."""
 
-HALVINGS = 60
+SEARCH_PLACES = 60
 """Places that one line search may look at: as many as a float has digits."""
 
-NEARLY = 1000
+SETTLED = 1000
 """Multiple of the rounding, which is an estimate, at which a search that makes no headway is at its end."""
 
 RECEDING = 1e-11
@@ -44,7 +44,7 @@ UNSETTLED = (
 SHIFTS = 5
 """How often targets are moved towards the least losses; each time gains as many digits as a float has."""
 
-SHARP = 1e-10
+SHARP_TARGETS = 1e-10
 """Rounding of predictions at x = 0, as a part of the largest slope, that is small enough."""
 
 FLAT_BEYOND = 1e3
@@ -107,7 +107,7 @@ class FreeDirections:
             free = free._shifted(stated, basis.T @ weigh(weights, y if offset is None else y - offset))
         origin, u, slopes = free.minimise(nothing, zeros)
         for _ in range(SHIFTS):  # outliers have drawn the mean away from where the losses are least
-            if not loss.translates or EPS * float(xp.max(xp.abs(u))) <= SHARP * float(xp.max(xp.abs(slopes))):
+            if not loss.translates or EPS * float(xp.max(xp.abs(u))) <= SHARP_TARGETS * float(xp.max(xp.abs(slopes))):
                 break
             free = free._shifted(stated, origin)
             origin, u, slopes = free.minimise(nothing, zeros)
@@ -149,7 +149,7 @@ class FreeDirections:
             following, evaluations = self._newton_step(image, here)
             spent += evaluations
             if following.size > here.size / 2:
-                if here.size <= NEARLY * level:
+                if here.size <= SETTLED * level:
                     return here.coordinates, here.u, here.slopes
                 if not astray:  # a search that makes no headway may have begun in the wrong place
                     astray, following = True, min(following, self._recentred(image), key=lambda place: place.size)
@@ -225,7 +225,7 @@ class FreeDirections:
         fall = -float(direction @ gradient)
         shortest, longest, step = 0.0, np.inf, 1.0
         following, tried = here, 0
-        while tried < HALVINGS:
+        while tried < SEARCH_PLACES:
             look()
             tried += 1
             coordinates = here.coordinates + step * direction.reshape(here.coordinates.shape)

@@ -36,7 +36,7 @@ HAIR = 1e-9
 LEGIBLE = 12
 """Lines up to which a picture names them."""
 
-MOST = 1e-3
+NO_HAIR = 1e-3
 """What is no hair any more: scores are hardly known, and no slope near the critical one could be proven."""
 
 
@@ -221,7 +221,7 @@ def above_critical(problem: Problem) -> float:
 
     sigma = problem.origin.sigma
     excess = critical_bound(problem) / sigma - 1 if sigma > 0 else 0.0
-    return sigma * (1 + HAIR + (2 * max(excess, 0.0) if excess < MOST else 0.0))
+    return sigma * (1 + HAIR + (2 * max(excess, 0.0) if excess < NO_HAIR else 0.0))
 
 
 def geometric_slopes(

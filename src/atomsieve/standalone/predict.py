@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-FORMAT = "atomsieve model"
-VERSION = 1
+MODEL_FORMAT = "atomsieve model"
+MODEL_VERSION = 1
 
 
 def _logistic(u: Any) -> Any:
@@ -120,10 +120,10 @@ def load_model(path: Any) -> SavedModel:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (RecursionError, ValueError) as error:  # too deep, no text, no JSON, numbers without end
         raise ValueError(f"{path} is not a model: it is no JSON ({error}).") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a model: it does not say format {FORMAT!r}.")
-    if content.get("version") != VERSION:
-        raise ValueError(f"{path} has version {content.get('version')!r}; this module reads version {VERSION}.")
+    if not isinstance(content, dict) or content.get("format") != MODEL_FORMAT:
+        raise ValueError(f"{path} is not a model: it does not say format {MODEL_FORMAT!r}.")
+    if content.get("version") != MODEL_VERSION:
+        raise ValueError(f"{path} has version {content.get('version')!r}; this module reads version {MODEL_VERSION}.")
     try:
         return _model(content)
     except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:

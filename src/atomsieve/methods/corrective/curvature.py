@@ -16,13 +16,13 @@ from atomsieve.typing import Array, Index, Mask, Samples
 LARGE = 8000
 """Entries up to which the Hessian is held as a matrix (half a gigabyte)."""
 
-PIECE = 2e9
+MATRIX_PIECE = 2e9
 """Multiplications for a matrix between two looks at the clock."""
 
-NARROW = 64
+LEAST_WIDTH = 64
 """Columns that are added to a matrix at a time, at least."""
 
-MOST = 0.7
+COPIED_PART = 0.7
 """Part of the columns of which no copy is made."""
 
 
@@ -67,7 +67,7 @@ class Products:
     def compact(self) -> "Products":
         """Return the same with a copy of the columns that are needed, if they are much less than all."""
         problem, entries = self.problem, self.entries
-        if problem.shape[1:] or len(entries) > MOST * problem.shape[0]:
+        if problem.shape[1:] or len(entries) > COPIED_PART * problem.shape[0]:
             return self
         return replace(self, problem=problem.restrict(entries), entries=np.arange(len(entries)))
 
@@ -165,7 +165,7 @@ class Curvature:
     def _border(self, problem: Problem, matrix: Array, old: Index, entering: Index) -> Array:
         """Return the matrix with further rows and columns, a piece at a time where they are many."""
         size, order = len(old), np.concatenate([old, entering])
-        width = max(NARROW, int(PIECE / (len(self._u) * problem.design.density * len(order))))
+        width = max(LEAST_WIDTH, int(MATRIX_PIECE / (len(self._u) * problem.design.density * len(order))))
         if not size and len(entering) <= width:
             return self._block(problem, entering, entering)
         bordered = np.empty((len(order),) * 2)

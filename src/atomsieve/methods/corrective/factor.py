@@ -12,10 +12,10 @@ INDEPENDENT = 1e-10
 PROXIMAL = 1e-8
 """Weight of the proximal term that stands in for the curvature that dependent columns lack, to begin with."""
 
-PIECE = 512
+FACTOR_PIECE = 512
 """Entries that join a factor at a time, so that the clock is looked at in between."""
 
-SMALL = 150
+SMALL_FACTOR = 150
 """Side up to which a factor is made afresh for every change; beyond it, when an eighth of its entries has gone."""
 
 
@@ -82,7 +82,7 @@ class Factor:
         """Cover the entries, and return which places of the factor hold others."""
         if np.array_equal(entries, self._order):
             return entries[:0]
-        if len(entries) >= SMALL and len(self._order):
+        if len(entries) >= SMALL_FACTOR and len(self._order):
             active = np.zeros(len(self.hessian), dtype=bool)
             active[entries] = True
             gone = np.flatnonzero(~active[self._order])
@@ -97,10 +97,10 @@ class Factor:
 
     def _extend(self, entering: Index) -> None:
         """Border the factor; with a (larger) proximal term from the start where that fails."""
-        if len(entering) > PIECE:
-            for start in range(0, len(entering), PIECE):
+        if len(entering) > FACTOR_PIECE:
+            for start in range(0, len(entering), FACTOR_PIECE):
                 look()
-                self._extend(entering[start : start + PIECE])
+                self._extend(entering[start : start + FACTOR_PIECE])
             return
         old = len(self._order)
         corner = square(self.hessian, entering)

@@ -34,13 +34,13 @@ SAFE = 0.25
 CLOSE = 0.9
 """The same where no other block is expected to add to it."""
 
-ROUNDS = 50
+NEWTON_ROUNDS = 50
 """Newton steps on one working set."""
 
-PATIENCE = 5
+STALLED_ROUNDS = 5
 """Newton steps that may fail to halve the gap before the next pass over the data."""
 
-NEAR = 20
+NEAR_TIMES = 20
 """Blocks beside the support that a Newton step may move, at least."""
 
 CHEAP = 5e6
@@ -55,13 +55,13 @@ SPARSE = 500
 THIN = 0.02
 """Part of the entries of A below which it counts as that sparse."""
 
-GLIDE = 200
+PROXIMAL_STEPS = 200
 """Proximal steps on all columns: what they have not found by then is left to Newton's method."""
 
 ROUGH = 0.05
 """Part of the gap of a model at which it is solved well enough, where it is right to second order only."""
 
-STALE = 0.1
+STALE_CURVATURE = 0.1
 """Part of the gap that a Newton step may leave before the curvature is taken afresh."""
 
 LEAST_DAMPING = 1e-10
@@ -157,7 +157,7 @@ class Corrections:
         quadratic, alive = point.problem.loss.quadratic, inner.scores > -np.inf
         idle, least = 0, inner
         ahead = self._halfway(point) if t == 1 else None
-        for _ in range(ROUNDS):
+        for _ in range(NEWTON_ROUNDS):
             if not quadratic and self.curvature.cost <= CHEAP:
                 self.curvature.forget(ahead)
             before, ahead = inner.gap, None
@@ -168,11 +168,11 @@ class Corrections:
                 break
             if inner.gap <= max(enough, inner.rounding) or length == 0:
                 break
-            if not quadratic and inner.gap > STALE * before:
+            if not quadratic and inner.gap > STALE_CURVATURE * before:
                 self.curvature.forget()
             idle = 0 if inner.gap < least.gap / 2 else idle + 1
             least = inner if inner.gap < least.gap else least
-            if idle == PATIENCE:
+            if idle == STALLED_ROUNDS:
                 break
         self._left = inner.gap
         return self.working_set.leave(inner.state), length
@@ -202,7 +202,7 @@ class Corrections:
         diagonal = np.where(alive & (stiffness > 0), stiffness, 1.0)
         blocks = Blocks(problem.core.labels(problem.shape), prices, problem.core.signs(problem.shape))
         ground, metric = Columns(point, unit), Metric(diagonal, blocks, problem.penalty, slope)
-        end = glide(ground, metric, Spot(state.x * unit, state.image), GLIDE)
+        end = glide(ground, metric, Spot(state.x * unit, state.image), PROXIMAL_STEPS)
         return problem.inside(end.x / unit, end.image, ground.free)
 
     def _newton(self, point: Point, frame: "Frame", enough: float) -> tuple[State, float]:
@@ -254,7 +254,7 @@ class Corrections:
         wanted = np.where(sizes > 0, np.inf, np.where(scores > np.maximum(slope, noise), scores, -np.inf))
         width = point.state.x.size // len(sizes)
         room = math.isqrt(int(CHEAP / len(point.u))) // width if point.problem.loss.quadratic else 0
-        return best(wanted, support + max(NEAR, support, room))
+        return best(wanted, support + max(NEAR_TIMES, support, room))
 
     def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
         """Go along a change of x, as far as the objective falls; derivatives tell, values lose their digits."""

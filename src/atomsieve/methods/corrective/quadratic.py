@@ -36,7 +36,7 @@ EDGE = 1e-12
 TRIALS = 8
 """Points on the way to a target that are compared."""
 
-GLIDE = 40
+MODEL_STEPS = 40
 """Proximal steps that guess the face: together they cost less than one factor."""
 
 CROWD = 0.1
@@ -45,7 +45,7 @@ CROWD = 0.1
 SHRINK = 0.1
 """Relative error of the answer to another slope on a large face: less and less of it is taken as the slope settles."""
 
-HALVINGS = 40
+LINE_HALVINGS = 40
 """How often a step is halved before its direction is given up."""
 
 
@@ -145,7 +145,7 @@ class Model:
         else:
             diagonal = blocks.each(diagonal)
         metric = Metric(diagonal, blocks, self.penalty, here.slope)
-        x = self._inside(glide(_Paraboloid(hessian), metric, Spot(here.x, here.gradient), GLIDE).x)
+        x = self._inside(glide(_Paraboloid(hessian), metric, Spot(here.x, here.gradient), MODEL_STEPS).x)
         if not self._jump(here, x, here.slope):
             return False
         here.slope = marginal_slope(self.penalty, blocks.mass(x), -float(x @ here.gradient))
@@ -214,7 +214,7 @@ class Model:
         # where each trial costs a product with A, the whole way first: it mostly does
         whole_first = not isinstance(self.hessian, np.ndarray) and len(steps) > 1
         groups = np.split(steps, [-1])[::-1] if whole_first else [steps]
-        for group in (*groups, 2.0 ** -np.arange(4, HALVINGS) * steps[0]):
+        for group in (*groups, 2.0 ** -np.arange(4, LINE_HALVINGS) * steps[0]):
             trials = here.x[:, None] + group * move[:, None]
             trials[blocks.over(arrival)[:, None] <= group] = 0.0
             falls, bent = self._changes(here, trials)
