@@ -528,7 +528,7 @@ class TestOfDataThatChange:
         model = CertifiedLasso(alpha=0.5).fit(X, y)
         X["predicted"] = model.predict(X)
         assert "coef_" in model._repr_html_()
-        assert model._certificates is None
+        assert model._proof is None
 
     def test_kept_data_survive_a_pickle(self):
         X, y = diabetes()

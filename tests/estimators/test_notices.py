@@ -93,7 +93,7 @@ class TestNothingProven:
 
     def test_no_time_is_spent_on_a_proof_that_cannot_be(self, monkeypatch):
         model = three_classes().fit(WINE, KINDS)
-        monkeypatch.setattr("atomsieve.estimators.base.solve", None)
+        monkeypatch.setattr("atomsieve.estimators.solver.solve", None)
         with pytest.warns(UnprovenWarning):
             assert not model.certify(WINE, KINDS).valid
 

@@ -20,6 +20,8 @@ from atomsieve import (
     StabilitySelector,
 )
 from atomsieve.estimators.selectors import selected
+from atomsieve.estimators.solver import Solver
+from atomsieve.estimators.task import Data
 
 mpl.use("Agg")
 
@@ -77,8 +79,9 @@ class TestStabilitySelector:
         assert selector.get_support().tolist() == [True] * 4 + [False] * 11
         assert ((selector.probability_path_ >= 0) & (selector.probability_path_ <= 1)).all()
         assert np.array_equal(selector.probabilities_, selector.probability_path_.max(axis=0))
-        study = selector.estimator_._study(X, y, None, fitted=True)
-        found = [selected(selector.estimator, study.part(half), selector.slopes_) for half in selector._halves(study)]
+        data = Data.of(selector.estimator_, X, y, None, reset=False)
+        task, solver = selector.estimator_._solved, Solver.of(selector.estimator)
+        found = [selected(task, data.part(half), selector.slopes_, solver) for half in selector._halves(y)]
         typical = np.mean([masks.any(axis=0).sum() for masks in found])
         assert selector.expected_false_ == pytest.approx(typical**2 / (0.8 * 15))
         assert np.allclose(selector.probability_path_, np.mean(found, axis=0))
@@ -92,16 +95,15 @@ class TestStabilitySelector:
         selector = StabilitySelector(
             CertifiedLogisticRegression(C=CriticalFraction(0.1)), n_subsamples=10, n_slopes=8, random_state=0
         ).fit(X, labels_of(y))
-        study = selector.estimator_._study(X, labels_of(y), None, fitted=True)
-        sizes = [np.sum(study.targets.vectors[0][half] > 0) for half in selector._halves(study)]
+        labels = labels_of(y)
+        sizes = [np.sum(labels[half] == "yes") for half in selector._halves(labels)]
         assert max(sizes) - min(sizes) <= 1
         assert selector.probabilities_[:5].mean() > selector.probabilities_[5:].mean() + 0.3
 
     def test_halves_in_pairs(self):
         X, y = DATA["tall"]()
         selector = StabilitySelector(CertifiedLasso(alpha=0.1), n_subsamples=4, n_slopes=2, random_state=0).fit(X, y)
-        study = selector.estimator_._study(X, y, None, fitted=True)
-        halves = selector._halves(study)
+        halves = selector._halves(y)
         assert len(halves) == 4
         assert np.array_equal(np.sort(np.concatenate(halves[:2])), np.arange(200))
 

@@ -1,89 +1,45 @@
 """Classifiers: any loss, gauge and penalty; and a drop-in for scikit-learn's LogisticRegression with an l1 penalty."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 
-from atomsieve.estimators.base import SparseModel
-from atomsieve.estimators.pieces import ByFactors, ByPieces, linear
-from atomsieve.estimators.strengths import StrengthRule
-from atomsieve.estimators.study import Study, Targets
-from atomsieve.gauges import Gauge
+from atomsieve.estimators.base import SparseEstimator
+from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge
+from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
+from atomsieve.estimators.task import Classes, Data, Task
+from atomsieve.gauges import L1, Gauge
 from atomsieve.losses import Logistic, Loss, Multinomial
 from atomsieve.methods import Method
-from atomsieve.penalties import Penalty
-from atomsieve.piece import Piece
+from atomsieve.penalties import Linear, Penalty
 from atomsieve.typing import Array
 
 
-def _is_probabilistic(model: "Classification") -> bool:
-    loss = model._pieces.loss if hasattr(model, "_pieces") else model._loss(None)
-    if not loss.probabilistic:
+def _is_probabilistic(model: Any) -> bool:
+    loss = model._solved.targets.loss if hasattr(model, "_solved") else getattr(model, "loss", None)
+    if loss is not None and not loss.probabilistic:
         raise AttributeError(f"{loss!r} gives no probabilities: take decision_function, or Logistic().")
     return True
 
 
-class Classification(ClassifierMixin, SparseModel):
-    """Targets are classes: signs for two of them; for more, numbers (`Multinomial`) or each against the rest."""
-
-    class_weight: Any
-
-    def _checks(self) -> dict[str, Any]:
-        return {}
-
-    def _targets(self, y: Any, classes: Array | None, weights: Array | None) -> Targets:
-        check_classification_targets(y)
-        found = np.unique(y)
-        classes = found if classes is None else classes
-        if not np.isin(found, classes).all():
-            raise ValueError(f"y has classes that were not seen in fit: {np.setdiff1d(found, classes)}.")
-        if len(classes) < 2:
-            raise ValueError(f"y must have at least two classes, got one class: {classes[0]!r}.")
-        codes = np.searchsorted(classes, y)
-        factors = None
-        if self.class_weight is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):  # a class without weight is nobody's
-                balance = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=weights)
-            factors = np.where(np.isfinite(balance), balance, 0.0)[codes]
-        if self._loss(classes).targets == "classes":
-            return Targets([codes], classes, factors)
-        positive = range(1, 2) if len(classes) == 2 else range(len(classes))
-        return Targets([np.where(codes == k, 1.0, -1.0) for k in positive], classes, factors)
-
-    def _expose(self, coef: Array, intercept: Array) -> None:
-        self.coef_, self.intercept_ = coef, intercept
+class LabelMixin(ClassifierMixin):
+    """What a classifier answers beside labels: scores, and probabilities where the loss has them."""
 
     def decision_function(self, X: Any) -> Array:
         """Return scores: one number per sample for two classes (positive: the second), else one per class."""
-        scores = self._linear(X)
-        if len(self.classes_) > 2:
-            return scores
-        return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
-
-    def predict(self, X: Any) -> Array:
-        """Return the most likely class of each sample."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: Array = self.classes_[best]
-        return labels
+        u = self._linear(X)
+        scores: Array = self._solved.targets.scores(u)
+        return scores
 
     @available_if(_is_probabilistic)
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class; for one against the rest, their single ones made to sum to 1."""
-        scores, loss = self._linear(X), self._pieces.loss
-        likely: Array = loss.mean(scores)
-        if loss.targets == "classes":
-            return likely
-        if likely.shape[1] == 1:
-            return np.hstack([loss.mean(-scores), likely])
-        total = likely.sum(axis=1, keepdims=True)
-        uniform = np.full_like(likely, 1.0 / likely.shape[1])
-        np.divide(likely, total, out=uniform, where=total > 0)
-        return uniform
+        u = self._linear(X)
+        likely: Array = self._solved.targets.probabilities(u)
+        return likely
 
     @available_if(_is_probabilistic)
     def predict_log_proba(self, X: Any) -> Array:
@@ -92,7 +48,7 @@ class Classification(ClassifierMixin, SparseModel):
             return np.asarray(np.log(self.predict_proba(X)))
 
 
-class GaugeClassifier(ByPieces, Classification):
+class GaugeClassifier(LabelMixin, SparseEstimator):
     """Sparse classification with any loss, gauge and penalty, and a certificate.
 
     Minimises ::
@@ -108,7 +64,9 @@ class GaugeClassifier(ByPieces, Classification):
         `Logistic()` or `SquaredHinge()`: with more than two classes, each class against the rest. `Multinomial()`:
         all classes at once, with one matrix of coefficients that the gauge measures (`L1()` its entries, `Group()` its
         rows, that is whole features). By default `Logistic()` for two classes and `Multinomial()` for more.
-    gauge, penalty, fit_intercept, standardize, unpenalized, method, tol, max_iter, warm_start, keep_data, verbose
+    gauge, penalty, fit_intercept, standardize, unpenalized, method, tol, max_iter, time_limit, warm_start
+        As for `GaugeRegressor`.
+    keep_data, verbose
         As for `GaugeRegressor`.
     class_weight : dict or "balanced", optional
         Weights of the classes, as in scikit-learn.
@@ -150,7 +108,11 @@ class GaugeClassifier(ByPieces, Classification):
     True
     """
 
-    _defaults: ClassVar[dict[str, tuple[Piece, ...]]] = ByPieces._defaults | {"loss": (Logistic(), Multinomial())}
+    _defaults: ClassVar[Defaults] = {
+        "loss": (Logistic(), Multinomial()),
+        "gauge": (L1(),),
+        "penalty": (CriticalFraction(), Linear()),
+    }
 
     def __init__(
         self,
@@ -166,6 +128,7 @@ class GaugeClassifier(ByPieces, Classification):
         max_iter: int | None = None,
         warm_start: bool = False,
         class_weight: Any = None,
+        time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
     ) -> None:
@@ -180,14 +143,22 @@ class GaugeClassifier(ByPieces, Classification):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
 
-    def _loss(self, classes: Array | None) -> Loss:
-        return for_classes(self.loss if self.loss is None else self._given("loss", (Loss,)), classes)
+    def _task(self, data: Data) -> Task:
+        loss = None if self.loss is None else given(self, "loss", Loss)
+        return Task(
+            targets=Classes.of(data.y, data.weights, loss, self.class_weight),
+            gauge=piece_gauge(self, data),
+            strength=given(self, "penalty", Penalty, StrengthRule),
+            intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
+        )
 
 
-class CertifiedLogisticRegression(ByFactors, Classification):
+class CertifiedLogisticRegression(LabelMixin, SparseEstimator):
     """scikit-learn's LogisticRegression with an l1 penalty, and a certificate: same objective, parameters and answers.
 
     Minimises, for two classes y_i = -1 and 1, with weights w_i (sample weight times class weight, 1 by default) ::
@@ -211,7 +182,7 @@ class CertifiedLogisticRegression(ByFactors, Classification):
         Limit of Newton steps on working sets; rarely ever needed.
     warm_start : bool
         Whether to start from the last solution.
-    penalty_factors, positive, unpenalized, standardize, keep_data, verbose
+    penalty_factors, positive, unpenalized, standardize, method, time_limit, keep_data, verbose
         As for `CertifiedLasso`.
     penalty, l1_ratio
         "l1" (or "deprecated") and 1, the only ones there are here.
@@ -276,6 +247,8 @@ class CertifiedLogisticRegression(ByFactors, Classification):
         positive: Any = False,
         unpenalized: Any = None,
         standardize: bool = False,
+        method: Method | None = None,
+        time_limit: float | None = None,
         keep_data: bool = False,
     ) -> None:
         self.penalty = penalty
@@ -296,24 +269,20 @@ class CertifiedLogisticRegression(ByFactors, Classification):
         self.positive = positive
         self.unpenalized = unpenalized
         self.standardize = standardize
+        self.method = method
+        self.time_limit = time_limit
         self.keep_data = keep_data
 
-    def _loss(self, classes: Array | None) -> Loss:
-        return for_classes(None, classes)
-
-    def _penalty(self, study: Study) -> Penalty | StrengthRule:
+    def _task(self, data: Data) -> Task:
         require_l1(self.penalty, self.l1_ratio)
-        return linear(self.C, "C", per_unit=1.0 / study.total)
-
-
-def for_classes(loss: Loss | None, classes: Array | None) -> Loss:
-    """Return the loss for classes that are known by now: by default `Logistic` for two and `Multinomial` for more."""
-    count = 2 if classes is None else len(classes)
-    if loss is None:
-        loss = Multinomial() if count > 2 else Logistic()
-    if loss.targets not in ("signs", "classes"):
-        raise TypeError(f"{loss!r} is a loss for numbers: take GaugeRegressor.")
-    return loss.with_params(classes=count) if loss.targets == "classes" else loss
+        task = Task(
+            targets=Classes.of(data.y, data.weights, None, self.class_weight),
+            gauge=factor_gauge(self, data),
+            strength=Linear(),
+            intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
+        )
+        return replace(task, strength=linear(self.C, "C", per_unit=1.0 / task.total(data)))
 
 
 def require_l1(penalty: Any, ratio: Any) -> None:

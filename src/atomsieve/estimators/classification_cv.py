@@ -3,19 +3,22 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier, require_l1
-from atomsieve.estimators.cross_validation import ChosenStrength, CrossValidated
-from atomsieve.estimators.study import Study
-from atomsieve.gauges import Gauge
-from atomsieve.intake.arguments import as_floats, is_number
-from atomsieve.losses import Loss
+from atomsieve.estimators.base import SparseEstimator
+from atomsieve.estimators.classification import LabelMixin, require_l1
+from atomsieve.estimators.cross_validation import CrossValidationMixin
+from atomsieve.estimators.grid import Grid, InverseGrid
+from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
+from atomsieve.estimators.task import Classes, Data, Task
+from atomsieve.gauges import L1, Gauge
+from atomsieve.losses import Logistic, Loss, Multinomial
+from atomsieve.methods import Method
 from atomsieve.penalties import Linear, Penalty
-from atomsieve.piece import Piece
 from atomsieve.typing import Array
 
 
-class GaugeClassifierCV(ChosenStrength, GaugeClassifier):
+class GaugeClassifierCV(CrossValidationMixin, LabelMixin, SparseEstimator):
     """`GaugeClassifier` with the strength of its penalty chosen by cross-validation.
 
     The objective is that of `GaugeClassifier`; parameters and attributes are those of `GaugeClassifier` and of
@@ -42,7 +45,14 @@ class GaugeClassifierCV(ChosenStrength, GaugeClassifier):
     True
     """
 
-    _defaults: ClassVar[dict[str, tuple[Piece, ...]]] = GaugeClassifier._defaults | {"penalty": (Linear(),)}
+    _defaults: ClassVar[Defaults] = {
+        "loss": (Logistic(), Multinomial()),
+        "gauge": (L1(),),
+        "penalty": (Linear(),),
+    }
+
+    strengths_: Array
+    strength_: float
 
     def __init__(
         self,
@@ -62,6 +72,8 @@ class GaugeClassifierCV(ChosenStrength, GaugeClassifier):
         tol: float = 1e-6,
         max_iter: int | None = None,
         class_weight: Any = None,
+        method: Method | None = None,
+        time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
     ) -> None:
@@ -80,11 +92,26 @@ class GaugeClassifierCV(ChosenStrength, GaugeClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.method = method
+        self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
 
+    def _task(self, data: Data) -> Task:
+        loss = None if self.loss is None else given(self, "loss", Loss)
+        return Task(
+            targets=Classes.of(data.y, data.weights, loss, self.class_weight),
+            gauge=piece_gauge(self, data),
+            strength=given(self, "penalty", Penalty),
+            intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
+        )
 
-class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression):
+    def _grid(self) -> Grid:
+        return Grid(given(self, "penalty", Penalty), self.strengths, self.ratio)
+
+
+class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEstimator):
     """scikit-learn's LogisticRegressionCV with an l1 penalty, and a certificate; with the 1-SE rule.
 
     The objective is that of `CertifiedLogisticRegression` ::
@@ -102,13 +129,15 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
     eps : float, optional
         First C over last, where their number is given; 0.001 by default where there are more samples than
         coefficients, else 0.01.
-    cv, n_jobs
+    cv, n_jobs, time_limit
         As for `GaugeRegressorCV`; folds are stratified by default.
     scoring : str or callable, optional
         As in scikit-learn. None is minus the mean of the loss on held-out samples ("neg_log_loss").
     selection : "min" or "1se"
         The value of C with the best mean score; or the least one whose mean is within one standard error of it.
-    fit_intercept, class_weight, tol, max_iter, penalty_factors, positive, unpenalized, standardize, keep_data, verbose
+    fit_intercept, class_weight, method, tol, max_iter, penalty_factors, positive, unpenalized, standardize
+        As for `CertifiedLogisticRegression`.
+    keep_data, verbose
         As for `CertifiedLogisticRegression`.
     penalty, l1_ratios
         "l1" (or "deprecated") and 1, the only ones there are here.
@@ -149,6 +178,9 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
     14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value in [0.08098714519, 0.08098714527].
     """
 
+    Cs_: Array
+    C_: float
+
     def __init__(
         self,
         *,
@@ -175,6 +207,8 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
         positive: Any = False,
         unpenalized: Any = None,
         standardize: bool = False,
+        method: Method | None = None,
+        time_limit: float | None = None,
         keep_data: bool = False,
     ) -> None:
         self.Cs = Cs
@@ -200,33 +234,26 @@ class CertifiedLogisticRegressionCV(CrossValidated, CertifiedLogisticRegression)
         self.positive = positive
         self.unpenalized = unpenalized
         self.standardize = standardize
+        self.method = method
+        self.time_limit = time_limit
         self.keep_data = keep_data
 
-    C_: float
-    Cs_: Array
-    scores_: Array
+    @property
+    def scores_(self) -> Array:
+        """The score for each fold and each value of C."""
+        check_is_fitted(self)
+        return self.cv_scores_.T
 
-    _names = ("Cs", "eps")
-
-    def _grid(self, study: Study) -> tuple[Any, Any]:
+    def _task(self, data: Data) -> Task:
         for ratio in np.atleast_1d(1.0 if self.l1_ratios is None else self.l1_ratios):
             require_l1(self.penalty, ratio)
-        return (self.Cs, self.eps) if is_number(self.Cs) else (1.0 / (self._given_values() * study.total), None)
+        return Task(
+            targets=Classes.of(data.y, data.weights, None, self.class_weight),
+            gauge=factor_gauge(self, data),
+            strength=Linear(),
+            intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
+        )
 
-    def _given_values(self) -> Array:
-        Cs = np.sort(np.atleast_1d(as_floats(self.Cs, "Cs")).ravel())
-        if not (len(Cs) and (Cs > 0).all() and np.isfinite(Cs).all()):
-            raise ValueError("Cs must be a number of values, or positive finite numbers to choose from.")
-        return Cs
-
-    def _in_fold(self, penalty: Penalty, whole: Study, part: Study) -> Penalty:
-        return penalty.at(penalty.slope(0.0) * whole.total / part.total)
-
-    def _name_candidates(self, study: Study) -> None:
-        slopes = np.array([penalty.slope(0.0) for penalty in self.penalties_])
-        self.Cs_ = 1.0 / (slopes * study.total) if is_number(self.Cs) else self._given_values()
-        self.C_ = float(self.Cs_[self.best_index_])
-        self.scores_ = self.cv_scores_.T
-
-    def _axis(self) -> tuple[Array, str]:
-        return self.Cs_, "C"
+    def _grid(self) -> Grid:
+        return InverseGrid(Linear(), self.Cs, self.eps)

@@ -13,15 +13,16 @@ def draw_scores(model: Any, ax: "Axes | None") -> "Axes":
     import matplotlib.pyplot as plt  # noqa: PLC0415 -- optional
 
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
-    strengths, name = model._axis()
-    sign, label = (-1.0, model._loss_name) if model.scoring is None else (1.0, _scorer_name(model.scoring))
+    choice = model._choice
+    strengths, name = choice.candidates.values, choice.candidates.grid.label
+    sign, label = (-1.0, model._score_label) if choice.scoring is None else (1.0, _scorer_name(choice.scoring))
     mean, error = sign * model.cv_mean_, model.cv_standard_error_
     ax.plot(strengths, sign * model.cv_scores_, color="0.8", linewidth=0.8, zorder=1)
     ax.fill_between(strengths, mean - error, mean + error, color="C0", alpha=0.2, linewidth=0, zorder=2)
     ax.plot(strengths, mean, color="C0", label="mean over folds, and its standard error", zorder=3)
     counts = np.rint(np.median(model.feature_counts_, axis=1)).astype(int)
     k, used = model.best_index_, np.count_nonzero(np.atleast_2d(model.coef_).any(axis=0))
-    rule = "within one standard error of the best" if model.selection == "1se" else "best mean"
+    rule = "within one standard error of the best" if choice.rule == "1se" else "best mean"
     chosen = f"chosen: {rule}, {used} features"
     ax.axvline(strengths[k], color="C1", linestyle="--", label=chosen, zorder=2)
     ax.plot(strengths[k], mean[k], "o", color="C1", zorder=4)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from atomsieve.estimators.base import SparseModel
+from atomsieve.estimators.base import SparseEstimator
 from atomsieve.intake.files import write_text
 from atomsieve.standalone.predict import MODEL_FORMAT, MODEL_VERSION
 
@@ -18,7 +18,7 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     `load_model` gives it back as an object with `predict`, `predict_proba` and `decision_function`. It lives in
     `atomsieve/standalone/predict.py`, a file that may be copied to a device where only NumPy is installed.
     """
-    if not isinstance(estimator, SparseModel):
+    if not isinstance(estimator, SparseEstimator):
         raise TypeError(f"save_model takes a fitted estimator of atomsieve, got {type(estimator).__name__}.")
     check_is_fitted(estimator)
     coef = np.atleast_2d(estimator.coef_)
@@ -38,8 +38,8 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def _inverse_link(estimator: SparseModel, classes: Any) -> str:
-    loss = estimator._pieces.loss
+def _inverse_link(estimator: SparseEstimator, classes: Any) -> str:
+    loss = estimator._solved.targets.loss
     if loss.inverse_link is None:
         raise TypeError(f"save_model: the mean of {loss!r} is not known to the stand-alone predictor.")
     return "sign" if classes is not None and loss.inverse_link == "identity" else loss.inverse_link

@@ -1,40 +1,20 @@
 """Regressors: any loss, gauge and penalty; and a drop-in for scikit-learn's Lasso."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import RegressorMixin
 
-from atomsieve.estimators.base import SparseModel
-from atomsieve.estimators.pieces import ByFactors, ByPieces, linear
-from atomsieve.estimators.strengths import StrengthRule
-from atomsieve.estimators.study import Study, Targets
-from atomsieve.gauges import Gauge
+from atomsieve.estimators.base import SparseEstimator
+from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge
+from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
+from atomsieve.estimators.task import Data, Numbers, Task
+from atomsieve.gauges import L1, Gauge
 from atomsieve.losses import Loss, Squared
 from atomsieve.methods import Method
-from atomsieve.penalties import Penalty
-from atomsieve.typing import Array
+from atomsieve.penalties import Linear, Penalty
 
 
-class Regression(RegressorMixin, SparseModel):
-    """Targets are numbers, and there is one vector of coefficients."""
-
-    def _targets(self, y: Any, classes: Array | None, weights: Array | None) -> Targets:  # noqa: ARG002
-        loss = self._loss(None)
-        if loss.targets in ("signs", "classes"):
-            raise TypeError(f"{loss!r} is a loss for classes: take GaugeClassifier.")
-        return Targets([y])
-
-    def _expose(self, coef: Array, intercept: Array) -> None:
-        self.coef_, self.intercept_ = coef[0], float(intercept[0])
-
-    def predict(self, X: Any) -> Array:
-        """Return the expected target of each sample."""
-        u = self._linear(X)[:, 0]
-        expected: Array = self._pieces.loss.mean(u)
-        return expected
-
-
-class GaugeRegressor(ByPieces, Regression):
+class GaugeRegressor(RegressorMixin, SparseEstimator):
     """Sparse regression with any loss, gauge and penalty, and a certificate.
 
     Minimises ::
@@ -60,13 +40,15 @@ class GaugeRegressor(ByPieces, Regression):
     unpenalized : list of names or positions, or mask, optional
         Features that the penalty leaves alone (with `L1`).
     method : Method, optional
-        `Corrective()` by default.
+        How to solve, for fits and for proofs; `Corrective()` by default.
     tol : float
         Relative: the fit ends when the duality gap is at most tol times the objective at `coef = 0`.
     max_iter : int, optional
         The method's own limit by default.
     warm_start : bool
         Whether to start from the last solution.
+    time_limit : float, optional
+        Seconds for the whole fit; where they are up the best model so far is kept, and a `ConvergenceWarning` says so.
     keep_data : bool
         Whether to keep X and y for `certificate_`. By default they are found as long as they live elsewhere.
     verbose : bool
@@ -112,6 +94,12 @@ class GaugeRegressor(ByPieces, Regression):
     True
     """
 
+    _defaults: ClassVar[Defaults] = {
+        "loss": (Squared(),),
+        "gauge": (L1(),),
+        "penalty": (CriticalFraction(), Linear()),
+    }
+
     def __init__(
         self,
         loss: Loss | None = None,
@@ -125,6 +113,7 @@ class GaugeRegressor(ByPieces, Regression):
         tol: float = 1e-6,
         max_iter: int | None = None,
         warm_start: bool = False,
+        time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
     ) -> None:
@@ -138,11 +127,21 @@ class GaugeRegressor(ByPieces, Regression):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
 
+    def _task(self, data: Data) -> Task:
+        return Task(
+            targets=Numbers(given(self, "loss", Loss)),
+            gauge=piece_gauge(self, data),
+            strength=given(self, "penalty", Penalty, StrengthRule),
+            intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
+        )
 
-class CertifiedLasso(ByFactors, Regression):
+
+class CertifiedLasso(RegressorMixin, SparseEstimator):
     """scikit-learn's Lasso with a certificate: the same objective, parameters and answers.
 
     Minimises, with sample weights w_i (1 by default) ::
@@ -170,6 +169,10 @@ class CertifiedLasso(ByFactors, Regression):
         Features with a factor of 0.
     standardize : bool
         Whether to penalise the coefficients that features of unit standard deviation would have; X is not touched.
+    method : Method, optional
+        How to solve, for fits and for proofs; `Corrective()` by default, and it must be able to solve `Linear`.
+    time_limit : float, optional
+        Seconds for the whole fit; where they are up the best model so far is kept, and a `ConvergenceWarning` says so.
     keep_data : bool
         Whether to keep X and y for `certificate_`. By default they are found as long as they live elsewhere.
     verbose : bool
@@ -226,6 +229,8 @@ class CertifiedLasso(ByFactors, Regression):
         penalty_factors: Any = None,
         unpenalized: Any = None,
         standardize: bool = False,
+        method: Method | None = None,
+        time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
     ) -> None:
@@ -242,11 +247,16 @@ class CertifiedLasso(ByFactors, Regression):
         self.penalty_factors = penalty_factors
         self.unpenalized = unpenalized
         self.standardize = standardize
+        self.method = method
+        self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
 
-    def _loss(self, classes: Array | None) -> Loss:  # noqa: ARG002
-        return Squared()
-
-    def _penalty(self, study: Study) -> Penalty | StrengthRule:  # noqa: ARG002
-        return linear(self.alpha, "alpha")
+    def _task(self, data: Data) -> Task:
+        return Task(
+            targets=Numbers(Squared()),
+            gauge=factor_gauge(self, data),
+            strength=linear(self.alpha, "alpha"),
+            intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
+        )

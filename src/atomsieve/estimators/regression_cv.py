@@ -1,21 +1,25 @@
 """Regressors that choose their strength by cross-validation."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
-from atomsieve.estimators.cross_validation import RULES, ChosenStrength, CrossValidated
-from atomsieve.estimators.pieces import ByFactors
-from atomsieve.estimators.regression import Regression
-from atomsieve.estimators.study import Study
-from atomsieve.gauges import Gauge
+from atomsieve.estimators.base import SparseEstimator
+from atomsieve.estimators.cross_validation import RULES, CrossValidationMixin
+from atomsieve.estimators.grid import Grid
+from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
+from atomsieve.estimators.task import Data, Numbers, Task
+from atomsieve.gauges import L1, Gauge
 from atomsieve.intake.arguments import is_number
 from atomsieve.losses import Loss, Squared
-from atomsieve.penalties import Penalty
+from atomsieve.methods import Method
+from atomsieve.penalties import Linear, Penalty
 from atomsieve.typing import Array
 
 
-class GaugeRegressorCV(ChosenStrength, Regression):
+class GaugeRegressorCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
     """`GaugeRegressor` with the strength of its penalty chosen by cross-validation.
 
     The objective is that of `GaugeRegressor`. Candidates follow the path of solutions down from the critical slope, the
@@ -23,8 +27,8 @@ class GaugeRegressorCV(ChosenStrength, Regression):
 
     Parameters
     ----------
-    loss, gauge, fit_intercept, standardize, unpenalized, tol, max_iter, keep_data, verbose
-        As for `GaugeRegressor`.
+    loss, gauge, fit_intercept, standardize, unpenalized, method, tol, max_iter, keep_data, verbose
+        As for `GaugeRegressor`; the method serves every fold and the fit to all samples.
     penalty : Penalty, optional
         The shape; `Linear()` by default. Its strength is what is chosen.
     strengths : int or array
@@ -39,6 +43,9 @@ class GaugeRegressorCV(ChosenStrength, Regression):
         The candidate with the best mean score; or the sparsest one whose mean is within one standard error of it.
     n_jobs : int, optional
         Number of folds that are worked on at once.
+    time_limit : float, optional
+        Seconds for the whole fit. Folds have equal parts of it, and so has the fit to all samples; candidates that a
+        fold does not get to are left out, and a `ConvergenceWarning` says so.
 
     Attributes
     ----------
@@ -72,6 +79,11 @@ class GaugeRegressorCV(ChosenStrength, Regression):
     (6, 9)
     """
 
+    _defaults: ClassVar[Defaults] = {"loss": (Squared(),), "gauge": (L1(),), "penalty": (Linear(),)}
+
+    strengths_: Array
+    strength_: float
+
     def __init__(
         self,
         loss: Loss | None = None,
@@ -89,6 +101,8 @@ class GaugeRegressorCV(ChosenStrength, Regression):
         unpenalized: Any = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        method: Method | None = None,
+        time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
     ) -> None:
@@ -106,11 +120,25 @@ class GaugeRegressorCV(ChosenStrength, Regression):
         self.unpenalized = unpenalized
         self.tol = tol
         self.max_iter = max_iter
+        self.method = method
+        self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
 
+    def _task(self, data: Data) -> Task:
+        return Task(
+            targets=Numbers(given(self, "loss", Loss)),
+            gauge=piece_gauge(self, data),
+            strength=given(self, "penalty", Penalty),
+            intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
+        )
 
-class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
+    def _grid(self) -> Grid:
+        return Grid(given(self, "penalty", Penalty), self.strengths, self.ratio)
+
+
+class CertifiedLassoCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
     """scikit-learn's LassoCV with a certificate: the same objective, parameters and answers, and the 1-SE rule.
 
     The objective is that of `CertifiedLasso` ::
@@ -124,11 +152,11 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
     alphas : int or array
         The number of alphas, in geometric progression from the least one at which all coefficients are zero; or the
         alphas themselves.
-    cv, scoring, n_jobs
+    cv, scoring, n_jobs, time_limit
         As for `GaugeRegressorCV`; None for `scoring` is the mean squared error.
     selection : "min" or "1se"
         As for `GaugeRegressorCV`. scikit-learn's "cyclic" and "random", which here mean nothing else, are "min".
-    fit_intercept, tol, max_iter, positive, penalty_factors, unpenalized, standardize, keep_data, verbose
+    fit_intercept, method, tol, max_iter, positive, penalty_factors, unpenalized, standardize, keep_data, verbose
         As for `CertifiedLasso`.
     n_alphas : int, optional
         The number of alphas, as older scripts give it.
@@ -165,6 +193,12 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
     True
     """
 
+    _rules = (*RULES, "cyclic", "random")
+    _score_label = "held-out loss (half the mean squared error)"
+
+    alphas_: Array
+    alpha_: float
+
     def __init__(
         self,
         *,
@@ -186,6 +220,8 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
         penalty_factors: Any = None,
         unpenalized: Any = None,
         standardize: bool = False,
+        method: Method | None = None,
+        time_limit: float | None = None,
         keep_data: bool = False,
     ) -> None:
         self.eps = eps
@@ -206,30 +242,26 @@ class CertifiedLassoCV(CrossValidated, ByFactors, Regression):
         self.penalty_factors = penalty_factors
         self.unpenalized = unpenalized
         self.standardize = standardize
+        self.method = method
+        self.time_limit = time_limit
         self.keep_data = keep_data
 
-    alphas_: Array
-    alpha_: float
-    mse_path_: Array
+    @property
+    def mse_path_(self) -> Array:
+        """The mean squared error for each alpha and each fold; NaN where another `scoring` was asked for."""
+        check_is_fitted(self)
+        return -2.0 * self.cv_scores_ if self._choice.scoring is None else np.full_like(self.cv_scores_, np.nan)
 
-    _names = ("alphas", "eps")
-    _loss_name = "held-out loss (half the mean squared error)"
+    def _task(self, data: Data) -> Task:
+        return Task(
+            targets=Numbers(Squared()),
+            gauge=factor_gauge(self, data),
+            strength=Linear(),
+            intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
+        )
 
-    def _loss(self, classes: Array | None) -> Loss:  # noqa: ARG002
-        return Squared()
-
-    def _selections(self) -> tuple[str, ...]:
-        return (*RULES, "cyclic", "random")
-
-    def _grid(self, study: Study) -> tuple[Any, Any]:  # noqa: ARG002
-        if self.alphas is None or is_number(self.alphas):
-            return self.n_alphas or (100 if self.alphas is None else self.alphas), self.eps
-        return self.alphas, None
-
-    def _name_candidates(self, study: Study) -> None:  # noqa: ARG002
-        self.alphas_ = np.array([penalty.slope(0.0) for penalty in self.penalties_])
-        self.alpha_ = float(self.alphas_[self.best_index_])
-        self.mse_path_ = np.full_like(self.cv_scores_, np.nan) if self.scoring is not None else -2.0 * self.cv_scores_
-
-    def _axis(self) -> tuple[Array, str]:
-        return self.alphas_, "alpha"
+    def _grid(self) -> Grid:
+        alphas = 100 if self.alphas is None else self.alphas
+        count = self.n_alphas if is_number(alphas) else None
+        return Grid(Linear(), count or alphas, self.eps, "alpha", "eps")

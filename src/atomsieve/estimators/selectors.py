@@ -1,5 +1,6 @@
 """Features kept by proof, and features kept by how often they are selected."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,12 +11,13 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from atomsieve.estimators.base import SparseModel
-from atomsieve.estimators.cross_validation import follow
+from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.notices import UnprovenWarning, tell
+from atomsieve.estimators.solver import Solver, coefficients
 from atomsieve.estimators.strengths import critical_slope
-from atomsieve.estimators.study import Study, coefficients
+from atomsieve.estimators.task import Data, Task
 from atomsieve.intake.arguments import is_number, is_whole, shown
+from atomsieve.methods import Corrective
 from atomsieve.penalties import Linear
 from atomsieve.run.path import geometric_slopes
 from atomsieve.typing import Array, Index, Mask
@@ -30,14 +32,14 @@ class Selector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 
     estimator: Any
 
-    def _model(self) -> SparseModel:
+    def _model(self) -> SparseEstimator:
         """Return an unfitted copy of the model."""
-        if not isinstance(self.estimator, SparseModel):
+        if not isinstance(self.estimator, SparseEstimator):
             raise TypeError(
                 f"{type(self).__name__}: estimator must be one of atomsieve's, for example CertifiedLasso(), got "
                 f"{type(self.estimator).__name__}."
             )
-        model: SparseModel = clone(self.estimator)
+        model: SparseEstimator = clone(self.estimator)
         return model
 
     def _check(self, X: Any, y: Any) -> None:
@@ -99,21 +101,13 @@ class CertifiedSelector(Selector):
         self._check(X, y)
         params = self._routed(params)
         self.estimator_ = self._model().fit(X, y, **params)
-        self.estimator_._prove(X, y, params.get("sample_weight"))
-        self._tell()
+        proof = self.estimator_._prove(X, y, params.get("sample_weight"))
+        if proof.undecided is not None:
+            tell(f"CertifiedSelector keeps all {self.n_features_in_} features: {proof.undecided}", UnprovenWarning)
+            self.estimator_._told = True
         self.certificate_ = self.estimator_.certificate_
-        self._zero = self.estimator_.zero_mask()
+        self._zero = proof.zero
         return self
-
-    def _tell(self) -> None:
-        """Say why every feature is kept, where that is for want of a proof."""
-        model = self.estimator_
-        why, verdicts, certificates = model._untold, model._verdicts or [], model._certificates or []
-        if why is None and not any((v.zero | v.nonzero).any() for v in verdicts):
-            why = next((f"nothing is decided. {c.reason}" for c in certificates if c.undecided.any()), None)
-        if why is not None:
-            tell(f"CertifiedSelector keeps all {self.n_features_in_} features: {why}", UnprovenWarning)
-            model._untold = None
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
@@ -193,17 +187,15 @@ class StabilitySelector(Selector):
         self._check(X, y)
         params = self._routed(params)
         self.estimator_ = self._model().fit(X, y, **params)
-        self.estimator_._prove(
-            X, y, params.get("sample_weight")
-        )  # whether it proves anything is told with the verdicts
-        study = self.estimator_._study(X, y, params.get("sample_weight"), fitted=True)
-        problems = study.problems()
-        self.slopes_ = geometric_slopes(
-            problems, critical_slope(problems), self.n_slopes, self.ratio, ("n_slopes", "ratio")
-        )
-        halves, model = self._halves(study), clone(self.estimator)
+        self.estimator_._prove(X, y, params.get("sample_weight"))  # what it proves is told with the verdicts
+        data = Data.of(self.estimator_, X, y, params.get("sample_weight"), reset=False)
+        task = self.estimator_._solved
+        problems = task.problems(data)
+        critical = critical_slope(problems)
+        self.slopes_ = geometric_slopes(problems, critical, self.n_slopes, self.ratio, ("n_slopes", "ratio"))
+        halves, solver = self._halves(data.y), replace(Solver.of(self.estimator), method=Corrective())
         found = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(selected)(model, study.part(half), self.slopes_) for half in halves
+            delayed(selected)(task, data.part(half), self.slopes_, solver) for half in halves
         )
         times, typical = np.zeros((len(self.slopes_), self.n_features_in_)), 0.0
         for masks in found:
@@ -221,17 +213,12 @@ class StabilitySelector(Selector):
         if not (is_whole(self.n_subsamples) and self.n_subsamples >= 2):
             raise ValueError(f"n_subsamples must be a whole number, 2 or more, got {shown(self.n_subsamples)}.")
 
-    def _halves(self, study: Study) -> list[Index]:
+    def _halves(self, y: Array) -> list[Index]:
         """Return random halves in pairs that share no sample; of every class there is a half."""
         random = check_random_state(self.random_state)
         halves: list[Index] = []
-        strata = (
-            np.unique(np.stack(study.targets.vectors), axis=1, return_inverse=True)[1]
-            if is_classifier(self.estimator)
-            else None
-        )
-        count = len(study.targets.vectors[0])
-        strata = np.zeros(count, dtype=int) if strata is None else strata.ravel()
+        count = len(y)
+        strata = np.unique(y, return_inverse=True)[1] if is_classifier(self.estimator) else np.zeros(count, dtype=int)
         while len(halves) < self.n_subsamples:
             order = random.permutation(count)
             order = order[np.argsort(strata[order], kind="stable")]
@@ -260,8 +247,8 @@ class StabilitySelector(Selector):
         return draw_probabilities(self, ax)
 
 
-def selected(model: SparseModel, study: Study, slopes: Array) -> Mask:
+def selected(task: Task, data: Data, slopes: Array, solver: Solver) -> Mask:
     """Return which features are in the model at each slope."""
     penalties = [Linear(float(slope)) for slope in slopes]
-    walks = [follow(problem, penalties, model) for problem in study.problems()]
+    walks = [solver.follow(problem, penalties) for problem in task.problems(data)]
     return np.stack([np.any(coefficients(row) != 0, axis=0) for row in zip(*walks, strict=True)])

@@ -28,10 +28,15 @@ class Source:
             Held(X) if keep else _weak(X), np.array(y), None if sample_weight is None else np.array(sample_weight)
         )
 
+    @classmethod
+    def gone(cls) -> "Source":
+        """Return the memory of nothing."""
+        return cls(Held(None), None, None)
+
     @property
-    def kept(self) -> bool:
-        """Whether X is kept alive."""
-        return isinstance(self.X, Held)
+    def portable(self) -> "Source":
+        """What may go into a pickle: the data where X is kept alive, else nothing."""
+        return self if isinstance(self.X, Held) else self.gone()
 
     def recall(self) -> tuple[Any, Any, Any]:
         """Return the data; raise where they are gone."""

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
 from atomsieve.run.result import Result
+from atomsieve.run.status import Status
 
 STEP = 0.8
 """Ratio of the slopes that are tried on the way down to a number of features."""
@@ -83,12 +84,14 @@ class FeatureCount(StrengthRule):
         require_piece("FeatureCount: shape", self.shape, Penalty)
 
     def solve(self, problems: Sequence[Problem], solver: Solver, starts: Sequence[Any]) -> list[Result]:  # noqa: ARG002
-        critical = critical_slope(problems)
-        slope, factor, halvings = critical, STEP, 0
+        critical = slope = critical_slope(problems)
+        factor, halvings = STEP, 0
         best = [solver(problem.at_penalty(Linear(slope)), None) for problem in problems]
         while halvings < HALVINGS and slope > LEAST * critical:
             lower = slope * factor
             tried = [solver(p.at_penalty(Linear(lower)), start) for p, start in zip(problems, best, strict=True)]
+            if any(result.status is Status.TIME_LIMIT for result in tried):
+                return [replace(result, status=Status.TIME_LIMIT) for result in best]
             if feature_count(tried) <= self.count:
                 best, slope = tried, lower
             else:
@@ -101,6 +104,11 @@ class FeatureCount(StrengthRule):
 def critical_slope(problems: Sequence[Problem]) -> float:
     """Return the slope from which on x = 0 solves all problems; 1 where it does so whatever the slope."""
     return max(problem.origin.sigma for problem in problems) or 1.0
+
+
+def straight(penalty: Penalty) -> bool:
+    """Return whether a penalty is a place on the path of slopes itself, so that no other one need be found for it."""
+    return isinstance(penalty, Linear)
 
 
 def feature_count(results: Sequence[Result]) -> int:

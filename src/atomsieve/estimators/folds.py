@@ -1,0 +1,161 @@
+"""What candidates score on the samples that a fold holds out: one warm path per fold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+from math import ceil
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.sparse import csr_array, vstack
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch, _safe_indexing
+from sklearn.utils.parallel import Parallel, delayed
+
+from atomsieve.estimators.grid import Candidates
+from atomsieve.estimators.notices import check_order
+from atomsieve.estimators.solver import Solver, coefficients, intercepts
+from atomsieve.estimators.strengths import feature_count
+from atomsieve.estimators.task import Data, Task
+from atomsieve.problem import Problem
+from atomsieve.typing import Array, Index
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What candidates are tried on: a task, data with their splits, and whoever scores them there."""
+
+    task: Task
+    data: Data
+    splits: list[tuple[Index, Index]]
+    y: Any
+    """Targets as they were given."""
+
+    model: Any
+    """An unfitted estimator, which scorers are shown."""
+
+    scorer: Any
+    params: dict[str, Any]
+    """What the scorer is told."""
+
+    @classmethod
+    def of(cls, model: Any, task: Task, data: Data, X: Any, y: Any, routed: Bunch) -> "Trial":
+        """Return the trial that the parameters `cv` and `scoring` of an estimator ask for."""
+        scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)
+        splitter = check_cv(model.cv, y, classifier=is_classifier(model))
+        check_order(y, splitter)
+        splits = [(_places(train), _places(test)) for train, test in splitter.split(X, y, **routed.split)]
+        if not splits:
+            raise ValueError("cv gives no fold.")
+        shell = clone(model)
+        shell.n_features_in_ = model.n_features_in_
+        return cls(task, data, splits, np.asarray(y), shell, scorer, routed.score)
+
+    def run(self, candidates: Candidates, solver: Solver, n_jobs: int | None) -> "list[Fold]":
+        """Return what every fold says of the candidates.
+
+        Where time is limited each fold has the same part of it, and one part is left for the fit to all samples.
+        """
+        turns = ceil(len(self.splits) / effective_n_jobs(n_jobs))
+        share = solver.within(solver.share(turns + 1))
+        numbers = range(len(self.splits))
+        folds: list[Fold] = Parallel(n_jobs=n_jobs)(delayed(held_out)(self, candidates, k, share) for k in numbers)
+        return folds
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """The models of the candidates on one fold; fewer than there are candidates where time is up."""
+
+    coefs: list[Any]
+    constants: list[Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """What one fold says of the candidates that it got to."""
+
+    scores: Array
+    counts: Array
+    missed: int
+
+
+def held_out(trial: Trial, candidates: Candidates, number: int, solver: Solver) -> Fold:
+    """Fit all candidates to the training samples of one fold and score them on the others."""
+    train, test = trial.splits[number]
+    part = trial.data.part(train)
+    penalties = candidates.penalties(trial.task.total(part))
+    solver = solver.within(solver.time_limit)  # the clock starts when the fold begins
+    walks = [solver.follow(problem, penalties) for problem in _problems(trial, number, part)]
+    coefs, constants = [], []
+    counts, missed = [], 0
+    for row in zip(*walks, strict=False):  # one may end early
+        coefs.append(csr_array(coefficients(row)))
+        constants.append(intercepts(row))
+        counts.append(feature_count(row))
+        missed += sum(not result.converged for result in row)
+    score = held_out_loss if trial.scorer is None else scored
+    return Fold(score(trial, test, Models(coefs, constants)), np.array(counts), missed)
+
+
+def _problems(trial: Trial, number: int, part: Data) -> list[Problem]:
+    """State the problems of a fold; errors say which it is."""
+    try:
+        return trial.task.problems(part)
+    except ValueError as error:
+        message = f"Fold {number + 1} of {len(trial.splits)} in cross-validation: {error}"
+        if is_classifier(trial.model) and len(np.unique(part.y)) < len(np.unique(trial.data.y)):
+            message += " Its training samples lack a class: StratifiedKFold(5, shuffle=True, random_state=0) keeps all."
+        raise ValueError(message) from error
+
+
+def held_out_loss(trial: Trial, test: Index, models: Models) -> Array:
+    """Return minus the weighted mean of the loss for each candidate, all of them from one product with the data.
+
+    For one class against the rest it is the sum over the classes.
+    """
+    task, data = trial.task, trial.data
+    stacked, constants = vstack(models.coefs, format="csr"), np.stack(models.constants)
+    used = np.unique(stacked.indices)
+    outputs = constants.shape[1]
+    # columns first: few of them are used
+    X = data.X[:, used][test] if len(used) else np.zeros((len(test), 0))
+    predicted = np.asarray(X @ stacked[:, used].toarray().T).reshape(len(test), -1, outputs) + constants
+    whole = task.weights(data)
+    weights = np.ones(len(test)) if whole is None else whole[test]
+    targets = task.targets.vectors(data.y[test])
+    total = float(weights.sum()) or 1.0
+    with np.errstate(over="ignore"):
+        sums = [_loss_sum(task, predicted[:, k], targets, weights) for k in range(len(constants))]
+    return -np.array(sums) / total
+
+
+def _loss_sum(task: Task, predicted: Array, targets: Sequence[Array], weights: Array) -> float:
+    loss = task.targets.loss
+    if len(targets) == 1 and predicted.shape[1] > 1:
+        return float(weights @ loss.value(predicted, targets[0]))
+    return sum(float(weights @ loss.value(predicted[:, j], y)) for j, y in enumerate(targets))
+
+
+def scored(trial: Trial, test: Index, models: Models) -> Array:
+    """Return what a scorer says of each candidate."""
+    X = trial.data.X[test]
+    params = {name: _safe_indexing(value, test) if np.ndim(value) else value for name, value in trial.params.items()}
+    if np.ndim(params.get("sample_weight", ())) == 0:
+        del params["sample_weight"]  # the same for all
+    if "sample_weight" not in signature(trial.scorer).parameters:
+        params.pop("sample_weight", None)
+    scores = []
+    for coef, constant in zip(models.coefs, models.constants, strict=True):
+        trial.model._show(trial.task, coef.toarray(), constant)
+        scores.append(trial.scorer(trial.model, X, trial.y[test], **params))
+    return np.array(scores, dtype=np.float64)
+
+
+def _places(samples: Any) -> Index:
+    """Return positions of samples, from positions or a mask."""
+    samples = np.asarray(samples)
+    return np.flatnonzero(samples) if samples.dtype == bool else samples

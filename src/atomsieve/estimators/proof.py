@@ -1,0 +1,71 @@
+"""Proofs about the optimum of a fit, from the fitted coefficients and the data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from atomsieve.certificate import Certificate
+from atomsieve.certificate.statement import unprovable
+from atomsieve.estimators.notices import why_nothing
+from atomsieve.estimators.solver import Solution, Solver
+from atomsieve.estimators.verdicts import Verdicts
+from atomsieve.problem import Problem
+from atomsieve.typing import Array, Mask
+
+SAME = 1e-6
+"""How far the objective may differ, as a part of that at x = 0, for data to pass as those of the fit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """A certificate for each problem of a fit, and what they say of every coefficient."""
+
+    certificates: list[Certificate]
+    verdicts: list[Verdicts]
+    silence: str | None
+    """Why nothing is proven, and what to do about it; None where something is."""
+
+    @classmethod
+    def of(cls, stated: Sequence[Problem], solution: Solution, solver: Solver) -> "Proof":
+        """Prove what can be proven, going on from the solution to smaller gaps where it is too coarse."""
+        problems = [problem.at_penalty(penalty) for problem, penalty in zip(stated, solution.penalties, strict=True)]
+        parts = list(zip(problems, solution.lifted, strict=True))
+        for (problem, x), objective in zip(parts, solution.objectives, strict=True):
+            require_same(problem, x, objective)
+        certificates = [certificate(problem, x, solver) for problem, x in parts]
+        verdicts = [Verdicts.of(*pair) for pair in zip(problems, certificates, strict=True)]
+        return cls(certificates, verdicts, why_nothing(problems, certificates))
+
+    @property
+    def zero(self) -> Mask:
+        """Which features are proven to have no weight in any solution, in no class."""
+        zeros = [np.atleast_2d(verdicts.zero.T).all(axis=0) for verdicts in self.verdicts]
+        return np.asarray(np.all(zeros, axis=0))
+
+    @property
+    def undecided(self) -> str | None:
+        """Why not a single coefficient is decided, None where one is."""
+        if self.silence is not None:
+            return self.silence
+        if any((verdicts.zero | verdicts.nonzero).any() for verdicts in self.verdicts):
+            return None
+        return next((f"nothing is decided. {c.reason}" for c in self.certificates if c.undecided.any()), None)
+
+
+def require_same(problem: Problem, x: Array, objective: float) -> None:
+    """Refuse data that are not those of the fit, by the objective at its coefficients."""
+    here = problem.at(problem.state(x)).objective if x.shape == problem.shape else np.inf
+    if not abs(here - objective) <= SAME * problem.baseline:
+        raise ValueError(
+            "These are not the data of the fit: the objective at the fitted coefficients is "
+            f"{here:.9g}, it was {objective:.9g}. Fit again, or pass the same X, y and sample_weight."
+        )
+
+
+def certificate(problem: Problem, x: Array, solver: Solver) -> Certificate:
+    """Return what can be proven of a problem, beginning at its solution."""
+    reason = unprovable(problem)
+    if reason is not None:
+        return Certificate.nothing(problem, x, reason)
+    return solver.solve(problem, start=x, until="decided").certificate()
