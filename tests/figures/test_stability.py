@@ -10,7 +10,7 @@ from atomsieve.paper.carrying import SHAPES, TOL, Resample, Track, carry, choose
 from atomsieve.paper.comparisons import JUDGED, compare, judge
 from atomsieve.paper.jackknife import estimate, jackknife, off_diagonal, relative, spread
 from atomsieve.paper.stability import experiment
-from atomsieve.paper.tasks import Task, available, load
+from atomsieve.paper.tasks import PaperTask, available, load
 
 SETTINGS = {"sets": ["tiny"], "resamples": 4, "folds": 3, "knots": 12, "ratio": 1e-3, "candidates": 0.85, "tol": TOL}
 
@@ -20,7 +20,7 @@ def task():
     rng = np.random.default_rng(5)
     X = rng.standard_normal((40, 12))
     y = X[:, 0] - 0.6 * X[:, 1] + 0.4 * X[:, 2] + 0.5 * rng.standard_normal(40)
-    return Task("tiny", X, (y - y.mean()) / y.std())
+    return PaperTask("tiny", X, (y - y.mean()) / y.std())
 
 
 @pytest.fixture(scope="module")

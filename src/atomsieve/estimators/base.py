@@ -15,10 +15,10 @@ from atomsieve.certificate import Certificate
 from atomsieve.certificate.verify import verify
 from atomsieve.estimators.notices import UnprovenWarning, tell
 from atomsieve.estimators.params import Defaults, changed, parted
-from atomsieve.estimators.proof import Proof
+from atomsieve.estimators.proof import ModelProof
 from atomsieve.estimators.solver import Solution, Solver, attributes, coefficients, intercepts, uninterrupted
 from atomsieve.estimators.source import Source
-from atomsieve.estimators.task import Data, Task, require_columns
+from atomsieve.estimators.task import Task, TrainingData, require_columns
 from atomsieve.estimators.verdicts import support_table
 from atomsieve.methods import Method
 from atomsieve.run.result import Result
@@ -54,11 +54,11 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
     _solved: Task
     _solution: Solution
     _source: Source
-    _proof: Proof | None
+    _proof: ModelProof | None
     _told: bool
 
     @abstractmethod
-    def _task(self, data: Data) -> Task:
+    def _task(self, data: TrainingData) -> Task:
         """Return what is to be solved, by the parameters."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -74,7 +74,7 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
             Non-negative weights; a weight of 2 means the sample twice.
         """
         solver = Solver.of(self, time_limit=self.time_limit)
-        data = Data.of(self, X, y, sample_weight, reset=True)
+        data = TrainingData.of(self, X, y, sample_weight, reset=True)
         task = self._task(data)
         problems = task.problems(data)
         last = getattr(self, "_solution", None) if self.warm_start else None
@@ -144,15 +144,15 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         self._prove(X, y, sample_weight)
         return _one_or_all(self._told_proof().certificates)
 
-    def _prove(self, X: Any, y: Any, sample_weight: Any = None) -> Proof:
+    def _prove(self, X: Any, y: Any, sample_weight: Any = None) -> ModelProof:
         """Prove what can be proven, without a word."""
         check_is_fitted(self)
-        data = Data.of(self, X, y, sample_weight, reset=False)
-        self._proof = Proof.of(self._solved.problems(data), self._solution, Solver.of(self))
+        data = TrainingData.of(self, X, y, sample_weight, reset=False)
+        self._proof = ModelProof.of(self._solved.problems(data), self._solution, Solver.of(self))
         self._told = False
         return self._proof
 
-    def _told_proof(self) -> Proof:
+    def _told_proof(self) -> ModelProof:
         """Return the proof, made from the data of the fit if need be; say why, once, where it proves nothing."""
         check_is_fitted(self)
         proof = self._prove(*self._source.recall()) if self._proof is None else self._proof
@@ -171,7 +171,7 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         if self._proof is None:
             self._prove(X, y, sample_weight)
         certificates = self._told_proof().certificates
-        data, task = Data.of(self, X, y, sample_weight, reset=False), self._solved
+        data, task = TrainingData.of(self, X, y, sample_weight, reset=False), self._solved
         pairs = zip(certificates, task.targets.vectors(data.y), strict=True)
         return _one_or_all([verify(proof, data.X, y, sample_weight=task.weights(data)) for proof, y in pairs])
 

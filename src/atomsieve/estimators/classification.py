@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
-from atomsieve.estimators.task import Classes, Data, Task
+from atomsieve.estimators.task import Classes, Task, TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.losses import Logistic, Loss, Multinomial
 from atomsieve.methods import Method
@@ -147,7 +147,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
         self.keep_data = keep_data
         self.verbose = verbose
 
-    def _task(self, data: Data) -> Task:
+    def _task(self, data: TrainingData) -> Task:
         loss = None if self.loss is None else given(self, "loss", Loss)
         return Task(
             targets=Classes.of(data.y, data.weights, loss, self.class_weight),
@@ -273,7 +273,7 @@ class CertifiedLogisticRegression(LabelMixin, SparseEstimator):
         self.time_limit = time_limit
         self.keep_data = keep_data
 
-    def _task(self, data: Data) -> Task:
+    def _task(self, data: TrainingData) -> Task:
         require_l1(self.penalty, self.l1_ratio)
         task = Task(
             targets=Classes.of(data.y, data.weights, None, self.class_weight),

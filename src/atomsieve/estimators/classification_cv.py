@@ -10,7 +10,7 @@ from atomsieve.estimators.classification import LabelMixin, require_l1
 from atomsieve.estimators.cross_validation import CrossValidationMixin
 from atomsieve.estimators.grid import Grid, InverseGrid
 from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
-from atomsieve.estimators.task import Classes, Data, Task
+from atomsieve.estimators.task import Classes, Task, TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.losses import Logistic, Loss, Multinomial
 from atomsieve.methods import Method
@@ -97,7 +97,7 @@ class GaugeClassifierCV(CrossValidationMixin, LabelMixin, SparseEstimator):
         self.keep_data = keep_data
         self.verbose = verbose
 
-    def _task(self, data: Data) -> Task:
+    def _task(self, data: TrainingData) -> Task:
         loss = None if self.loss is None else given(self, "loss", Loss)
         return Task(
             targets=Classes.of(data.y, data.weights, loss, self.class_weight),
@@ -244,7 +244,7 @@ class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEsti
         check_is_fitted(self)
         return self.cv_scores_.T
 
-    def _task(self, data: Data) -> Task:
+    def _task(self, data: TrainingData) -> Task:
         for ratio in np.atleast_1d(1.0 if self.l1_ratios is None else self.l1_ratios):
             require_l1(self.penalty, ratio)
         return Task(

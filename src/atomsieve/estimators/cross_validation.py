@@ -19,14 +19,14 @@ from atomsieve.estimators.grid import Candidates
 from atomsieve.estimators.notices import tell
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.source import Source
-from atomsieve.estimators.task import Data
+from atomsieve.estimators.task import TrainingData
 from atomsieve.penalties import Penalty
 from atomsieve.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RULES = ("min", "1se")
+CHOICE_RULES = ("min", "1se")
 
 
 class CrossValidationMixin:
@@ -45,7 +45,7 @@ class CrossValidationMixin:
     best_index_: int
     _choice: "Choice"
 
-    _rules: ClassVar[tuple[str, ...]] = RULES
+    _rules: ClassVar[tuple[str, ...]] = CHOICE_RULES
     """What `selection` may be; all but "1se" mean "min"."""
 
     _score_label: ClassVar[str] = "held-out loss"
@@ -95,7 +95,7 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, params: dict
         raise ValueError(f"selection must be {allowed}, got {model.selection!r}.")
     metadata = routed(model, sample_weight, params)
     solver = Solver.of(model, time_limit=model.time_limit)
-    data = Data.of(model, X, y, sample_weight, reset=True)
+    data = TrainingData.of(model, X, y, sample_weight, reset=True)
     task = model._task(data)
     problems = task.problems(data)
     total = task.total(data)

@@ -19,7 +19,7 @@ from atomsieve.estimators.grid import Candidates
 from atomsieve.estimators.notices import check_order
 from atomsieve.estimators.solver import Solver, coefficients, intercepts
 from atomsieve.estimators.strengths import feature_count
-from atomsieve.estimators.task import Data, Task
+from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index
 
@@ -29,7 +29,7 @@ class Trial:
     """What candidates are tried on: a task, data with their splits, and whoever scores them there."""
 
     task: Task
-    data: Data
+    data: TrainingData
     splits: list[tuple[Index, Index]]
     y: Any
     """Targets as they were given."""
@@ -42,7 +42,7 @@ class Trial:
     """What the scorer is told."""
 
     @classmethod
-    def of(cls, model: Any, task: Task, data: Data, X: Any, y: Any, routed: Bunch) -> "Trial":
+    def of(cls, model: Any, task: Task, data: TrainingData, X: Any, y: Any, routed: Bunch) -> "Trial":
         """Return the trial that the parameters `cv` and `scoring` of an estimator ask for."""
         scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)
         splitter = check_cv(model.cv, y, classifier=is_classifier(model))
@@ -101,7 +101,7 @@ def held_out(trial: Trial, candidates: Candidates, number: int, solver: Solver) 
     return Fold(score(trial, test, Models(coefs, constants)), np.array(counts), missed)
 
 
-def _problems(trial: Trial, number: int, part: Data) -> list[Problem]:
+def _problems(trial: Trial, number: int, part: TrainingData) -> list[Problem]:
     """State the problems of a fold; errors say which it is."""
     try:
         return trial.task.problems(part)

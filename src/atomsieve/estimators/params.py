@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.estimators.strengths import StrengthRule
-from atomsieve.estimators.task import Data
+from atomsieve.estimators.task import TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.intake.arguments import as_floats, is_number, require_piece, shown
 from atomsieve.penalties import Linear, Penalty
@@ -30,12 +30,12 @@ def given(model: Any, name: str, *kinds: type) -> Any:
     return piece
 
 
-def piece_gauge(model: Any, data: Data) -> Gauge:
+def piece_gauge(model: Any, data: TrainingData) -> Gauge:
     """Return the gauge that is a parameter, with some features left unpenalised."""
     return without_penalty(given(model, "gauge", Gauge), model.unpenalized, data.X.shape[1], data.names)
 
 
-def factor_gauge(model: Any, data: Data) -> Gauge:
+def factor_gauge(model: Any, data: TrainingData) -> Gauge:
     """Return the l1 norm with one factor per feature, perhaps for positive coefficients only."""
     count, names = data.X.shape[1], data.names
     factors = model.penalty_factors

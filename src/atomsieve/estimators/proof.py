@@ -18,7 +18,7 @@ SAME = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Proof:
+class ModelProof:
     """A certificate for each problem of a fit, and what they say of every coefficient."""
 
     certificates: list[Certificate]
@@ -27,7 +27,7 @@ class Proof:
     """Why nothing is proven, and what to do about it; None where something is."""
 
     @classmethod
-    def of(cls, stated: Sequence[Problem], solution: Solution, solver: Solver) -> "Proof":
+    def of(cls, stated: Sequence[Problem], solution: Solution, solver: Solver) -> "ModelProof":
         """Prove what can be proven, going on from the solution to smaller gaps where it is too coarse."""
         problems = [problem.at_penalty(penalty) for problem, penalty in zip(stated, solution.penalties, strict=True)]
         parts = list(zip(problems, solution.lifted, strict=True))

@@ -7,7 +7,7 @@ from sklearn.base import RegressorMixin
 from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
-from atomsieve.estimators.task import Data, Numbers, Task
+from atomsieve.estimators.task import Numbers, Task, TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.losses import Loss, Squared
 from atomsieve.methods import Method
@@ -131,7 +131,7 @@ class GaugeRegressor(RegressorMixin, SparseEstimator):
         self.keep_data = keep_data
         self.verbose = verbose
 
-    def _task(self, data: Data) -> Task:
+    def _task(self, data: TrainingData) -> Task:
         return Task(
             targets=Numbers(given(self, "loss", Loss)),
             gauge=piece_gauge(self, data),
@@ -252,7 +252,7 @@ class CertifiedLasso(RegressorMixin, SparseEstimator):
         self.keep_data = keep_data
         self.verbose = verbose
 
-    def _task(self, data: Data) -> Task:
+    def _task(self, data: TrainingData) -> Task:
         return Task(
             targets=Numbers(Squared()),
             gauge=factor_gauge(self, data),

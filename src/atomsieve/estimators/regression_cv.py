@@ -10,7 +10,7 @@ from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.cross_validation import RULES, CrossValidationMixin
 from atomsieve.estimators.grid import Grid
 from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
-from atomsieve.estimators.task import Data, Numbers, Task
+from atomsieve.estimators.task import Numbers, Task, TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.intake.arguments import is_number
 from atomsieve.losses import Loss, Squared
@@ -125,7 +125,7 @@ class GaugeRegressorCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
         self.keep_data = keep_data
         self.verbose = verbose
 
-    def _task(self, data: Data) -> Task:
+    def _task(self, data: TrainingData) -> Task:
         return Task(
             targets=Numbers(given(self, "loss", Loss)),
             gauge=piece_gauge(self, data),
@@ -252,7 +252,7 @@ class CertifiedLassoCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
         check_is_fitted(self)
         return -2.0 * self.cv_scores_ if self._choice.scoring is None else np.full_like(self.cv_scores_, np.nan)
 
-    def _task(self, data: Data) -> Task:
+    def _task(self, data: TrainingData) -> Task:
         return Task(
             targets=Numbers(Squared()),
             gauge=factor_gauge(self, data),

@@ -15,7 +15,7 @@ from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.notices import UnprovenWarning, tell
 from atomsieve.estimators.solver import Solver, coefficients
 from atomsieve.estimators.strengths import critical_slope
-from atomsieve.estimators.task import Data, Task
+from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.intake.arguments import is_number, is_whole, shown
 from atomsieve.methods import Corrective
 from atomsieve.penalties import Linear
@@ -188,7 +188,7 @@ class StabilitySelector(Selector):
         params = self._routed(params)
         self.estimator_ = self._model().fit(X, y, **params)
         self.estimator_._prove(X, y, params.get("sample_weight"))  # what it proves is told with the verdicts
-        data = Data.of(self.estimator_, X, y, params.get("sample_weight"), reset=False)
+        data = TrainingData.of(self.estimator_, X, y, params.get("sample_weight"), reset=False)
         task = self.estimator_._solved
         problems = task.problems(data)
         critical = critical_slope(problems)
@@ -247,7 +247,7 @@ class StabilitySelector(Selector):
         return draw_probabilities(self, ax)
 
 
-def selected(task: Task, data: Data, slopes: Array, solver: Solver) -> Mask:
+def selected(task: Task, data: TrainingData, slopes: Array, solver: Solver) -> Mask:
     """Return which features are in the model at each slope."""
     penalties = [Linear(float(slope)) for slope in slopes]
     walks = [solver.follow(problem, penalties) for problem in task.problems(data)]

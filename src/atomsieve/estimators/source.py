@@ -25,18 +25,18 @@ class Source:
     def of(cls, X: Any, y: Any, sample_weight: Any, *, keep: bool) -> "Source":
         """Remember the data."""
         return cls(
-            Held(X) if keep else _weak(X), np.array(y), None if sample_weight is None else np.array(sample_weight)
+            KeptData(X) if keep else _weak(X), np.array(y), None if sample_weight is None else np.array(sample_weight)
         )
 
     @classmethod
     def gone(cls) -> "Source":
         """Return the memory of nothing."""
-        return cls(Held(None), None, None)
+        return cls(KeptData(None), None, None)
 
     @property
     def portable(self) -> "Source":
         """What may go into a pickle: the data where X is kept alive, else nothing."""
-        return self if isinstance(self.X, Held) else self.gone()
+        return self if isinstance(self.X, KeptData) else self.gone()
 
     def recall(self) -> tuple[Any, Any, Any]:
         """Return the data; raise where they are gone."""
@@ -47,7 +47,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class KeptData:
     """A reference that keeps its object alive."""
 
     value: Any
@@ -60,4 +60,4 @@ def _weak(value: Any) -> Callable[[], Any]:
     try:
         return weakref.ref(value)
     except TypeError:  # lists and tuples cannot be referred to weakly; they are small
-        return Held(value)
+        return KeptData(value)

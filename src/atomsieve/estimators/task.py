@@ -26,7 +26,7 @@ from atomsieve.typing import Array, Index
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class TrainingData:
     """The data of a fit, checked: everything that comes with the samples."""
 
     X: Any
@@ -36,7 +36,7 @@ class Data:
     """Names of the features, where they have any."""
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> "Data":
+    def of(cls, model: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> "TrainingData":
         """Check data by scikit-learn's rules: against those of the last fit, or to be remembered in their place."""
         checks = {"accept_sparse": ("csr", "csc"), "dtype": np.float64, "y_numeric": not is_classifier(model)}
         require_columns(X)
@@ -46,7 +46,7 @@ class Data:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return cls(X, y, weights, getattr(model, "feature_names_in_", None))
 
-    def part(self, samples: Index) -> "Data":
+    def part(self, samples: Index) -> "TrainingData":
         """Return some of the samples."""
         weights = None if self.weights is None else self.weights[samples]
         return replace(self, X=self.X[samples], y=self.y[samples], weights=weights)
@@ -192,7 +192,7 @@ class Task:
     intercept: bool
     standardize: bool
 
-    def problems(self, data: Data) -> list[Problem]:
+    def problems(self, data: TrainingData) -> list[Problem]:
         """State the problems; their penalty is not yet chosen."""
         weights = self.weights(data)
         gauge = rescaled(self.gauge, scales_of(data.X, weights)) if self.standardize else self.gauge
@@ -201,11 +201,11 @@ class Task:
             for y in self.targets.vectors(data.y)
         ]
 
-    def weights(self, data: Data) -> Array | None:
+    def weights(self, data: TrainingData) -> Array | None:
         """Return the weights of the samples, those of their classes included; None where all are 1."""
         return self.targets.weights(data.y, data.weights)
 
-    def total(self, data: Data) -> float:
+    def total(self, data: TrainingData) -> float:
         """Return the sum of the weights."""
         weights = self.weights(data)
         return float(len(data.y) if weights is None else weights.sum())

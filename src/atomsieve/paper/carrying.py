@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from atomsieve import Ball, Linear, LogBarrier, Path, Problem, Square, path
-from atomsieve.paper.tasks import Task
+from atomsieve.paper.tasks import PaperTask
 from atomsieve.penalties import Penalty
 from atomsieve.typing import Array, Index, Mask
 
@@ -81,14 +81,14 @@ class Resample:
     Copies of a sample are one sample with a weight, so that no fold can hold out a sample and train on its copy.
     """
 
-    task: Task
+    task: PaperTask
     seed: int
     counts: Array
     folds: Index
     knots: int
 
     @classmethod
-    def draw(cls, task: Task, seed: int, *, folds: int, knots: int) -> "Resample":
+    def draw(cls, task: PaperTask, seed: int, *, folds: int, knots: int) -> "Resample":
         """Draw as many samples as there are, with replacement, and deal the distinct ones to folds, class by class."""
         rng, n = np.random.default_rng(seed), len(task.y)
         counts = _counts(rng, n)
@@ -128,7 +128,7 @@ class Resample:
         held = self.counts * (self.folds == fold)
         found = follow(self.task.problem(self.counts - held), self.knots)
         track, rows = Track.of(found), held > 0
-        part = Task(self.task.name, self.task.X[rows], self.task.y[rows])
+        part = PaperTask(self.task.name, self.task.X[rows], self.task.y[rows])
         predicted = part.X @ found.coefs.T + found.intercepts
         answers = {}
         for name, grid in grids.items():

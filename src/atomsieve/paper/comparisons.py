@@ -16,7 +16,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Trial:
+class Comparison:
     """All resamples of one data set under one penalty; `linear` are the choices of `Linear` on the same resamples."""
 
     choices: pd.DataFrame
@@ -56,7 +56,7 @@ class Measure:
     """A statistic of a trial; `better` is -1 where less of it is more stable, 1 where more of it is, 0 for context."""
 
     name: str
-    values: Callable[[Trial], Array]
+    values: Callable[[Comparison], Array]
     statistic: Statistic
     better: int = 0
 
@@ -92,7 +92,7 @@ def _compared(name: str, choices: pd.DataFrame, carried: pd.DataFrame) -> Iterat
     for measure in MEASURES:
         looks = {}
         for penalty, (mine, brought) in parts.items():
-            trial = Trial(mine, brought, parts["Linear"][0])
+            trial = Comparison(mine, brought, parts["Linear"][0])
             looks[penalty] = jackknife(measure.statistic, measure.values(trial))
         base, base_without = looks["Linear"]
         for penalty, (value, without) in looks.items():

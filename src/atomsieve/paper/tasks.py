@@ -19,7 +19,7 @@ IMAGES = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class PaperTask:
     """Targets to be predicted: real numbers of mean 0 and variance 1, or labels -1 and 1."""
 
     name: str
@@ -60,7 +60,7 @@ def available() -> list[str]:
 
 
 @cache
-def load(name: str) -> Task:
+def load(name: str) -> PaperTask:
     """Return a data set by its name.
 
     >>> load("wine").X.shape
@@ -83,44 +83,44 @@ FILES = {
 }
 
 
-def _read(name: str, file: Path) -> Task:
+def _read(name: str, file: Path) -> PaperTask:
     if file.suffix == ".gz":
         table = np.loadtxt(file, delimiter=",", skiprows=1)
-        return Task(name, scale(table[:, 1:]), scale(table[:, 0]))
+        return PaperTask(name, scale(table[:, 1:]), scale(table[:, 0]))
     X, y = load_svmlight_file(file)
-    return Task(name, _scaled(X.toarray()), y)
+    return PaperTask(name, _scaled(X.toarray()), y)
 
 
-def _mnist() -> Task:
+def _mnist() -> PaperTask:
     X, y = load_mnist()
     chosen = np.random.default_rng(0).choice(len(y), IMAGES, replace=False)
-    return Task("MNIST 4/9", X[chosen][:, _varied(X[chosen])], y[chosen])
+    return PaperTask("MNIST 4/9", X[chosen][:, _varied(X[chosen])], y[chosen])
 
 
-def _diabetes() -> Task:
+def _diabetes() -> PaperTask:
     """Return the 10 measurements with their squares and products, but for the square of sex."""
     X, y = load_diabetes(return_X_y=True)
     full = PolynomialFeatures(2, include_bias=False).fit_transform(scale(X))
-    return Task("diabetes", _scaled(np.delete(full, 10 + 10, axis=1)), scale(y))
+    return PaperTask("diabetes", _scaled(np.delete(full, 10 + 10, axis=1)), scale(y))
 
 
-def _breast_cancer() -> Task:
+def _breast_cancer() -> PaperTask:
     X, y = load_breast_cancer(return_X_y=True)
-    return Task("breast cancer", scale(X), 2.0 * y - 1)
+    return PaperTask("breast cancer", scale(X), 2.0 * y - 1)
 
 
-def _wine() -> Task:
+def _wine() -> PaperTask:
     X, y = load_wine(return_X_y=True)
-    return Task("wine", scale(X), np.where(y == 1, 1.0, -1.0))
+    return PaperTask("wine", scale(X), np.where(y == 1, 1.0, -1.0))
 
 
-def _digits() -> Task:
+def _digits() -> PaperTask:
     X, y = load_digits(return_X_y=True)
     chosen = np.isin(y, (1, 8))
-    return Task("digits 1/8", X[chosen][:, _varied(X[chosen])] / 16.0, np.where(y[chosen] == 8, 1.0, -1.0))
+    return PaperTask("digits 1/8", X[chosen][:, _varied(X[chosen])] / 16.0, np.where(y[chosen] == 8, 1.0, -1.0))
 
 
-BUILT_IN: dict[str, Callable[[], Task]] = {
+BUILT_IN: dict[str, Callable[[], PaperTask]] = {
     "diabetes": _diabetes,
     "breast cancer": _breast_cancer,
     "wine": _wine,

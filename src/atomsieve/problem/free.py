@@ -25,7 +25,7 @@ EVALUATIONS = 1000
 SEARCH_PLACES = 60
 """Places that one line search may look at: as many as a float has digits."""
 
-SETTLED = 1000
+NEARLY_SETTLED = 1000
 """Multiple of the rounding, which is an estimate, at which a search that makes no headway is at its end."""
 
 RECEDING = 1e-11
@@ -149,7 +149,7 @@ class FreeDirections:
             following, evaluations = self._newton_step(image, here)
             spent += evaluations
             if following.size > here.size / 2:
-                if here.size <= SETTLED * level:
+                if here.size <= NEARLY_SETTLED * level:
                     return here.coordinates, here.u, here.slopes
                 if not astray:  # a search that makes no headway may have begun in the wrong place
                     astray, following = True, min(following, self._recentred(image), key=lambda place: place.size)

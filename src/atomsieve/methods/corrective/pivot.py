@@ -70,7 +70,7 @@ class Tableau:
         return np.where(self.face, moved, pull - moved)
 
 
-class Walk:
+class PivotWalk:
     """The best point on its way: x on the face, the gradient off it, each between its bounds.
 
     A coordinate of the face may run to zero, which is both its bounds; the gradient of another to the slope of the
@@ -179,5 +179,5 @@ def best_face(
     excess = max(highest / slope, 1.0)
     start = np.where(face, -np.copysign(slope * prices, x), gradient / excess)
     with np.errstate(divide="ignore", invalid="ignore"):
-        walk = Walk(tableau, x, start, prices, slope, signed=signed)
+        walk = PivotWalk(tableau, x, start, prices, slope, signed=signed)
         return (walk.x, walk.slope) if walk.pull(gradient - start) and walk.settle(penalty) else None

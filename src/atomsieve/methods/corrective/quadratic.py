@@ -77,7 +77,7 @@ class Model:
         factor = self.factor
         if factor is None and isinstance(self.hessian, np.ndarray):
             factor = Factor(self.hessian, self.stiffness)
-        here = _Here(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0, factor, precision)
+        here = _Face(x0.copy(), self.gradient.copy(), slope, self.blocks.norms(x0) > 0, factor, precision)
         here.precision = precision = max(precision, self.rough * self._gap(here))
         if self.blocks.single and factor is not None and len(x0) <= TABLEAU and self._leap(here, precision):
             return here.x, here.slope
@@ -86,7 +86,7 @@ class Model:
         self._faces(here, precision)
         return here.x, here.slope
 
-    def _faces(self, here: "_Here", precision: float) -> None:
+    def _faces(self, here: "_Face", precision: float) -> None:
         """Go from face to face until nothing asks to enter; until then every point is a better one than the first."""
         quota = max(ENTER, int(np.count_nonzero(here.active)) // 2)
         for face in range(FACES):
@@ -108,7 +108,7 @@ class Model:
             else:  # a straight face is best solved to its end, a curved one only as far as that matters
                 here.settled = not self.blocks.single and fall > -precision / 16
 
-    def _leap(self, here: "_Here", precision: float) -> bool:
+    def _leap(self, here: "_Face", precision: float) -> bool:
         """Go to what pivots say is the best point, if it is better; return whether it is good enough."""
         blocks = self.blocks
         assert isinstance(self.hessian, np.ndarray)  # noqa: S101
@@ -122,14 +122,14 @@ class Model:
             return False
         return self._gap(here) <= precision
 
-    def _gap(self, here: "_Here") -> float:
+    def _gap(self, here: "_Face") -> float:
         """Return how far a point is from the best one, more or less."""
         blocks, x = self.blocks, here.x
         excess = max(float((blocks.scores(-here.gradient) - here.slope).max()), 0.0)
         slack = np.abs(blocks.sums(x * here.gradient) + here.slope * blocks.prices * blocks.norms(x)).sum()
         return float(slack) + self.reach * excess
 
-    def _glide(self, here: "_Here", precision: float) -> bool:
+    def _glide(self, here: "_Face", precision: float) -> bool:
         """Go to where proximal steps lead, if that is better; return whether it is good enough.
 
         If not, most of the blocks that matter are known. Where few ask to enter, their face is known as it is.
@@ -151,7 +151,7 @@ class Model:
         here.slope = marginal_slope(self.penalty, blocks.mass(x), -float(x @ here.gradient))
         return self._gap(here) <= precision
 
-    def _jump(self, here: "_Here", x: Array, slope: float) -> bool:
+    def _jump(self, here: "_Face", x: Array, slope: float) -> bool:
         """Go to x, whatever lies between, if the model is lower there; return whether it is."""
         move = x - here.x
         bent = self.hessian @ move
@@ -161,7 +161,7 @@ class Model:
             here.go(x, bent, slope, self.blocks.norms(x) > 0, settled=False)
         return fall < 0
 
-    def _entering(self, here: "_Here", quota: int, precision: float) -> Index:
+    def _entering(self, here: "_Face", quota: int, precision: float) -> Index:
         """Return the blocks at zero that would lower the objective most, a limited number of them."""
         excess = self.blocks.scores(-here.gradient) - here.slope
         excess[here.active] = 0.0
@@ -170,7 +170,7 @@ class Model:
             wanted = wanted[np.argpartition(-excess[wanted], quota - 1)[:quota]]
         return wanted
 
-    def _enter(self, here: "_Here", entering: Index) -> None:
+    def _enter(self, here: "_Face", entering: Index) -> None:
         """Add blocks to the face."""
         if len(entering) and not self.blocks.single:
             self._sprout(here, entering)
@@ -178,7 +178,7 @@ class Model:
         else:
             here.active[entering] = True
 
-    def _descend(self, here: "_Here") -> float:
+    def _descend(self, here: "_Face") -> float:
         """Go to the best point of the face, or as far towards it as is best; return the change.
 
         On the way blocks that reach zero stay there, and leave the face.
@@ -199,7 +199,7 @@ class Model:
             active = active & ~idle  # blocks that entered and turn back at once
         return fall
 
-    def _search(self, here: "_Here", sizes: Array, target: Array) -> float:
+    def _search(self, here: "_Face", sizes: Array, target: Array) -> float:
         """Go to the best of some points on the way to a target, and return the change; stay where none is better."""
         blocks = self.blocks
         move = target - here.x
@@ -233,7 +233,7 @@ class Model:
         stops[:-1] = np.sort(arrivals)
         return stops if len(stops) <= TRIALS else stops[np.linspace(0, len(stops) - 1, TRIALS).astype(np.intp)]
 
-    def _sprout(self, here: "_Here", entering: Index) -> None:
+    def _sprout(self, here: "_Face", entering: Index) -> None:
         """Move blocks off zero, each along its best atom, together as far as is best along that direction."""
         blocks = self.blocks
         chosen = np.zeros(len(blocks.prices), dtype=bool)
@@ -258,7 +258,7 @@ class Model:
             here.gradient += step * bent
             here.slope = slope
 
-    def _face(self, here: "_Here", sizes: Array, active: Mask) -> tuple[Array, float, Mask]:
+    def _face(self, here: "_Face", sizes: Array, active: Mask) -> tuple[Array, float, Mask]:
         """Return the best point of a face, its slope, and which blocks did not cross zero on the way."""
         blocks, slope = self.blocks, here.slope
         entries = np.flatnonzero(blocks.over(active))
@@ -277,7 +277,7 @@ class Model:
         here.normals[entries] = normals
         return target, slope + rise, ~active | (blocks.sums(target * here.normals) > 0)
 
-    def _solve(self, here: "_Here", entries: Index, sizes: Array, sides: Array) -> Array:
+    def _solve(self, here: "_Face", entries: Index, sizes: Array, sides: Array) -> Array:
         """Return the Newton step on the face and the step along its normals."""
         if not isinstance(self.hessian, np.ndarray):
             return self._iterate(here, entries, sizes, sides)
@@ -286,7 +286,7 @@ class Model:
         system = self._bend_gauge(square(self.hessian, entries), entries, here.x[entries], sizes, here.slope)
         return Factor(system, self.stiffness[entries]).solve(np.arange(len(entries)), sides)
 
-    def _iterate(self, here: "_Here", entries: Index, sizes: Array, sides: Array) -> Array:
+    def _iterate(self, here: "_Face", entries: Index, sizes: Array, sides: Array) -> Array:
         """Solve the system of a large face by conjugate gradients, on a curved face as far as one step needs."""
         blocks, hessian = self.blocks, self.hessian
         assert isinstance(hessian, Products)  # noqa: S101
@@ -341,7 +341,7 @@ class Model:
         system.ravel()[:: len(system) + 1] += scale
         return system
 
-    def _changes(self, here: "_Here", targets: Array) -> tuple[Array, Array]:
+    def _changes(self, here: "_Face", targets: Array) -> tuple[Array, Array]:
         """Return by how much the model changes from here to each target of the face, and the change of the gradient.
 
         Targets beyond the limit of the penalty, by rounding or along a curved block, are shrunk to it in place.
@@ -395,7 +395,7 @@ class _Paraboloid:
         return float((spot.x - other.x) @ (spot.image - other.image))
 
 
-class _Here:
+class _Face:
     """Where the search stands: the point, the gradient there, the slope of the penalty, the blocks of the face."""
 
     def __init__(
