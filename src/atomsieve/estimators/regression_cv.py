@@ -7,7 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.estimators.base import SparseEstimator
-from atomsieve.estimators.cross_validation import RULES, CrossValidationMixin
+from atomsieve.estimators.cross_validation import CHOICE_RULES, CrossValidationMixin
 from atomsieve.estimators.grid import Grid
 from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
 from atomsieve.estimators.task import Numbers, Task, TrainingData
@@ -193,7 +193,7 @@ class CertifiedLassoCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
     True
     """
 
-    _rules = (*RULES, "cyclic", "random")
+    _rules = (*CHOICE_RULES, "cyclic", "random")
     _score_label = "held-out loss (half the mean squared error)"
 
     alphas_: Array
