@@ -609,7 +609,7 @@ class TestNoSolution:
     def test_positive_coordinates_need_a_price(self, positive):
         with refused("L1", "weights", "without a price", "small weight"):
             L1([1.0, np.inf, 0.0, 1.0, 1.0], positive=positive)
-        assert L1([1.0, 0.0, np.inf, 0.0, 1.0], positive=[True, False, True, False, True]).free_rows().tolist() == [
+        assert L1([1.0, 0.0, np.inf, 0.0, 1.0], positive=[True, False, True, False, True]).unpenalised().tolist() == [
             1,
             3,
         ]

@@ -44,7 +44,7 @@ def test_dead_columns_leave_the_products(kind, loss, gauge):
     assert sieve.problem.shape[0] < problem.shape[0] / 2
     assert sieve.count <= len(point.scores)
     full = np.zeros(problem.shape)
-    full[sieve.held.rows] = point.state.x
+    full[sieve.held.columns] = point.state.x
     again = problem.at(problem.state(full), sieve.alive)
     assert again.gap == pytest.approx(point.gap, rel=1e-6, abs=1e-12)
     assert again.sigma == pytest.approx(point.sigma)

@@ -15,7 +15,7 @@ Signs: TypeAlias = bool | Mask
 """Host side: whether coefficients may be negative, one answer for all of them or one for each."""
 
 Index: TypeAlias = NDArray[np.intp]
-"""Host side: positions of rows or blocks."""
+"""Host side: positions of columns or blocks."""
 
 Samples: TypeAlias = Any
 """Data side: u, theta, y and weights, in the array library of the data (the array API standard)."""

@@ -494,7 +494,7 @@ class Truth:
     def _is_sum(self, dependency):
         columns = np.asarray(self.problem.design.columns(slice(0, self.problem.design.shape[1])))
         own = [np.ones((len(columns), int(self.problem.data.intercept))), self.problem.data.free]
-        given = np.hstack([*own, columns[:, self.problem.core.free_rows()]])
+        given = np.hstack([*own, columns[:, self.problem.core.unpenalised()]])
 
         def column(name):
             return columns[:, name] if name >= 0 else given[:, -1 - name]

@@ -36,7 +36,7 @@ def test_every_number_is_that_of_the_public_loop(tables):
 
         def note(progress, seen=seen):
             x = np.zeros(64)
-            x[progress.point.problem.rows] = progress.point.state.x
+            x[progress.point.problem.columns] = progress.point.state.x
             seen[progress.iteration] = (progress.alive, progress.nonzero, progress.gap, x)
 
         problem = Problem(digits.X, digits.y, loss=Logistic(), penalty=penalty_of(row, parameter))

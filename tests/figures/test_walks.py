@@ -34,7 +34,7 @@ def seen_by_solve(penalty, looks):
         if progress.iteration in looks:
             state = progress.point.state
             x = np.zeros(X.shape[1])
-            x[progress.point.problem.rows] = state.x
+            x[progress.point.problem.columns] = state.x
             seen[progress.iteration] = (progress.gap, x, progress.alive)
 
     solve(problem, GCG(OpenLoop(2, 1)), screening="paper", tol=0, max_iter=max(looks) - 1, callbacks=[note])

@@ -114,10 +114,10 @@ class Certificate:
             if statement.plain:  # a coefficient is not zero where its interval says so
                 nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
             free_lower, free_upper = np.nextafter(proof.b - around, -np.inf), np.nextafter(proof.b + around, np.inf)
-        rows = problem.core.free_rows()
-        if len(rows):
-            lower[rows], upper[rows] = free_lower[-len(rows) :], free_upper[-len(rows) :]
-        free_blocks = np.isin(np.arange(len(zero)), statement.labels.reshape(x.shape)[rows])
+        own = problem.core.unpenalised()
+        if len(own):
+            lower[own], upper[own] = free_lower[-len(own) :], free_upper[-len(own) :]
+        free_blocks = np.isin(np.arange(len(zero)), statement.labels.reshape(x.shape)[own])
         undecided = int(np.count_nonzero(~zero & ~nonzero & ~free_blocks))
         return cls(
             zero=zero,
@@ -274,7 +274,7 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
     alive = ~zero & problem.eligible
     away, around, dependencies = proof.intervals(alive)
     least = statement.least_norms(np.abs(x))
-    unpenalised = np.isin(np.arange(len(alive)), statement.labels.reshape(problem.shape)[problem.core.free_rows()])
+    unpenalised = np.isin(np.arange(len(alive)), statement.labels.reshape(problem.shape)[problem.core.unpenalised()])
     with np.errstate(invalid="ignore"):
         nonzero = alive & (least > statement.block_norms(away))
     return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, away, around, dependencies)

@@ -36,7 +36,7 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
     """Return all that the file says, as plain data."""
     if (certificate.zero & certificate.nonzero).any():
         raise ValueError("A certificate cannot claim that a block is zero and that it is not.")
-    rows = np.flatnonzero(certificate.x.ravel())
+    index = np.flatnonzero(certificate.x.ravel())
     held = ~((certificate.lower == 0) & (certificate.upper == 0)).reshape(certificate.statement["shape"])
     held[certificate.statement["unpenalised"]] = False
     held = np.flatnonzero(held.ravel())
@@ -49,7 +49,7 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
         "versions": {"numpy": np.__version__, "scipy": scipy.__version__},
         "assumptions": list(ASSUMPTIONS),
         "point": {
-            "x": {"index": rows.tolist(), "value": certificate.x.ravel()[rows].tolist()},
+            "x": {"index": index.tolist(), "value": certificate.x.ravel()[index].tolist()},
             "free": certificate.free.ravel().tolist(),
         },
         "remarks": {"reason": certificate.reason, "margin": _number(certificate.margin)},
@@ -145,7 +145,7 @@ def describe(problem: Problem) -> dict[str, Any]:
         "intercept": problem.data.intercept,
         "free": int(problem.data.free.shape[1]),
         "weighted": bool((problem.data.stated_weights != 1).any()),
-        "unpenalised": problem.core.free_rows().tolist(),
+        "unpenalised": problem.core.unpenalised().tolist(),
         "offset": problem.data.offset is not None,
         "samples": int(problem.data.design.shape[0]),
         "outputs": problem.data.tasks,

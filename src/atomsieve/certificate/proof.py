@@ -81,8 +81,8 @@ class Proof:
                 entries = np.broadcast_to(norms if len(shape) == 1 else norms[:, None], shape)
                 return up(entries.ravel() / prices), norms
             # the norm of a block of columns is at most the root of the sum of their squares
-            rows = core.labels(shape) if len(shape) == 1 else core.labels(shape)[:, 0]
-            squares = np.bincount(rows, norms * norms, len(prices)) * (1 + gamma(len(norms) + 4))
+            labels = core.labels(shape) if len(shape) == 1 else core.labels(shape)[:, 0]
+            squares = np.bincount(labels, norms * norms, len(prices)) * (1 + gamma(len(norms) + 4))
             return up(root(up(squares)) / prices), norms
 
     @cached_property
@@ -171,11 +171,11 @@ class Proof:
         away.ravel()[~alive[statement.labels]] = 0.0
         if statement.problem.outputs:
             return away, around, []
-        rows = np.flatnonzero(alive[statement.labels])
+        index = np.flatnonzero(alive[statement.labels])
         kept = statement.free_used
-        if not len(rows) + len(kept):
+        if not len(index) + len(kept):
             return away, around, []
-        columns = statement.design.enclose_columns(rows)
+        columns = statement.design.enclose_columns(index)
         whole = Enclosure(
             np.hstack([statement.free.mid[:, kept], columns.mid]), np.hstack([statement.free.rad[:, kept], columns.rad])
         )
@@ -183,9 +183,9 @@ class Proof:
             weights = statement.counts * self.curvatures[0] * (1 - 4 * EPS)
             diagonal, found = determined(whole, weights, len(kept))
             bound = root(up(diagonal * self.gap_bound))
-            away[rows] = bound[len(kept) :]
+            away[index] = bound[len(kept) :]
             around[kept] = up(bound[: len(kept)] + self.shift * self._unit[kept])
-        names = np.concatenate([-1 - kept, rows])
+        names = np.concatenate([-1 - kept, index])
         further = [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
         involved = [k for d in statement.free_sums for k in (d.column, *d.of)]
         around[involved] = np.inf
@@ -266,18 +266,18 @@ def _sharper(proof: Proof, theta: Enclosure, support: Index) -> Enclosure:
     below, above = (np.where(statement.problem.eligible, scores, 0.0) for scores in proof.scores)
     matters = (above >= NEAR * below.max(initial=0.0))[statement.labels]
     matters[support] = True
-    rows = np.flatnonzero(matters)
-    if len(rows) * len(theta.mid) > SHARP:
-        rows = support
-    if not len(rows) or len(rows) * len(theta.mid) > SHARP:
+    index = np.flatnonzero(matters)
+    if len(index) * len(theta.mid) > SHARP:
+        index = support
+    if not len(index) or len(index) * len(theta.mid) > SHARP:
         return proof.z
-    columns = statement.design.enclose_columns(rows)
+    columns = statement.design.enclose_columns(index)
     if columns.rad.any():
         return proof.z
     sharp = -dots(columns.mid, theta)
     mid, rad = proof.z.mid.copy(), proof.z.rad.copy()
-    better = sharp.rad < rad[rows]  # not where it overflows
-    mid[rows[better]], rad[rows[better]] = sharp.mid[better], sharp.rad[better]
+    better = sharp.rad < rad[index]  # not where it overflows
+    mid[index[better]], rad[index[better]] = sharp.mid[better], sharp.rad[better]
     return Enclosure(mid, rad)
 
 
@@ -315,17 +315,17 @@ def _with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclos
     gradient = [float((free[:, k] * theta).sum().size) for k in range(len(used))]
     size = norm(np.array(gradient))
     # entries are about 1 at most: their squares are in range
-    rows = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
+    lengths = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
     with np.errstate(all="ignore"):
-        guess = _least_eigenvalue(free, statement.counts * _least_on(statement, u, rows * 0.0))
+        guess = _least_eigenvalue(free, statement.counts * _least_on(statement, u, lengths * 0.0))
         for radius in (4.0, 64.0, 2.0**20):
             if guess is None:
                 break
             ball = max(radius * size / guess, 1e-300)
-            least = _least_eigenvalue(free, statement.counts * _least_on(statement, u, rows * ball))
+            least = _least_eigenvalue(free, statement.counts * _least_on(statement, u, lengths * ball))
             if least is not None and size < least * ball * (1 - 2.0**-40):
                 shift = float(up(size / least * (1 + 2.0**-40)))
-                return u.widened(up(rows * shift)), shift
+                return u.widened(up(lengths * shift)), shift
     raise Uncertain("the best free coefficients (intercept) could not be enclosed")
 
 

@@ -111,11 +111,11 @@ class Statement:
     def free(self) -> Enclosure:
         """The columns of all free directions: the constant, those given, and unpenalised columns of A."""
         problem = self.problem
-        rows = problem.core.free_rows()
+        own = problem.core.unpenalised()
         columns = problem.smooth.unpenalised
-        parts = [Enclosure.exact(columns[:, : columns.shape[1] - len(rows)])]
-        if len(rows):
-            parts.append(self.design.enclose_columns(rows))
+        parts = [Enclosure.exact(columns[:, : columns.shape[1] - len(own)])]
+        if len(own):
+            parts.append(self.design.enclose_columns(own))
         return Enclosure(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))
 
     @cached_property

@@ -4,7 +4,7 @@ from typing import Any
 
 from scipy.sparse import issparse
 
-from atomsieve.design.base import ALL, Design, Rows, as_slice
+from atomsieve.design.base import ALL, Columns, Design, as_slice
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
@@ -15,13 +15,13 @@ from atomsieve.intake.arguments import as_numbers
 
 __all__ = [
     "ALL",
+    "Columns",
     "DenseDesign",
     "Design",
     "Meter",
     "Metered",
     "ProductDesign",
     "RepeatedDesign",
-    "Rows",
     "SparseDesign",
     "StackDesign",
     "as_design",

@@ -9,16 +9,16 @@ import numpy as np
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask, Samples
 
-Rows: TypeAlias = slice | Index
-"""Which rows of x, that is columns of A: a slice or an array of positions."""
+Columns: TypeAlias = slice | Index
+"""Which columns of A: a slice or an array of positions."""
 
 ALL = slice(None)
 
 
-def as_slice(rows: Index) -> Rows:
+def as_slice(index: Index) -> Columns:
     """Return sorted positions as a slice where they are contiguous, which designs read without a copy."""
-    first, last = int(rows[0]), int(rows[-1])
-    return slice(first, last + 1) if last - first == len(rows) - 1 else rows
+    first, last = int(index[0]), int(index[-1])
+    return slice(first, last + 1) if last - first == len(index) - 1 else index
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +33,9 @@ class Recent:
     _blocks: dict[tuple[int, int], Any] = field(default_factory=dict)
     _sizes: list[int] = field(default_factory=list)
 
-    def get(self, rows: slice, make: Callable[[], Any]) -> Any:
+    def get(self, index: slice, make: Callable[[], Any]) -> Any:
         """Return the block of these columns, made now if it is not at hand."""
-        key = (rows.start, rows.stop)
+        key = (index.start, index.stop)
         if key not in self._blocks:
             if sum(self._sizes) > self.capacity:
                 self._blocks.clear()
@@ -56,20 +56,22 @@ class Design(Protocol):
     def density(self) -> float:
         """Return the part of the entries that products go through."""
 
-    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
-        """Return `A[:, rows] x` for a vector or matrix x with as many rows."""
+    def matvec(self, x: Array, index: Columns = ALL) -> Samples:
+        """Return `A[:, index] x` for a vector or matrix x with as many index."""
 
     def rmatvec(self, r: Samples) -> Array:
         """Return `A' r` for a vector or matrix r with n rows."""
 
-    def columns(self, rows: Rows) -> Samples:
-        """Return `A[:, rows]` as a dense n x m array."""
+    def columns(self, index: Columns) -> Samples:
+        """Return `A[:, index]` as a dense n x m array."""
 
-    def select(self, rows: Rows) -> "Design":
+    def select(self, index: Columns) -> "Design":
         """Return the design of the chosen columns alone, compact, so that its products cost in proportion."""
 
-    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
-        """Return `A[:, rows]' diag(weights) A[:, others] / unit^2` on the host, modulo the span of a basis.
+    def gram(
+        self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
+    ) -> Array:
+        """Return `A[:, index]' diag(weights) A[:, others] / unit^2` on the host, modulo the span of a basis.
 
         That is with every column less its projection on the basis, in the inner product of the weights. The unit keeps
         squares of huge and tiny entries in range.
@@ -89,14 +91,14 @@ class Design(Protocol):
 class BoundedDesign(Design, Protocol):
     """A design whose products can be had with error bounds."""
 
-    def enclose(self, x: Enclosure, rows: Rows = ALL) -> Enclosure:
-        """Return `A[:, rows] x` with a bound of all rounding."""
+    def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
+        """Return `A[:, index] x` with a bound of all rounding."""
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         """Return `A' r` with a bound of all rounding; `norms` bound the lengths of the columns, if they are known."""
 
-    def enclose_columns(self, rows: Rows) -> Enclosure:
-        """Return `A[:, rows]` with a bound of all rounding: none, where A is given as it is."""
+    def enclose_columns(self, index: Columns) -> Enclosure:
+        """Return `A[:, index]` with a bound of all rounding: none, where A is given as it is."""
 
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         """Yield the shape and then what is not zero, as bytes: the same for any way to store the entries.

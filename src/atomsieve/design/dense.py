@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.design.base import ALL, Recent, Rows, as_bytes, as_slice, blocks_of_rows
+from atomsieve.design.base import ALL, Columns, Recent, as_bytes, as_slice, blocks_of_rows
 from atomsieve.intake.arguments import as_floats
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
 from atomsieve.numerics.threads import shared
@@ -20,7 +20,7 @@ MODERATE = 1e-50, 1e50
 """Units between which squares of columns neither overflow nor vanish."""
 
 WIDTH = 256
-"""Rows or columns at a time where rounding is bounded."""
+"""Columns or columns at a time where rounding is bounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,30 +50,32 @@ class DenseDesign:
     def density(self) -> float:
         return 1.0
 
-    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
+    def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         by_rows = self.matrix.strides[0] > self.matrix.itemsize
-        if by_rows and len(x) == 1 and isinstance(rows, slice) and rows != ALL:
-            column = self._recent.get(rows, lambda: np.ascontiguousarray(self.matrix[:, rows]))
+        if by_rows and len(x) == 1 and isinstance(index, slice) and index != ALL:
+            column = self._recent.get(index, lambda: np.ascontiguousarray(self.matrix[:, index]))
             return column[:, 0] * x[0] if x.ndim == 1 else column * x
-        return self.matrix[:, rows] @ x
+        return self.matrix[:, index] @ x
 
     def rmatvec(self, r: Samples) -> Array:
         with shared(self.matrix.size):
             product: Array = self.matrix.T @ r
         return product
 
-    def columns(self, rows: Rows) -> Samples:
-        if isinstance(rows, slice):
-            return self.matrix[:, rows]
+    def columns(self, index: Columns) -> Samples:
+        if isinstance(index, slice):
+            return self.matrix[:, index]
         by_columns = self.matrix.strides[0] == self.matrix.itemsize
-        return self.matrix.T[rows].T if by_columns else self.matrix.take(rows, axis=1)  # the fast way to copy them
+        return self.matrix.T[index].T if by_columns else self.matrix.take(index, axis=1)  # the fast way to copy them
 
-    def select(self, rows: Rows) -> "DenseDesign":
-        return DenseDesign(self.columns(rows))
+    def select(self, index: Columns) -> "DenseDesign":
+        return DenseDesign(self.columns(index))
 
-    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
+    def gram(
+        self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
+    ) -> Array:
         right = self.columns(others)
-        left = right if rows is others else self.columns(rows)
+        left = right if index is others else self.columns(index)
         with shared(left.size * right.shape[1]):
             return dense_gram(left, weights, right, unit, basis)
 
@@ -105,9 +107,9 @@ class DenseDesign:
             norms += (block * block).T @ weights[start : start + len(block)]
         return norms
 
-    def enclose(self, x: Enclosure, rows: Rows = ALL) -> Enclosure:
+    def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
         mid, rad = np.zeros((self.shape[0], *x.mid.shape[1:])), np.zeros((self.shape[0], *x.mid.shape[1:]))
-        places = np.arange(self.shape[1])[rows]
+        places = np.arange(self.shape[1])[index]
         terms = len(places) + len(places) // WIDTH + 2
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             error = up(gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad)
@@ -130,8 +132,8 @@ class DenseDesign:
             rad = np.multiply.outer(self.norm_bounds(np.ones(n)) if norms is None else norms, error)
         return Enclosure(mid, up(rad + 2 * n * LEAST))
 
-    def enclose_columns(self, rows: Rows) -> Enclosure:
-        return Enclosure.exact(self.columns(rows))
+    def enclose_columns(self, index: Columns) -> Enclosure:
+        return Enclosure.exact(self.columns(index))
 
     def norm_bounds(self, weights: Array) -> Array:
         n, d = self.shape

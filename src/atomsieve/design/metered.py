@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from atomsieve.design.base import ALL, Design, Rows
+from atomsieve.design.base import ALL, Columns, Design
 from atomsieve.typing import Array, Mask, Samples
 
 
@@ -30,26 +30,28 @@ class Metered:
     def density(self) -> float:
         return self.design.density
 
-    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
-        self.meter.passes += self.share if rows is ALL else self.share * len(x) / self.shape[1]
-        return self.design.matvec(x, rows)
+    def matvec(self, x: Array, index: Columns = ALL) -> Samples:
+        self.meter.passes += self.share if index is ALL else self.share * len(x) / self.shape[1]
+        return self.design.matvec(x, index)
 
     def rmatvec(self, r: Samples) -> Array:
         self.meter.passes += self.share
         return self.design.rmatvec(r)
 
-    def columns(self, rows: Rows) -> Samples:
-        return self.design.columns(rows)
+    def columns(self, index: Columns) -> Samples:
+        return self.design.columns(index)
 
-    def select(self, rows: Rows) -> "Metered":
-        part = self.design.select(rows)
+    def select(self, index: Columns) -> "Metered":
+        part = self.design.select(index)
         return Metered(part, self.meter, self.share * part.shape[1] / self.shape[1])
 
     def samples(self, chosen: Mask) -> "Metered":
         return Metered(self.design.samples(chosen), self.meter, self.share)
 
-    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
-        return self.design.gram(weights, rows, others, unit, basis)
+    def gram(
+        self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
+    ) -> Array:
+        return self.design.gram(weights, index, others, unit, basis)
 
     def largest(self) -> float:
         return self.design.largest()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.design.base import ALL, Design, Rows, bounded
+from atomsieve.design.base import ALL, Columns, Design, bounded
 from atomsieve.design.dense import dense_gram
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
 from atomsieve.numerics.namespace import array_namespace
@@ -30,33 +30,35 @@ class ProductDesign:
     def density(self) -> float:
         return self.left.density
 
-    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
-        return self.left.matvec(self.right.matvec(x, rows))
+    def matvec(self, x: Array, index: Columns = ALL) -> Samples:
+        return self.left.matvec(self.right.matvec(x, index))
 
     def rmatvec(self, r: Samples) -> Array:
         return self.right.rmatvec(self.left.rmatvec(r))
 
-    def columns(self, rows: Rows) -> Samples:
-        return self.left.matvec(self.right.columns(rows))
+    def columns(self, index: Columns) -> Samples:
+        return self.left.matvec(self.right.columns(index))
 
-    def select(self, rows: Rows) -> "ProductDesign":
-        return ProductDesign(self.left, self.right.select(rows))
+    def select(self, index: Columns) -> "ProductDesign":
+        return ProductDesign(self.left, self.right.select(index))
 
-    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
+    def gram(
+        self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
+    ) -> Array:
         right = self.columns(others)
-        return dense_gram(right if rows is others else self.columns(rows), weights, right, unit, basis)
+        return dense_gram(right if index is others else self.columns(index), weights, right, unit, basis)
 
     def samples(self, chosen: Mask) -> "ProductDesign":
         return ProductDesign(self.left.samples(chosen), self.right)
 
-    def enclose(self, x: Enclosure, rows: Rows = ALL) -> Enclosure:
-        return bounded(self.left).enclose(bounded(self.right).enclose(x, rows))
+    def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
+        return bounded(self.left).enclose(bounded(self.right).enclose(x, index))
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:  # noqa: ARG002 -- of other columns
         return bounded(self.right).enclose_adjoint(bounded(self.left).enclose_adjoint(r))
 
-    def enclose_columns(self, rows: Rows) -> Enclosure:
-        return bounded(self.left).enclose(bounded(self.right).enclose_columns(rows))
+    def enclose_columns(self, index: Columns) -> Enclosure:
+        return bounded(self.left).enclose(bounded(self.right).enclose_columns(index))
 
     def norm_bounds(self, weights: Array) -> Array:
         bounds = np.zeros(self.shape[1])

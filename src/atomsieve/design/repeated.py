@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from atomsieve.design.base import ALL, Design, Rows, bounded
+from atomsieve.design.base import ALL, Columns, Design, bounded
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -37,11 +37,11 @@ class RepeatedDesign:
     def density(self) -> float:
         return self.design.density
 
-    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
+    def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         if x.ndim == 2:
-            return np.stack([self.matvec(column, rows) for column in x.T], axis=1)
-        used, places = self._used(rows)
-        image: Samples = self.design.matvec(self._table(x, places, rows), used)
+            return np.stack([self.matvec(column, index) for column in x.T], axis=1)
+        used, places = self._used(index)
+        image: Samples = self.design.matvec(self._table(x, places, index), used)
         return image.reshape(-1)
 
     def rmatvec(self, r: Samples) -> Array:
@@ -50,23 +50,25 @@ class RepeatedDesign:
         product: Array = self.design.rmatvec(r.reshape(-1, self.tasks))
         return product[self.features, self.outputs]
 
-    def columns(self, rows: Rows) -> Samples:
-        return self._spread(np.asarray(self.design.columns(self.features[rows])), rows)
+    def columns(self, index: Columns) -> Samples:
+        return self._spread(np.asarray(self.design.columns(self.features[index])), index)
 
-    def select(self, rows: Rows) -> "RepeatedDesign":
-        used, places = self._used(rows)
-        return RepeatedDesign(self.design.select(used), self.tasks, places, self.outputs[rows])
+    def select(self, index: Columns) -> "RepeatedDesign":
+        used, places = self._used(index)
+        return RepeatedDesign(self.design.select(used), self.tasks, places, self.outputs[index])
 
-    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
-        gram = np.zeros((len(self.outputs[rows]), len(self.outputs[others])))
+    def gram(
+        self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
+    ) -> Array:
+        gram = np.zeros((len(self.outputs[index]), len(self.outputs[others])))
         for k in range(self.tasks):  # columns of different outputs have nothing in common
-            left, right = (np.flatnonzero(self.outputs[some] == k) for some in (rows, others))
+            left, right = (np.flatnonzero(self.outputs[some] == k) for some in (index, others))
             if not (len(left) and len(right)):
                 continue
             own = None if basis is None else basis[k :: self.tasks]
             own = None if own is None else own[:, own.any(axis=0)]
-            pair = self.features[rows][left], self.features[others][right]
-            first, second = (pair[0], pair[0]) if rows is others else pair
+            pair = self.features[index][left], self.features[others][right]
+            first, second = (pair[0], pair[0]) if index is others else pair
             gram[np.ix_(left, right)] = self.design.gram(weights[k :: self.tasks], first, second, unit, own)
         return gram
 
@@ -81,9 +83,9 @@ class RepeatedDesign:
         each = [self.design.squared_norms(weights[k :: self.tasks], scale) for k in range(self.tasks)]
         return np.stack(each, axis=1)[self.features, self.outputs]
 
-    def enclose(self, x: Enclosure, rows: Rows = ALL) -> Enclosure:
-        used, places = self._used(rows)
-        table = Enclosure(self._table(x.mid, places, rows), self._table(x.rad, places, rows))
+    def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
+        used, places = self._used(index)
+        table = Enclosure(self._table(x.mid, places, index), self._table(x.rad, places, index))
         image = bounded(self.design).enclose(table, used)
         return Enclosure(image.mid.ravel(), image.rad.ravel())
 
@@ -92,9 +94,9 @@ class RepeatedDesign:
         product = bounded(self.design).enclose_adjoint(table)
         return product[self.features, self.outputs]
 
-    def enclose_columns(self, rows: Rows) -> Enclosure:
-        columns = bounded(self.design).enclose_columns(self.features[rows])
-        return Enclosure(self._spread(columns.mid, rows), self._spread(columns.rad, rows))
+    def enclose_columns(self, index: Columns) -> Enclosure:
+        columns = bounded(self.design).enclose_columns(self.features[index])
+        return Enclosure(self._spread(columns.mid, index), self._spread(columns.rad, index))
 
     def norm_bounds(self, weights: Array) -> Array:
         each = [bounded(self.design).norm_bounds(weights[k :: self.tasks]) for k in range(self.tasks)]
@@ -103,23 +105,23 @@ class RepeatedDesign:
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         return bounded(self.design).rows_as_bytes()
 
-    def _used(self, rows: Rows) -> tuple[Rows, Index]:
+    def _used(self, index: Columns) -> tuple[Columns, Index]:
         """Return the features that some columns belong to, and for each column its place among them."""
-        if isinstance(rows, slice) and rows == ALL:
+        if isinstance(index, slice) and index == ALL:
             return ALL, self.features
-        used, places = np.unique(self.features[rows], return_inverse=True)
+        used, places = np.unique(self.features[index], return_inverse=True)
         return used, places
 
-    def _table(self, x: Array, places: Index, rows: Rows) -> Array:
+    def _table(self, x: Array, places: Index, index: Columns) -> Array:
         """Return entries of x as a table, a row for each feature that is used and a column for each output."""
         whole = places is self.features
         table = np.zeros((self.design.shape[1] if whole else int(places.max(initial=-1)) + 1, self.tasks))
-        table[places, self.outputs[rows]] = x
+        table[places, self.outputs[index]] = x
         return table
 
-    def _spread(self, columns: Array, rows: Rows) -> Array:
-        """Return columns of A in the rows of their outputs."""
+    def _spread(self, columns: Array, index: Columns) -> Array:
+        """Return columns of A in the index of their outputs."""
         n, m = columns.shape
         spread = np.zeros((n, self.tasks, m))
-        spread[:, self.outputs[rows], np.arange(m)] = columns
+        spread[:, self.outputs[index], np.arange(m)] = columns
         return spread.reshape(n * self.tasks, m)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from atomsieve.design import Design, Rows, as_slice
+from atomsieve.design import Columns, Design, as_slice
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Samples
@@ -111,11 +111,11 @@ class Seminorm:
         """The seminorm that counts the part along the free directions: what rounding is in proportion to."""
         return self if self.basis is None else replace(self, basis=None)
 
-    def restrict(self, rows: Rows) -> "Seminorm":
+    def restrict(self, index: Columns) -> "Seminorm":
         """Return the seminorm on the chosen columns."""
-        return replace(self, design=self.design.select(rows))
+        return replace(self, design=self.design.select(index))
 
-    def spectral_norms(self, members: list[Rows]) -> Array:
+    def spectral_norms(self, members: list[Columns]) -> Array:
         """Return the spectral norm of each block of columns; narrow blocks of the same width are taken together."""
         n, d = self.design.shape
         every = np.arange(d)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.design.base import ALL, Recent, Rows, as_bytes, blocks_of_rows
+from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
 from atomsieve.typing import Array, Mask, Samples
 
@@ -44,8 +44,8 @@ class SparseDesign:
     def density(self) -> float:
         return float(self.matrix.nnz) / (self.shape[0] * self.shape[1])
 
-    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
-        return self._block(rows) @ x
+    def matvec(self, x: Array, index: Columns = ALL) -> Samples:
+        return self._block(index) @ x
 
     @cached_property
     def _transposed(self) -> Any:
@@ -56,15 +56,17 @@ class SparseDesign:
         product: Array = self._transposed @ r
         return product
 
-    def columns(self, rows: Rows) -> Samples:
-        return self._block(rows).toarray()
+    def columns(self, index: Columns) -> Samples:
+        return self._block(index).toarray()
 
-    def select(self, rows: Rows) -> "SparseDesign":
-        return SparseDesign(self.matrix[:, rows])
+    def select(self, index: Columns) -> "SparseDesign":
+        return SparseDesign(self.matrix[:, index])
 
-    def gram(self, weights: Samples, rows: Rows, others: Rows, unit: float, basis: Samples | None = None) -> Array:
-        left = self._block(rows).tocsc()
-        right = left if rows is others else self._block(others).tocsc()
+    def gram(
+        self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
+    ) -> Array:
+        left = self._block(index).tocsc()
+        right = left if index is others else self._block(others).tocsc()
         dense = right.nnz > DENSE * right.shape[0] * right.shape[1]
         if dense and left is right and (weights >= 0).all():  # by symmetry half the work
             half = scaled_rows(right, np.sqrt(weights) / unit).toarray()
@@ -90,8 +92,8 @@ class SparseDesign:
         norms: Array = squares.T @ weights
         return norms
 
-    def enclose(self, x: Enclosure, rows: Rows = ALL) -> Enclosure:
-        block = self._block(rows)
+    def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
+        block = self._block(index)
         terms = block.shape[1] + 2
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             error = up(gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad)
@@ -106,8 +108,8 @@ class SparseDesign:
             product = self.matrix.T @ r.mid  # not what is remembered: a proof is about the entries as they are now
             return Enclosure(product, up(error * (1 + gamma(4)) + 2 * self.shape[0] * LEAST))
 
-    def enclose_columns(self, rows: Rows) -> Enclosure:
-        return Enclosure.exact(self.columns(rows))
+    def enclose_columns(self, index: Columns) -> Enclosure:
+        return Enclosure.exact(self.columns(index))
 
     def norm_bounds(self, weights: Array) -> Array:
         m = self.matrix
@@ -140,12 +142,12 @@ class SparseDesign:
         """Return whether every stored entry is finite."""
         return bool(np.isfinite(self.matrix.data).all())
 
-    def _block(self, rows: Rows) -> Any:
-        if isinstance(rows, slice) and rows == ALL:
+    def _block(self, index: Columns) -> Any:
+        if isinstance(index, slice) and index == ALL:
             return self.matrix
-        if self.matrix.format == "csc" or not isinstance(rows, slice):
-            return self.matrix[:, rows]
-        return self._recent.get(rows, lambda: self.matrix[:, rows].tocsc())  # noqa: PLW0108 -- slicing is the cost
+        if self.matrix.format == "csc" or not isinstance(index, slice):
+            return self.matrix[:, index]
+        return self._recent.get(index, lambda: self.matrix[:, index].tocsc())  # noqa: PLW0108 -- slicing is the cost
 
 
 def scaled_rows(matrix: Any, factors: Samples) -> Any:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.design.base import ALL, Rows
+from atomsieve.design.base import ALL, Columns
 from atomsieve.typing import Array, Mask, Samples
 
 
@@ -22,17 +22,17 @@ class StackDesign:
     def density(self) -> float:
         return 1.0
 
-    def matvec(self, x: Array, rows: Rows = ALL) -> Samples:
-        return self.images[:, :, rows] @ x
+    def matvec(self, x: Array, index: Columns = ALL) -> Samples:
+        return self.images[:, :, index] @ x
 
     def rmatvec(self, r: Samples) -> Array:
         return np.asarray(np.tensordot(self.images, r, axes=([0, 1], [0, 1])))
 
-    def columns(self, rows: Rows) -> Samples:
-        return self.images[:, :, rows]
+    def columns(self, index: Columns) -> Samples:
+        return self.images[:, :, index]
 
-    def select(self, rows: Rows) -> "StackDesign":
-        return StackDesign(self.images[:, :, rows])
+    def select(self, index: Columns) -> "StackDesign":
+        return StackDesign(self.images[:, :, index])
 
     def samples(self, chosen: Mask) -> "StackDesign":
         return StackDesign(self.images[chosen])

@@ -43,7 +43,7 @@ class Verdicts:
         zero = ~gauge.touched(~certificate.zero[labels])
         free = np.zeros(zero.shape, dtype=bool)
         if isinstance(gauge, BlockGauge):
-            free[problem.core.free_rows()] = True
+            free[problem.core.unpenalised()] = True
             return cls(zero, certificate.nonzero[labels], certificate.lower, certificate.upper, free)
         lower, upper = _lowered(gauge, certificate)
         lower[zero] = upper[zero] = 0.0

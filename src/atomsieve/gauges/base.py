@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from atomsieve.design import ALL, Design, Rows, as_slice
+from atomsieve.design import ALL, Columns, Design, as_slice
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.piece import Piece
 from atomsieve.typing import Array, Index, Mask, Samples, Signs
@@ -19,23 +19,23 @@ from atomsieve.typing import Array, Index, Mask, Samples, Signs
 
 @dataclass(frozen=True, eq=False)
 class Atom:
-    """One atom p: `values` on the given `rows` of x and zero elsewhere."""
+    """One atom p: `values` where x has the coefficients of some `columns` of A, and zero elsewhere."""
 
-    rows: Rows
+    columns: Columns
     values: Array
     block: int
 
     def dot(self, z: Array) -> float:
         """Return `p . z`."""
-        return float(np.vdot(self.values, z[self.rows]))
+        return float(np.vdot(self.values, z[self.columns]))
 
     def image(self, design: Design) -> Samples:
         """Return `A p`."""
-        return design.matvec(self.values, self.rows)
+        return design.matvec(self.values, self.columns)
 
     def add_to(self, x: Array, weight: float) -> None:
         """Add `weight * p` to x in place."""
-        x[self.rows] += weight * self.values
+        x[self.columns] += weight * self.values
 
     def scaled(self, factor: float) -> "Atom":
         """Return the atom times a number."""
@@ -120,9 +120,9 @@ class BlockGauge(Gauge):
     def labels(self, shape: tuple[int, ...]) -> Index:
         """Return the block of every entry of x, as an array of the shape of x."""
 
-    def blocks(self, rows: Index, shape: tuple[int, ...]) -> Index:
-        """Return the blocks that some rows of an x of that shape belong to, each once."""
-        return np.unique(self.labels(shape)[rows])
+    def blocks(self, columns: Index, shape: tuple[int, ...]) -> Index:
+        """Return the blocks that the coefficients of some columns of A belong to, each once; x has that shape."""
+        return np.unique(self.labels(shape)[columns])
 
     @abstractmethod
     def sizes(self, x: Array) -> Array:
@@ -142,8 +142,8 @@ class BlockGauge(Gauge):
             return self.signed
         return np.repeat(self.signed, math.prod(shape[1:]))
 
-    def restrict(self, rows: Index) -> "BlockGauge":  # noqa: ARG002
-        """Return the same gauge on the chosen rows of x; blocks keep their order."""
+    def restrict(self, columns: Index) -> "BlockGauge":  # noqa: ARG002
+        """Return the same gauge of the coefficients of chosen columns of A; blocks keep their order."""
         raise TypeError(f"{type(self).__name__} is a single block and cannot be restricted.")  # pragma: no cover
 
     def flat(self, shape: tuple[int, ...]) -> "BlockGauge":
@@ -164,24 +164,24 @@ class BlockGauge(Gauge):
     def touched(self, chosen: Mask) -> Mask:
         return chosen
 
-    def rows(self, blocks: Mask, shape: tuple[int, ...]) -> Mask:
-        """Return which rows of x belong to one of the blocks."""
+    def columns(self, blocks: Mask, shape: tuple[int, ...]) -> Mask:
+        """Return which columns of A have a coefficient in one of the blocks; x has that shape."""
         inside = blocks[self.labels(shape)]
         return np.asarray(inside if inside.ndim == 1 else inside.any(axis=1))
 
     def part(self, x: Array, block: int) -> tuple[Atom, float]:
         """Return the block of x as a point of P and its weight."""
         inside = self.labels(x.shape) == block
-        rows = as_slice(np.flatnonzero(inside if inside.ndim == 1 else inside.any(axis=1)))
+        columns = as_slice(np.flatnonzero(inside if inside.ndim == 1 else inside.any(axis=1)))
         size = float(self.sizes(x)[block])
-        return Atom(rows, np.where(inside[rows], x[rows], 0.0) / size, block), size
+        return Atom(columns, np.where(inside[columns], x[columns], 0.0) / size, block), size
 
     def eligible(self, shape: tuple[int, ...]) -> Mask:
         """Return which blocks have atoms at all."""
         return np.ones(int(self.labels(shape).max()) + 1, dtype=bool)
 
-    def free_rows(self) -> Index:
-        """Return the rows of x that are not penalised and belong to the free directions."""
+    def unpenalised(self) -> Index:
+        """Return the columns of A that are not penalised and belong to the free directions."""
         return np.empty(0, dtype=np.intp)
 
     def dots(self, x: Array, z: Array) -> Array:

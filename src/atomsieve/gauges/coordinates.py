@@ -70,15 +70,15 @@ class Coordinates(BlockGauge):
     def labels(self, shape: tuple[int, ...]) -> Index:
         return np.arange(math.prod(shape), dtype=np.intp).reshape(shape)
 
-    def blocks(self, rows: Index, shape: tuple[int, ...]) -> Index:
-        return rows if len(shape) == 1 else super().blocks(rows, shape)
+    def blocks(self, columns: Index, shape: tuple[int, ...]) -> Index:
+        return columns if len(shape) == 1 else super().blocks(columns, shape)
 
     def eligible(self, shape: tuple[int, ...]) -> Mask:
         return np.broadcast_to(np.asarray(self._atom_sizes(len(shape))) > 0, shape).ravel()
 
-    def free_rows(self) -> Index:
+    def unpenalised(self) -> Index:
         if self.weights is None:
-            return super().free_rows()
+            return super().unpenalised()
         return np.flatnonzero(self.weights[:, 0] == 0 if self.weights.ndim == 2 else self.weights == 0)
 
     def scores(self, z: Array) -> Array:
@@ -101,7 +101,7 @@ class Coordinates(BlockGauge):
     def dots(self, x: Array, z: Array) -> Array:
         return (x * z).ravel()
 
-    def rows(self, blocks: Mask, shape: tuple[int, ...]) -> Mask:
+    def columns(self, blocks: Mask, shape: tuple[int, ...]) -> Mask:
         return np.asarray(blocks if len(shape) == 1 else blocks.reshape(shape).any(axis=1))
 
     def keep(self, x: Array, alive: Mask) -> Array:
@@ -119,8 +119,8 @@ class Coordinates(BlockGauge):
         grid = norms if outputs == 1 else np.repeat(norms[:, None], outputs, axis=1)
         return (grid * self._atom_sizes(grid.ndim)).ravel()
 
-    def restrict(self, rows: Index) -> "Coordinates":
-        return self if self.weights is None else replace(self, weights=self.weights[rows])
+    def restrict(self, columns: Index) -> "Coordinates":
+        return self if self.weights is None else replace(self, weights=self.weights[columns])
 
     def rivals(self, z: Array, cross: Array, spread: Array, best: tuple[Atom, float], radius: float) -> Array:
         atom, norm = best

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.design import Rows, as_slice
+from atomsieve.design import Columns, as_slice
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.l2 import euclidean
@@ -73,14 +73,14 @@ class Group(BlockGauge):
         return None if self.groups is None else numbered(self.groups)
 
     @cached_property
-    def _members(self) -> list[Rows]:
-        """Return the rows of each group, as a slice where they are contiguous."""
+    def _members(self) -> list[Columns]:
+        """Return the columns of each group, as a slice where they are contiguous."""
         assert self._codes is not None  # noqa: S101
         order = np.argsort(self._codes, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
         return [as_slice(part) for part in parts]
 
-    def _rows(self, block: int) -> Rows:
+    def _columns(self, block: int) -> Columns:
         return slice(block, block + 1) if self._codes is None else self._members[block]
 
     def _norms(self, x: Array) -> Array:
@@ -110,20 +110,20 @@ class Group(BlockGauge):
         return np.ones(int(self.labels(shape).max()) + 1) if self.weights is None else self.weights
 
     def atom(self, z: Array, block: int) -> Atom:
-        rows = self._rows(block)
-        values = z[rows]
+        columns = self._columns(block)
+        values = z[columns]
         norm = euclidean(values)
         weight = 1.0 if self.weights is None else float(self.weights[block])
-        return Atom(rows, values / (norm * weight) if norm > 0 else np.zeros_like(values), block)
+        return Atom(columns, values / (norm * weight) if norm > 0 else np.zeros_like(values), block)
 
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:  # noqa: ARG002
         norms = seminorm.column_norms() if self._codes is None else seminorm.spectral_norms(self._members)
         return norms if self.weights is None else norms / self.weights
 
-    def restrict(self, rows: Index) -> "Group":
-        codes = np.arange(rows.max() + 1) if self._codes is None else self._codes
-        weights = None if self.weights is None else self.weights[np.unique(codes[rows])]
-        return Group(None if self._codes is None else codes[rows], weights)
+    def restrict(self, columns: Index) -> "Group":
+        codes = np.arange(columns.max() + 1) if self._codes is None else self._codes
+        weights = None if self.weights is None else self.weights[np.unique(codes[columns])]
+        return Group(None if self._codes is None else codes[columns], weights)
 
 
 def _labels(groups: Any) -> NDArray[Any]:

@@ -75,8 +75,8 @@ class L1(Coordinates):
             return True
         return False if self.positive.all() else np.logical_not(self.positive)
 
-    def restrict(self, rows: Index) -> Coordinates:
+    def restrict(self, columns: Index) -> Coordinates:
         if self.positive is None:
-            return super().restrict(rows)
-        weights = None if self.weights is None else self.weights[rows]
-        return replace(self, weights=weights, positive=self.positive[rows])
+            return super().restrict(columns)
+        weights = None if self.weights is None else self.weights[columns]
+        return replace(self, weights=weights, positive=self.positive[columns])

@@ -36,7 +36,7 @@ class Move:
         for atom, weight in self.atoms:
             atom.add_to(moved, s * weight)
         if self.emptied is not None and s == self.longest:
-            moved[self.emptied.rows] = np.where(self.emptied.values != 0, 0.0, moved[self.emptied.rows])
+            moved[self.emptied.columns] = np.where(self.emptied.values != 0, 0.0, moved[self.emptied.columns])
         return moved
 
 

@@ -84,7 +84,7 @@ class Lifted:
         if data.tasks > 1 or form != inner:
             inner, core = (math.prod(form),), core.flat(form)
         metered = Metered(design, Meter(design.shape[1]))
-        smooth = Smooth.of(data, loss, np.asarray(design.columns(core.free_rows())))
+        smooth = Smooth.of(data, loss, np.asarray(design.columns(core.unpenalised())))
         return cls(smooth, metered, core, inner, form, np.arange(inner[0]))
 
     @cached_property

@@ -183,8 +183,8 @@ class Point:
         view = View(self.state, self.u, self.slopes, self.theta / self.dual_scale, self.z / self.dual_scale, self.stray)
         return Point.of(problem, view, problem.eligible)
 
-    def restrict(self, problem: "Problem", rows: Index, blocks: Index) -> "Point":
-        """Return the same point seen from the problem on the given rows, which holds all of its weight."""
-        state = replace(self.state, x=self.state.x[rows])
+    def restrict(self, problem: "Problem", columns: Index, blocks: Index) -> "Point":
+        """Return the same point seen from the problem on the given columns, which holds all of its weight."""
+        state = replace(self.state, x=self.state.x[columns])
         best = int(np.searchsorted(blocks, self.best))
-        return replace(self, problem=problem, state=state, z=self.z[rows], scores=self.scores[blocks], best=best)
+        return replace(self, problem=problem, state=state, z=self.z[columns], scores=self.scores[blocks], best=best)

@@ -69,7 +69,7 @@ class Result:
     def x(self) -> Array:
         """Coefficients, unpenalised coordinates included."""
         lifted = self.lifted.copy()
-        lifted[self.problem.core.free_rows()] = self.problem.free_coefficients(self.point.state)[2]
+        lifted[self.problem.core.unpenalised()] = self.problem.free_coefficients(self.point.state)[2]
         return self.problem.lower(lifted)
 
     @property

@@ -150,30 +150,30 @@ def run(
             if best is None:
                 raise
     if best is None:  # no time for a single look
-        best = Best(first, sieve.held.rows)
+        best = Best(first, sieve.held.columns)
     result = best.result(sieve, status, n_iter=max(t - 1, 0), time=limits.elapsed, trace=history)
     return replace(result, passes=problem.meter.passes - passes)
 
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The point with the least gap, and the rows of the full problem that it speaks of."""
+    """The point with the least gap, and the columns of the full problem that it speaks of."""
 
     point: Point
-    rows: Index
+    columns: Index
 
     @classmethod
     def of(cls, best: "Best | None", point: Point, sieve: Sieve) -> "Best":
         """Return the better of two."""
-        return cls(point, sieve.held.rows) if best is None or point.gap < best.point.gap else best
+        return cls(point, sieve.held.columns) if best is None or point.gap < best.point.gap else best
 
     def result(self, sieve: Sieve, status: Status, *, n_iter: int, time: float, trace: Trace) -> Result:
         """Return the result in terms of the full problem."""
         problem, alive, point = sieve.full, sieve.alive, self.point
         lifted = point.state.x
-        if len(self.rows) < problem.shape[0]:
+        if len(self.columns) < problem.shape[0]:
             lifted = np.zeros(problem.shape)
-            lifted[self.rows] = point.state.x
+            lifted[self.columns] = point.state.x
         kept = problem.core.keep(lifted, alive)
         if not np.array_equal(kept, lifted):  # atoms were ruled out after this point was seen
             point = problem.at(problem.state(kept, point.state.free), alive & problem.eligible)

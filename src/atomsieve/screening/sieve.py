@@ -11,27 +11,27 @@ from atomsieve.typing import Index, Mask
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What is still in the sieve: a problem on some rows of the full one, its blocks, and which of them are alive."""
+    """What is still in the sieve: a problem on some columns of the full one, its blocks, and which are alive."""
 
     problem: Problem
-    rows: Index
+    columns: Index
     blocks: Index
     alive: Mask
 
     @property
     def dead(self) -> float:
         """The share of columns that belong to no block alive."""
-        return 1 - float(np.count_nonzero(self._rows_alive())) / self.problem.shape[0]
+        return 1 - float(np.count_nonzero(self._columns_alive())) / self.problem.shape[0]
 
     def compact(self) -> tuple["Held", Index, Index]:
-        """Return the problem of the columns alive, with the rows and the blocks it keeps."""
-        rows = np.flatnonzero(self._rows_alive())
-        kept = self.problem.core.blocks(rows, self.problem.shape)
-        held = Held(self.problem.restrict(rows), self.rows[rows], self.blocks[kept], self.alive[kept])
-        return held, rows, kept
+        """Return the problem of the columns alive, with the columns and the blocks it keeps."""
+        columns = np.flatnonzero(self._columns_alive())
+        kept = self.problem.core.blocks(columns, self.problem.shape)
+        held = Held(self.problem.restrict(columns), self.columns[columns], self.blocks[kept], self.alive[kept])
+        return held, columns, kept
 
-    def _rows_alive(self) -> Mask:
-        return self.problem.core.rows(self.alive, self.problem.shape)
+    def _columns_alive(self) -> Mask:
+        return self.problem.core.columns(self.alive, self.problem.shape)
 
 
 class Sieve:
@@ -49,7 +49,7 @@ class Sieve:
         self.held = Held(problem, np.arange(problem.shape[0]), blocks, problem.eligible)
         # unpenalised coordinates have no atoms and are never ruled out
         self._unpenalised: Mask = np.zeros(len(blocks), dtype=bool)
-        self._unpenalised[problem.core.labels(problem.shape)[problem.core.free_rows()]] = True
+        self._unpenalised[problem.core.labels(problem.shape)[problem.core.unpenalised()]] = True
         self._dead = self.held.dead
         self._wasted = 0.0
 
@@ -87,6 +87,6 @@ class Sieve:
         self._wasted += self._dead
         if 1 - self._dead > self.room or self._wasted < 1 or not held.alive.any():
             return point
-        self.held, rows, kept = held.compact()
+        self.held, columns, kept = held.compact()
         self._dead = self._wasted = 0.0
-        return point.restrict(self.held.problem, rows, kept)
+        return point.restrict(self.held.problem, columns, kept)

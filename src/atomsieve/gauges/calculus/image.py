@@ -50,7 +50,7 @@ class Image(Gauge):
 
     def atom(self, z: Array, block: int) -> Atom:
         inner = self.gauge.atom(self._map.rmatvec(z), block)
-        return Atom(ALL, self._map.matvec(inner.values, inner.rows), block)
+        return Atom(ALL, self._map.matvec(inner.values, inner.columns), block)
 
     def lift(self, design: Design) -> tuple[Design, BlockGauge]:
         return self.gauge.lift(ProductDesign(design, self._map))

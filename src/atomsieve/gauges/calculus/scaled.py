@@ -84,14 +84,14 @@ class Scaled(BlockGauge):
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         return self.radius * self._blocks.spread(seminorm, outputs)
 
-    def restrict(self, rows: Index) -> BlockGauge:
-        return Scaled(self._blocks.restrict(rows), self.radius)
+    def restrict(self, columns: Index) -> BlockGauge:
+        return Scaled(self._blocks.restrict(columns), self.radius)
 
     def eligible(self, shape: tuple[int, ...]) -> Mask:
         return self._blocks.eligible(shape)
 
-    def free_rows(self) -> Index:
-        return self._blocks.free_rows()
+    def unpenalised(self) -> Index:
+        return self._blocks.unpenalised()
 
     def rivals(self, z: Array, cross: Array, spread: Array, best: Any, radius: float) -> Array:
         # max of C p.z + r norm(A(Cp - q)) = C (max of p.z + r norm(A(p - q/C))); the direction of A q is the same

@@ -58,23 +58,23 @@ class RowSet:
     def __init__(self) -> None:
         self.complete = False
         self._design: Design | None = None
-        self._rows: Index = np.empty(0, dtype=np.intp)
-        self._blocks: Index = self._rows
+        self._columns: Index = np.empty(0, dtype=np.intp)
+        self._blocks: Index = self._columns
 
     def enter(self, point: Point) -> Point:
         problem = point.problem
         if problem.design is not self._design or not self._suffices(point):
             self._choose(point)
             self._suffices(point)
-        if len(self._rows) == self._shape[0]:
+        if len(self._columns) == self._shape[0]:
             return point
-        return point.restrict(self._part.at_penalty(problem.penalty), self._rows, self._blocks)
+        return point.restrict(self._part.at_penalty(problem.penalty), self._columns, self._blocks)
 
     def leave(self, state: State) -> State:
-        if len(self._rows) == self._shape[0]:
+        if len(self._columns) == self._shape[0]:
             return state
         x = np.zeros(self._shape)
-        x[self._rows] = state.x
+        x[self._columns] = state.x
         return replace(state, x=x)
 
     def _choose(self, point: Point) -> None:
@@ -84,9 +84,9 @@ class RowSet:
         count = max(FEW if len(point.u) <= 100 else START, 2 * int(np.count_nonzero(sizes)))
         chosen = best(np.where(sizes > 0, np.inf, point.scores), count)
         self._design, self._shape = problem.design, problem.shape
-        self._rows = np.flatnonzero(core.rows(chosen, problem.shape))
-        self._blocks = core.blocks(self._rows, problem.shape)
-        self._part = problem if len(self._rows) == problem.shape[0] else problem.restrict(self._rows)
+        self._columns = np.flatnonzero(core.columns(chosen, problem.shape))
+        self._blocks = core.blocks(self._columns, problem.shape)
+        self._part = problem if len(self._columns) == problem.shape[0] else problem.restrict(self._columns)
 
     def _suffices(self, point: Point) -> bool:
         """Return whether the set holds the support and all blocks that may join it, by the strong rule.
@@ -98,7 +98,7 @@ class RowSet:
         outside = point.scores.copy()
         outside[self._blocks] = -np.inf
         self.complete = float(outside.max()) <= 2 * slope - point.sigma
-        return self.complete and np.count_nonzero(x) == np.count_nonzero(x[self._rows])
+        return self.complete and np.count_nonzero(x) == np.count_nonzero(x[self._columns])
 
     def filled(self, point: Point) -> bool:
         held, support = len(self._blocks), int(np.count_nonzero(point.problem.core.sizes(point.state.x)))
