@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atomsieve.testing import check_loss
+from atomsieve.testing import check_loss, check_penalty
 
 ROOT = Path(__file__).parents[1]
 
@@ -30,10 +30,11 @@ def test_python_blocks_run(name, capsys):
     assert capsys.readouterr().out
 
 
-def test_the_loss_of_the_contributing_guide_obeys_its_laws():
+def test_the_pieces_of_the_contributing_guide_obey_their_laws():
     namespace = {}
     exec(compile(blocks("CONTRIBUTING.md"), "CONTRIBUTING.md", "exec"), namespace)  # noqa: S102
     check_loss(namespace["PseudoHuber"]())
+    check_penalty(namespace["Exponential"](0.5))
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.name)

@@ -1,11 +1,16 @@
 """A piece (loss, penalty, gauge, method, step) is a value: frozen, printable, comparable, hashable, picklable."""
 
 import math
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
+
+from atomsieve.numerics.enclosures import Enclosure, Uncertain
+
+FAILURES = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
+"""What a formula may raise that was not written for enclosures."""
 
 
 class Piece:
@@ -46,14 +51,57 @@ class Piece:
             own[outer] = piece.with_params(**{inner: value}) if inner else value
         return replace(self, **own)  # type: ignore[type-var]
 
+    def enclosed(self) -> Self:
+        """Return the piece with its numbers as enclosures, so that no formula rounds them unseen.
+
+        Only the parameters are there: what a piece has computed from them beforehand is rounded already.
+        """
+        shadow = object.__new__(type(self))
+        for field in self._fields():
+            object.__setattr__(shadow, field.name, _exact(getattr(self, field.name)) if field.init else None)
+        return shadow
+
+    def evaluate(self, name: str, *arguments: Any, shape: tuple[int, ...]) -> Enclosure:
+        """Return what a formula or constant of the piece is for enclosures; raise Uncertain where it has no bounds."""
+        try:
+            with np.errstate(all="ignore"):
+                formula = getattr(self.enclosed(), name)
+                found = Enclosure.of(formula(*arguments) if callable(formula) else formula)
+            if found.shape == shape:
+                return found
+            return Enclosure(np.broadcast_to(found.mid, shape), np.broadcast_to(found.rad, shape))
+        except FAILURES as error:
+            raise Uncertain(
+                f"{type(self).__name__}.{name} does not run with error bounds ({type(error).__name__}: {error}); write "
+                "it with operators and the functions of array_namespace of its argument"
+            ) from error
+
     def __sklearn_clone__(self) -> Self:
         return self  # frozen: there is nothing that a copy would protect
 
     def _fields(self) -> tuple[Any, ...]:
-        return fields(self)  # type: ignore[arg-type]
+        if is_dataclass(self):
+            return fields(self)
+        if vars(self):
+            raise TypeError(
+                f"{type(self).__name__} has parameters and is no dataclass: write "
+                "@dataclass(frozen=True, eq=False, repr=False) above the class."
+            )
+        return ()
 
     def _content(self) -> tuple[Any, ...]:
         return tuple(_content(getattr(self, field.name)) for field in self._fields())
+
+
+def _exact(value: Any) -> Any:
+    """Return a parameter with its numbers as enclosures; what is no number stays, and will not pass for one."""
+    if isinstance(value, Piece):
+        return value.enclosed()
+    numbers = isinstance(value, (int, float, np.number, np.ndarray)) and np.asarray(value).dtype.kind != "b"
+    try:
+        return Enclosure.of(value) if numbers else value
+    except TypeError:
+        return value
 
 
 def _short(value: Any) -> str:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from atomsieve import L1, L2, Group, Logistic, Square, Squared
+from atomsieve import L1, L2, Group, Logistic, Poisson, Square, Squared
+from atomsieve.losses.bounds import LossBounds
+from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.testing import check_gauge, check_loss, check_penalty
 
 
@@ -49,6 +51,67 @@ def test_check_loss_catches(loss):
         check_loss(loss)
 
 
+class OnlyArrays(Squared):
+    def value(self, u, y):
+        return np.square(u - y) / 2
+
+
+class WrongCurvatureAtSlope(Logistic):
+    @property
+    def bounds(self):
+        return LossBounds(self)
+
+    def curvature_at_slope(self, t, y):
+        return 0.5 * super().curvature_at_slope(t, y)
+
+
+class NarrowBounds(LossBounds):
+    """Bounds that forget the radius."""
+
+    def slopes(self, u, y):
+        return super().slopes(Enclosure.exact(u.mid), y)
+
+
+class ForgottenRadius(Logistic):
+    @property
+    def bounds(self):
+        return NarrowBounds(self)
+
+
+class OneFormulaForArrays(Logistic):
+    """Right on arrays, wrong on enclosures."""
+
+    def conjugate(self, t, y):
+        return super().conjugate(t, y) - (0.1 if isinstance(t, Enclosure) else 0.0)
+
+
+class OneValueForArrays(Squared):
+    def value(self, u, y):
+        return super().value(u, y) * (0.9 if isinstance(u, Enclosure) else 1.0)
+
+
+class SmallTowards(Poisson):
+    def smoothness_towards(self, slopes, y, gap_bound):
+        return 0.5 * super().smoothness_towards(slopes, y, gap_bound)
+
+
+@pytest.mark.parametrize(
+    ("loss", "law"),
+    [
+        (OnlyArrays(), "OnlyArrays.value does not run with error bounds .*array_namespace"),
+        (WrongCurvatureAtSlope(), "curvature_at_slope"),
+        (ForgottenRadius(), "bounds of the gradient"),
+        (OneFormulaForArrays(), "bounds of the conjugate"),
+        (OneValueForArrays(), "bounds of the value"),
+        (SmallTowards(), "bounds of the curvature"),
+    ],
+    ids=repr,
+)
+def test_check_loss_catches_bounds_that_do_not_hold(loss, law):
+    with pytest.raises(AssertionError, match=law):
+        check_loss(loss)
+
+
 @dataclass(frozen=True, eq=False)
 class WrongArgmax(Square):
     def argmax(self, t):
@@ -79,6 +142,21 @@ class Stubborn(Square):
         return self
 
 
+class PlainFloats(Square):
+    def value(self, s):
+        return float(s) * s * self.strength / 2
+
+
+class OneFormulaForFloats(Square):
+    def conjugate(self, t):
+        return super().conjugate(t) * (0.9 if isinstance(t, Enclosure) else 1.0)
+
+
+class OneSlopeForFloats(Square):
+    def slope(self, s):
+        return super().slope(s) + (0.1 if isinstance(s, Enclosure) else 0.0)
+
+
 class WrongThrough(Square):
     def through(self, size, slope):
         return self.at(slope * size)
@@ -93,6 +171,9 @@ class WrongThrough(Square):
         (NotZeroAtZero(), "must be 0"),
         (Stubborn(), "main parameter"),
         (WrongThrough(), "does not charge that slope"),
+        (PlainFloats(), "PlainFloats.value does not run with error bounds"),
+        (OneFormulaForFloats(), "bounds of conjugate"),
+        (OneSlopeForFloats(), "slope at 0"),
     ],
     ids=repr,
 )

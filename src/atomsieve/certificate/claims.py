@@ -10,11 +10,11 @@ import numpy as np
 from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
-from atomsieve.certificate.statement import Statement, Uncertain
+from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import entries, pandas_for
-from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
@@ -206,7 +206,11 @@ class Certificate:
 
         A link is followed; a device or a pipe, such as /dev/stdout, is written to.
         """
-        write_text(path, json.dumps(self.content(), indent=1, allow_nan=False) + "\n")
+        try:
+            text = json.dumps(self.content(), indent=1, allow_nan=False)
+        except TypeError as error:
+            raise ValueError(f"A certificate whose pieces hold more than numbers has no file: {error}.") from error
+        write_text(path, text + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -240,6 +244,8 @@ def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependenc
         problem = proof.statement.problem
         shown = ", ".join(map(problem.called, columns[:10])) + (", ..." if len(columns) > 10 else "")
         return f"Columns {shown} are linearly dependent: weight can move between them at no cost."
+    if not proof.curvatures[0].any():
+        return "No lower bound of the curvature of the loss is known at any sample, so that nothing is proven non-zero."
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
     relative = proof.gap / max(float(proof.objective.high), EPS)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from atomsieve.certificate.proof import feasible, prove
-from atomsieve.certificate.statement import Statement, Uncertain
-from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.certificate.statement import Statement
+from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.penalties import Linear
 from atomsieve.problem import Problem
 from atomsieve.problem.free import UnsettledError

@@ -5,7 +5,6 @@ import json
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,13 +169,18 @@ def labels_of(statement: dict[str, Any]) -> Index:
 
 def _piece(piece: Piece) -> dict[str, Any]:
     """Return a piece as plain data."""
-    parameters: Any = fields(piece)  # type: ignore[arg-type]
-    names = [f.name for f in parameters if not f.name.startswith("_")]
+    names = [f.name for f in piece._fields() if not f.name.startswith("_")]
     told = {name: (_plain_matrix if name == "matrix" else _plain)(getattr(piece, name)) for name in names}
     if told.get("groups") is not None:  # labels may be of any kind
         labels: Any = getattr(piece, "groups")  # noqa: B009 -- only Group has it
         told["groups"] = numbered(labels).tolist()
-    return {"type": type(piece).__name__} | told
+    return {"type": _name(type(piece))} | told
+
+
+def _name(kind: type[Piece]) -> str:
+    """Return the name of a piece, with its module where it is not of this package: another piece may have its name."""
+    own = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return kind.__name__ if own else f"{kind.__module__}.{kind.__name__}"
 
 
 def _plain(value: Any) -> Any:

@@ -7,10 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from atomsieve.certificate.inverse import Dependency, determined, inverse_diagonal
-from atomsieve.certificate.penalties import conjugate, value
-from atomsieve.certificate.statement import Statement, Uncertain
+from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import admissible
-from atomsieve.numerics.enclosures import Enclosure, dots, gamma, norm, root, up
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, dots, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -55,19 +54,17 @@ class Proof:
     @cached_property
     def curvatures(self) -> tuple[Array, Array]:
         """Bounds of loss'' between the point and the optimum, for each sample."""
-        loss, problem = self.statement.problem.loss, self.statement.problem
+        loss, problem = self.statement.loss, self.statement.problem
         if self.slopes.mid.ndim > 1:
             largest = loss.entry_smoothness if problem.core.entrywise else loss.smoothness
             return np.zeros(len(self.slopes.mid)), np.full(len(self.slopes.mid), largest)
         t, y, counts = self.slopes, problem.y, self.statement.counts
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         with np.errstate(all="ignore"):
-            least, most = np.zeros_like(t.mid), self.statement.loss.largest(high, low, y, up(self.gap_bound / counts))
+            least, most = np.zeros_like(t.mid), loss.largest(low, high, y, up(self.gap_bound / counts))
             for _ in range(3):
                 away = root(up(up(most / counts) * self.gap_bound)) + 4 * EPS * t.size
-                least, most = self.statement.loss.curvatures(
-                    np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf), y
-                )
+                least, most = loss.curvatures(np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf), y)
         return least, most
 
     @cached_property
@@ -122,9 +119,8 @@ class Proof:
             highest = above + up(radius * spread) + 2 * EPS * np.abs(above)
             floors = np.where(eligible, below - up(radius * spread) - 2 * EPS * np.abs(below), -np.inf)
             floor = float(np.max(floors, initial=-np.inf))
-            slope = statement.problem.penalty.slope(0.0)  # the slope of phi at 0 bounds that at the optimum
-            least = float((statement.total * Enclosure.exact(slope)).low) if slope > 0 else -np.inf
-            out = highest < max(floor, least)
+            least = float((statement.total * statement.penalty.first_slope).low)  # at the optimum phi is no less steep
+            out = highest < (max(floor, least) if least > 0 else floor)
             left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
             if left.any() and not statement.problem.outputs and statement.problem.core.entrywise:
                 out |= self._pairwise(norms, radius)
@@ -224,16 +220,16 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     unscaled = replace(unscaled, z=z)
     eligible = problem.eligible
     sigma = float(np.max(np.where(eligible, unscaled.scores[1], 0.0), initial=0.0))
-    losses = (statement.loss.values(u, problem.y) * Enclosure.exact(statement.counts)).sum()
-    charge = statement.total * value(problem.penalty, mass)
+    losses = (statement.loss.values(u, slopes, problem.y) * Enclosure.exact(statement.counts)).sum()
+    charge = statement.total * statement.penalty.value(mass)
     objective = losses + charge
-    answer = statement.total * conjugate(problem.penalty, Enclosure.exact(sigma) / statement.total)
+    answer = statement.total * statement.penalty.conjugate(Enclosure.exact(sigma) / statement.total)
     shrink = 1.0
-    if math.isfinite(float(answer.mid)):
+    if math.isfinite(float(answer.high)):
         pull = (Enclosure.exact(x[support]) * z[support]).sum()
         gap = float((charge + answer - pull).high)
     else:
-        slope = float((statement.total * Enclosure.exact(problem.penalty.slope(0.0))).low)
+        slope = float((statement.total * statement.penalty.first_slope).low)
         shrink = max(slope / sigma * (1 - 8 * EPS), 0.0) if sigma > 0 else 0.0
         low, high = slopes.low, slopes.high
         shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
@@ -331,8 +327,7 @@ def _with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclos
 
 def _least_on(statement: Statement, u: Enclosure, away: Array) -> Array:
     """Return lower bounds of loss'' for predictions within a distance of u."""
-    slopes = statement.loss.slopes(u.widened(away), statement.problem.y)
-    return np.asarray(statement.loss.curvatures(slopes.low, slopes.high, statement.problem.y)[0] * (1 - 4 * EPS))
+    return np.asarray(statement.loss.least_curvatures(u.widened(away), statement.problem.y) * (1 - 4 * EPS))
 
 
 def _least_eigenvalue(columns: Enclosure, weights: Array) -> float | None:
@@ -364,7 +359,7 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
     if not np.isfinite(x).all():
         raise Uncertain("the coefficients are not finite in double precision")
     for _ in range(100):
-        if limit == np.inf or math.isfinite(float(value(problem.penalty, _mass(statement, x)).mid)):
+        if limit == np.inf or math.isfinite(float(statement.penalty.value(_mass(statement, x)).high)):
             break
         x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * EPS)
     if problem.free is None:

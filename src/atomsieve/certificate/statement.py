@@ -12,18 +12,14 @@ from typing import Any
 import numpy as np
 
 from atomsieve.certificate.inverse import Dependency, dependencies
-from atomsieve.certificate.losses import BoundedLoss, bounded_loss
-from atomsieve.certificate.penalties import known
 from atomsieve.design.base import BoundedDesign, bounded
 from atomsieve.gauges import Scaled
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
+from atomsieve.losses.bounds import LossBounds
+from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
+from atomsieve.penalties.bounds import PenaltyBounds
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index, Signs
-
-
-class Uncertain(Exception):
-    """Nothing can be said at a point, and why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +27,13 @@ class Statement:
     """The exact problem, with what is needed to bound it."""
 
     problem: Problem
-    loss: BoundedLoss
+    loss: LossBounds
+    penalty: PenaltyBounds
     design: BoundedDesign
 
     @classmethod
     def of(cls, problem: Problem) -> "Statement":
         """Return the statement of a problem; raise Uncertain where it has pieces for which there is no proof."""
-        loss = bounded_loss(problem.loss)
-        if loss is None or not known(problem.penalty):
-            piece = problem.loss if loss is None else problem.penalty
-            raise Uncertain(f"{type(piece).__name__} is not a piece of this package, and its rounding is not known")
         if problem.outputs and problem.free is not None:
             raise Uncertain(
                 f"there is no proof in this version for {type(problem.loss).__name__}, or any loss of several outputs, "
@@ -52,7 +45,7 @@ class Statement:
             prices = problem.core.prices(problem.shape)
         if prices is None:
             raise Uncertain(f"{type(problem.gauge).__name__} has no separate blocks that could be zero")
-        return cls(problem, loss, bounded(problem.design))
+        return cls(problem, problem.loss.bounds, problem.penalty.bounds, bounded(problem.design))
 
     @property
     def counts(self) -> Array:
@@ -157,7 +150,9 @@ class Statement:
 def unprovable(problem: Problem) -> str | None:
     """Return why nothing can be proven of a problem whatever the point, None where that depends on the point."""
     try:
-        Statement.of(problem)
+        statement = Statement.of(problem)
+        statement.loss.check(np.zeros((1, *problem.shape[1:])), problem.y[:1])
+        statement.penalty.check()
     except Uncertain as reason:
         return str(reason)
     return None

@@ -1,6 +1,7 @@
 """A loss is pointwise and holds no data: `F(u) = sum_i w_i loss(u_i, y_i)` is made of it by the problem.
 
-Losses see only the data side of the wire and are written against the array namespace of their input.
+Losses see only the data side of the wire and are written against the array namespace of their input. So the same
+formulas run on arrays and, for certificates, on enclosures; they are exact but for rounding.
 """
 
 from abc import ABC, abstractmethod
@@ -8,6 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from atomsieve.losses.bounds import LossBounds
+from atomsieve.numerics.enclosures import Enclosure, possibly
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.piece import Piece
 from atomsieve.typing import Samples
@@ -54,13 +57,13 @@ class Loss(Piece, ABC):
         """Return the largest curvature at predictions u: how much the rounding of u counts in the derivative."""
         return self.smoothness
 
-    def smoothness_towards(self, slopes: Samples, y: Samples, weights: Samples, gap_bound: float) -> float:  # noqa: ARG002
-        """Return an upper bound of the curvature between the u with the given slopes and the optimum.
+    def smoothness_towards(self, slopes: Samples, y: Samples, gap_bound: Samples) -> Samples:  # noqa: ARG002
+        """Return upper bounds of the curvature between the u with the given slopes and the optimum, for each sample.
 
-        `gap_bound` is the gap at a paired point and twice the gap otherwise; for each sample
-        `w (u - u*)(loss'(u) - loss'(u*)) <= gap`, or else `w (loss(u*) - loss(u) - loss'(u) (u* - u)) <= gap`.
+        `gap_bound` is the gap at a paired point and twice the gap otherwise, divided by the weight of the sample:
+        `(u - u*)(loss'(u) - loss'(u*)) <= gap`, or else `loss(u*) - loss(u) - loss'(u) (u* - u) <= gap`.
         """
-        return self.entry_smoothness
+        return array_namespace(slopes).full_like(slopes, self.entry_smoothness)
 
     @abstractmethod
     def value(self, u: Samples, y: Samples) -> Samples:
@@ -77,6 +80,19 @@ class Loss(Piece, ABC):
     @abstractmethod
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         """Return `sup over u of t u - loss(u, y)` of each sample, +inf outside its domain."""
+
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:  # noqa: ARG002
+        """Return the second derivative where the first one is t; NaN stands for any number up to `entry_smoothness`.
+
+        Certificates know slopes better than predictions, and tell which coefficients are not zero only where this is
+        given.
+        """
+        return array_namespace(t).full_like(t, float("nan"))
+
+    @property
+    def bounds(self) -> LossBounds:
+        """The formulas above with error bounds; a loss for which they are too wide has sharper ones of its own."""
+        return LossBounds(self)
 
     def fenchel_young(self, u: Samples, t: Samples, y: Samples) -> Samples:
         """Return `loss(u, y) + loss*(t, y) - t u` of each sample, which is never negative and 0 where t is the slope.
@@ -132,12 +148,18 @@ def zero_where_not(condition: Samples, values: Samples) -> Samples:
 
 
 def infinite_where_not(condition: Samples, values: Samples) -> Samples:
-    """Return the values where the condition holds and +inf elsewhere."""
+    """Return the values where the condition holds and +inf elsewhere.
+
+    An enclosure may lie on both sides; the values then speak of those of its numbers for which the condition holds.
+    That is right for the conjugate of a loss: slopes always lie in its domain.
+    """
     xp = array_namespace(values)
-    return xp.where(condition, values, xp.full_like(values, xp.inf))
+    return xp.where(possibly(condition), values, xp.full_like(values, xp.inf))
 
 
 def x_log_x(x: Samples) -> Samples:
     """Return `x log x` with its limit 0 at 0 (and 0 below)."""
     xp = array_namespace(x)
+    if isinstance(x, Enclosure):
+        return xp.x_log_x(x)
     return xp.clip(x, 0.0, None) * xp.log(xp.clip(x, LEAST, None))

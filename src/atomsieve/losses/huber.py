@@ -37,6 +37,10 @@ class Huber(Loss):
         xp = array_namespace(u)
         return zero_where_not(xp.abs(u - y) <= self.delta, xp.ones_like(u))
 
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:  # noqa: ARG002
+        xp = array_namespace(t)
+        return zero_where_not(xp.abs(t) < self.delta, xp.ones_like(t))
+
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         return infinite_where_not(array_namespace(t).abs(t) <= self.delta, t * (t / 2 + y))
 

@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from atomsieve.losses.base import Loss, infinite_where_not, require_signs, x_log_x
+from atomsieve.losses.bounds import LossBounds
+from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.namespace import array_namespace
-from atomsieve.typing import Samples
+from atomsieve.typing import Array, Samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +43,13 @@ class Logistic(Loss):
         decay = xp.exp(-xp.abs(y * u))
         return decay / (1 + decay) ** 2
 
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:
+        return _variance(-t * y)
+
+    @property
+    def bounds(self) -> LossBounds:
+        return LogisticBounds(self)
+
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         s = -t * y
         return infinite_where_not((s >= 0) & (s <= 1), x_log_x(s) + x_log_x(1 - s))
@@ -56,3 +67,20 @@ class Logistic(Loss):
                 f"Logistic: every label with a positive weight is {int(y[0])}, so the best intercept is "
                 "infinite. Give labels of both classes or leave out the intercept."
             )
+
+
+class LogisticBounds(LossBounds):
+    """The curvature `p (1 - p)` is concave, so that it is least at an end; as a product it would be known less well."""
+
+    def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
+        ends = [np.clip(-y * t, 0.0, 1.0) for t in (low, high)]
+        bends = [_variance(Enclosure.exact(p)) for p in ends]
+        middle = (np.minimum(*ends) <= 0.5) & (np.maximum(*ends) >= 0.5)
+        least = np.minimum(bends[0].low, bends[1].low)
+        most = np.where(middle, 0.25, np.maximum(bends[0].high, bends[1].high))
+        return np.fmax(least, 0.0), np.fmin(most, 0.25)
+
+
+def _variance(p: Samples) -> Samples:
+    """Return the variance of a label that has the probability p."""
+    return p * (1 - p)

@@ -6,9 +6,12 @@ import numpy as np
 
 from atomsieve.intake.arguments import is_whole, shown
 from atomsieve.losses.base import Loss, infinite_where_not, x_log_x
+from atomsieve.losses.bounds import LossBounds
+from atomsieve.numerics import balls
+from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS
-from atomsieve.typing import Samples
+from atomsieve.typing import Array, Samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +78,10 @@ class Multinomial(Loss):
         inside = xp.all(q >= 0, axis=1) & (xp.abs(xp.sum(q, axis=1) - 1) <= 8 * classes * EPS)
         return infinite_where_not(inside, xp.sum(x_log_x(q), axis=1))
 
+    @property
+    def bounds(self) -> LossBounds:
+        return MultinomialBounds(self)
+
     def bend(self, u: Samples, y: Samples, v: Samples) -> Samples:  # noqa: ARG002
         xp = array_namespace(u)
         q = self._probabilities(u)
@@ -133,3 +140,12 @@ class Multinomial(Loss):
     def _labels(u: Samples, y: Samples) -> Samples:
         xp = array_namespace(u)
         return xp.where(xp.arange(u.shape[1])[None, :] == y[:, None], xp.ones_like(u), xp.zeros_like(u))
+
+
+class MultinomialBounds(LossBounds):
+    """The conjugate entry by entry: slopes that are known up to a radius need not add up to 0."""
+
+    def conjugates(self, low: Array, high: Array, y: Array) -> Array:
+        label = np.arange(low.shape[1])[None, :] == y[:, None]
+        q = balls.clip(Enclosure.between(low, high) + label, 0.0, 1.0)
+        return balls.sum(x_log_x(q), axis=1).high

@@ -38,6 +38,9 @@ class Poisson(Loss):
     def curvature(self, u: Samples, y: Samples) -> Samples:  # noqa: ARG002
         return array_namespace(u).exp(u)
 
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:
+        return t + y
+
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         rate = t + y
         return infinite_where_not(rate >= 0, x_log_x(rate) - rate - self._offset(y))
@@ -56,14 +59,13 @@ class Poisson(Loss):
         xp = array_namespace(u)
         return float(xp.exp(xp.max(u)))
 
-    def smoothness_towards(self, slopes: Samples, y: Samples, weights: Samples, gap_bound: float) -> float:
-        # (u - v) (exp(u) - exp(v)) is at least exp(u) (v - u)^2 for v > u
+    def smoothness_towards(self, slopes: Samples, y: Samples, gap_bound: Samples) -> Samples:
+        # v > u: (v - u) (exp(v) - exp(u)) >= exp(u) (v - u)^2, and exp(v) - exp(u) - exp(u) (v - u) >= half of that
         xp = array_namespace(slopes)
         rate = slopes + y
-        if not bool(xp.all(rate > 0)):
-            return float("inf")
         with np.errstate(over="ignore"):
-            return float(xp.max(rate * xp.exp(xp.sqrt(gap_bound / (weights * rate)))))
+            further = xp.sqrt(gap_bound / xp.where(rate > 0, rate, xp.ones_like(rate)))
+            return xp.where(rate > 0, rate * xp.exp(further), xp.full_like(rate, xp.inf))
 
     def mean(self, u: Samples) -> Samples:
         return array_namespace(u).exp(u)

@@ -30,6 +30,9 @@ class Squared(Loss):
     def curvature(self, u: Samples, y: Samples) -> Samples:  # noqa: ARG002
         return array_namespace(u).ones_like(u)
 
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:  # noqa: ARG002
+        return array_namespace(t).ones_like(t)
+
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         return t * (t / 2 + y)
 

@@ -29,6 +29,9 @@ class SquaredHinge(Loss):
     def curvature(self, u: Samples, y: Samples) -> Samples:
         return zero_where_not(y * u < 1, array_namespace(u).ones_like(u))
 
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:
+        return zero_where_not(t * y < 0, array_namespace(t).ones_like(t))
+
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         return infinite_where_not(t * y <= 0, t * (t / 2 + y))
 

@@ -5,11 +5,13 @@ off by at most `EPS` times itself, or by `LEAST` where it underflows. Radii are 
 numbers, a handful of operations, so that a last factor `1 + 2^-48` makes up for their own rounding.
 
 A radius of inf or NaN says nothing, and stays that way: comparisons that would decide something come out false.
+An enclosure speaks of the numbers for which a formula is defined: the root of [-1, 4] is [0, 2].
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -25,6 +27,17 @@ FUNCTION = 8 * EPS
 
 _UP = 1 + 2.0**-48
 
+WHOLE = 2**53
+"""Whole numbers up to this size are doubles."""
+
+
+class Uncertain(Exception):
+    """Nothing can be said, and why."""
+
+
+class Undecided(Uncertain):
+    """A comparison of numbers that are known too little for an answer."""
+
 
 def up(radius: Any) -> Any:
     """Return a bound of a radius that was computed in a handful of operations on non-negative numbers."""
@@ -39,12 +52,69 @@ def gamma(terms: Any) -> Any:
     return up(bound)
 
 
+class NoArray:
+    """What NumPy must not take for an array, or it would drop the error bounds."""
+
+    __array_ufunc__ = None
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("a NumPy array holds no error bounds")
+
+    def __array_function__(self, function: Any, *_: Any) -> NoReturn:
+        raise TypeError(f"numpy.{function.__name__} knows no error bounds")
+
+
 @dataclass(frozen=True, eq=False)
-class Enclosure:
-    """Numbers `mid` up to `rad`, entry by entry."""
+class Verdict(NoArray):
+    """The answer to a comparison, entry by entry: certainly true, certainly false, or neither."""
+
+    true: Any
+    false: Any
+
+    @classmethod
+    def of(cls, condition: Any) -> "Verdict":
+        """Return a mask as a verdict."""
+        if isinstance(condition, Verdict):
+            return condition
+        mask = np.asarray(condition, dtype=bool)
+        return cls(mask, ~mask)
+
+    def __and__(self, other: Any) -> "Verdict":
+        other = Verdict.of(other)
+        return Verdict(self.true & other.true, self.false | other.false)
+
+    def __or__(self, other: Any) -> "Verdict":
+        return ~(~self & ~Verdict.of(other))
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> "Verdict":
+        return Verdict(self.false, self.true)
+
+    def __bool__(self) -> bool:
+        if np.size(self.true) != 1:
+            raise ValueError("a comparison of several numbers has several answers: use where")
+        if not np.any(self.true | self.false):
+            raise Undecided("two numbers are too close to tell which is larger")
+        return bool(np.all(self.true))
+
+
+def possibly(condition: Any) -> Any:
+    """Return where a condition may hold: a mask as it is, and a verdict where it is not certainly false."""
+    return ~condition.false if isinstance(condition, Verdict) else condition
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosure(NoArray):
+    """Numbers `mid` up to `rad`, entry by entry; floats, and arrays of them, count as exact beside it."""
 
     mid: Any
     rad: Any
+
+    def __post_init__(self) -> None:
+        for name, value in (("mid", self.mid), ("rad", self.rad)):
+            if type(value) is float:  # Python's numbers raise errors where NumPy's overflow
+                object.__setattr__(self, name, np.float64(value))
 
     @classmethod
     def exact(cls, mid: Any) -> "Enclosure":
@@ -52,17 +122,58 @@ class Enclosure:
         mid = np.asarray(mid, dtype=np.float64)
         return cls(mid, np.zeros(mid.shape))
 
+    @classmethod
+    def of(cls, numbers: Any) -> "Enclosure":
+        """Return enclosures as they are and floats as exact; refuse what is neither."""
+        if isinstance(numbers, Enclosure):
+            return numbers
+        array = np.asarray(numbers)
+        if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+            raise TypeError(f"{type(numbers).__name__} is no number with error bounds")
+        if array.dtype.kind in "iu" and np.any(array > WHOLE) | np.any(array < -WHOLE):
+            raise TypeError(f"whole numbers beyond {WHOLE} are no doubles")
+        return cls.exact(array)
+
+    @classmethod
+    def between(cls, low: Any, high: Any) -> "Enclosure":
+        """Return what lies between two numbers, nothing where one of them is not finite."""
+        with np.errstate(all="ignore"):
+            mid = np.where(low == high, low, low / 2 + high / 2)
+            rad = np.where(low == high, 0.0, up(np.maximum(high - mid, mid - low)))
+            known = np.isfinite(low) & np.isfinite(high)
+            return cls(np.where(known, mid, np.inf), np.where(known, rad, np.inf))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return np.shape(self.mid)
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return np.ndim(self.mid)
+
+    def __len__(self) -> int:
+        return len(self.mid)
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        return import_module("atomsieve.numerics.balls")
+
     @property
     def low(self) -> Array:
-        """A lower bound of every number."""
+        """A lower bound of every number: the number itself where it is exact."""
+        if not np.any(self.rad):
+            return np.asarray(self.mid)
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(np.nextafter(self.mid - self.rad, -np.inf))
+            return np.asarray(np.nextafter(self.mid - self.rad, np.where(self.rad == 0, self.mid, -np.inf)))
 
     @property
     def high(self) -> Array:
         """An upper bound of every number."""
+        if not np.any(self.rad):
+            return np.asarray(self.mid)
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(np.nextafter(self.mid + self.rad, np.inf))
+            return np.asarray(np.nextafter(self.mid + self.rad, np.where(self.rad == 0, self.mid, np.inf)))
 
     @property
     def size(self) -> Array:
@@ -72,29 +183,79 @@ class Enclosure:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.nextafter(np.abs(self.mid) + self.rad, np.inf))
 
-    def __add__(self, other: "Enclosure") -> "Enclosure":
+    @property
+    def signs(self) -> bool:
+        """Whether all numbers are 1 or -1, so that products with them are exact."""
+        mid = np.asarray(self.mid)
+        return bool(mid.size and abs(mid.flat[0]) == 1 and (np.abs(mid) == 1).all() and not np.any(self.rad))
+
+    def __add__(self, other: Any) -> "Enclosure":
+        other = Enclosure.of(other)
         with np.errstate(over="ignore", invalid="ignore"):
             mid = self.mid + other.mid
             return Enclosure(mid, up(self.rad + other.rad + EPS * np.abs(mid)))
 
-    def __sub__(self, other: "Enclosure") -> "Enclosure":
-        return self + Enclosure(-other.mid, other.rad)
+    def __sub__(self, other: Any) -> "Enclosure":
+        return self + -Enclosure.of(other)
 
-    def __mul__(self, other: "Enclosure") -> "Enclosure":
+    def __rsub__(self, other: Any) -> "Enclosure":
+        return Enclosure.of(other) + -self
+
+    def __mul__(self, other: Any) -> "Enclosure":
+        other = Enclosure.of(other)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             mid = self.mid * other.mid
+            if self.signs or other.signs:
+                return Enclosure(mid, self.rad + other.rad)
             cross = np.abs(self.mid) * other.rad + np.abs(other.mid) * self.rad + self.rad * other.rad
             return Enclosure(mid, up(cross + EPS * np.abs(mid)))
 
-    def __truediv__(self, other: "Enclosure") -> "Enclosure":
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Any) -> "Enclosure":
+        other = Enclosure.of(other)
         with np.errstate(all="ignore"):
             mid, least = self.mid / other.mid, np.abs(other.mid) - other.rad
             least = np.maximum(least, 0.0) * (1 - 2 * EPS)
-            spread = np.where(least > 0, self.rad / least + np.abs(mid) * (other.rad / least), np.inf)
+            spread = np.where(least > 0, self.rad / least + (np.abs(mid) + LEAST) * (other.rad / least), np.inf)
             return Enclosure(mid, up(spread * (1 + 4 * EPS) + EPS * np.abs(mid)))
+
+    def __rtruediv__(self, other: Any) -> "Enclosure":
+        return Enclosure.of(other) / self
+
+    def __pow__(self, exponent: Any) -> "Enclosure":
+        power: Enclosure = self.__array_namespace__().pow(self, exponent)
+        return power
 
     def __neg__(self) -> "Enclosure":
         return Enclosure(-self.mid, self.rad)
+
+    def __abs__(self) -> "Enclosure":
+        return Enclosure(np.abs(self.mid), self.rad)
+
+    def __le__(self, other: Any) -> Verdict:
+        other = Enclosure.of(other)
+        return Verdict(self.high <= other.low, self.low > other.high)
+
+    def __lt__(self, other: Any) -> Verdict:
+        other = Enclosure.of(other)
+        return Verdict(self.high < other.low, self.low >= other.high)
+
+    def __ge__(self, other: Any) -> Verdict:
+        return ~self.__lt__(other)
+
+    def __gt__(self, other: Any) -> Verdict:
+        return ~self.__le__(other)
+
+    def __eq__(self, other: object) -> Verdict:  # type: ignore[override]
+        number = Enclosure.of(other)
+        same = (self.low == number.high) & (self.high == number.low)
+        return Verdict(same, (self.high < number.low) | (self.low > number.high))
+
+    def __ne__(self, other: object) -> Verdict:  # type: ignore[override]
+        return ~self.__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __getitem__(self, index: Any) -> "Enclosure":
         return Enclosure(self.mid[index], self.rad[index])
@@ -137,22 +298,6 @@ def root(squares: Array) -> Array:
     """Return upper bounds of square roots of upper bounds."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(up(np.sqrt(squares)))
-
-
-def log(x: Enclosure) -> Enclosure:
-    """Return logarithms; nothing is known of them where the numbers may not be positive."""
-    with np.errstate(all="ignore"):
-        mid, part = np.log(x.mid), up(x.rad / x.mid)
-        rad = np.where((x.mid > 0) & (part < 1), -np.log1p(-part) * (1 + 4 * FUNCTION), np.inf)
-        return Enclosure(mid, up(rad + FUNCTION * np.abs(mid)))
-
-
-def exp(x: Enclosure) -> Enclosure:
-    """Return exponentials."""
-    with np.errstate(all="ignore"):
-        mid = np.exp(x.mid)
-        moved = (mid * (1 + FUNCTION) + 2.0**-1021) * np.expm1(x.rad) * (1 + FUNCTION)
-        return Enclosure(mid, up(moved + FUNCTION * mid + 2.0**-1021))
 
 
 CHUNK = 1 << 18

@@ -1,4 +1,7 @@
-"""A penalty is the shape phi of `phi(kappa_P(x))`: convex, non-decreasing on [0, inf), zero at zero. Plain floats."""
+"""A penalty is the shape phi of `phi(kappa_P(x))`: convex, non-decreasing on [0, inf), zero at zero.
+
+It is a function of one number: of floats in a run, and of enclosures where a certificate asks for bounds.
+"""
 
 import math
 from abc import ABC, abstractmethod
@@ -6,11 +9,16 @@ from dataclasses import replace
 from typing import Self
 
 from atomsieve.numerics.roots import monotone_zero
+from atomsieve.penalties.bounds import PenaltyBounds
 from atomsieve.piece import Piece
 
 
 class Penalty(Piece, ABC):
-    """One-dimensional convex shape with its conjugate, both in closed form."""
+    """One-dimensional convex shape with its conjugate, both in closed form.
+
+    `value`, `slope` and `conjugate` run on floats and on enclosures: operators, comparisons and the functions of
+    `array_namespace` do. `argmax` and `rise` see floats alone.
+    """
 
     limit: float = math.inf
     """Supremum of the domain: phi is +inf beyond it."""
@@ -39,6 +47,11 @@ class Penalty(Piece, ABC):
     @abstractmethod
     def argmax(self, t: float) -> float:
         """Return the size s that attains `phi*(t)`; +inf where none does."""
+
+    @property
+    def bounds(self) -> PenaltyBounds:
+        """The formulas above with error bounds."""
+        return PenaltyBounds(self)
 
     def at(self, strength: float) -> Self:
         """Return the same shape at another value of its main parameter."""
@@ -73,11 +86,3 @@ class Penalty(Piece, ABC):
     def admits(self, s: float) -> bool:
         """Return whether phi(s) is finite."""
         return s <= self.limit
-
-
-def power(base: float, exponent: float) -> float:
-    """Return `base ** exponent` for base >= 0, +inf instead of an overflow error."""
-    try:
-        return math.pow(base, exponent)
-    except OverflowError:
-        return math.inf

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from atomsieve.intake.arguments import require_positive
+from atomsieve.numerics.namespace import array_namespace
 from atomsieve.penalties.base import Penalty
 
 
@@ -28,7 +29,7 @@ class LinearSquare(Penalty):
         return self.strength + self.square * s
 
     def conjugate(self, t: float) -> float:
-        excess = max(0.0, t - self.strength)
+        excess: float = array_namespace(t).maximum(0.0, t - self.strength)
         return excess * (excess / self.square) / 2
 
     def argmax(self, t: float) -> float:

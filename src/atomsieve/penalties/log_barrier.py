@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from atomsieve.intake.arguments import require_positive
+from atomsieve.numerics.namespace import array_namespace
 from atomsieve.penalties.base import Penalty
 
 
@@ -34,7 +35,7 @@ class LogBarrier(Penalty):
 
     def value(self, s: float) -> float:
         r = s / self.radius
-        return _excess(r) / self.sharpness if r < 1 else math.inf
+        return -array_namespace(r).log1pmx(-r) / self.sharpness if r < 1 else math.inf
 
     def slope(self, s: float) -> float:
         r = s / self.radius
@@ -42,7 +43,8 @@ class LogBarrier(Penalty):
 
     def conjugate(self, t: float) -> float:
         scaled = self.radius * self.sharpness * t
-        return _excess(-scaled) / self.sharpness
+        excess: float = -array_namespace(scaled).log1pmx(scaled)
+        return excess / self.sharpness
 
     def argmax(self, t: float) -> float:
         scaled = self.radius * self.sharpness * t
@@ -51,10 +53,3 @@ class LogBarrier(Penalty):
 
     def through(self, size: float, slope: float) -> Self:
         return self.at(size / 2 * (1 + math.sqrt(1 + 4 / (slope * self.sharpness * size))))
-
-
-def _excess(r: float) -> float:
-    """Return `-log(1 - r) - r` for r < 1; by its series near 0, where the difference would cancel."""
-    if abs(r) < 0.05:
-        return math.fsum(r**k / k for k in range(2, 14))
-    return -math.log1p(-r) - r

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from atomsieve.intake.arguments import is_number, keep_plain, require_positive, shown
-from atomsieve.penalties.base import Penalty, power
+from atomsieve.numerics.namespace import array_namespace
+from atomsieve.penalties.base import Penalty
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,15 +50,19 @@ class Power(Penalty):
     def slope(self, s: float) -> float:
         if self.p == math.inf:
             return 0.0 if s <= 1 else math.inf
-        return self.strength * power(s, self.p - 1)
+        power: float = array_namespace(s).pow(s, self.p - 1)
+        return self.strength * power
 
     def conjugate(self, t: float) -> float:
         return t if self.p == math.inf else t * self.argmax(t) / self._dual
 
     def argmax(self, t: float) -> float:
-        return 1.0 if self.p == math.inf else power(t / self.strength, self._dual - 1)
+        if self.p == math.inf:
+            return 1.0
+        power: float = array_namespace(t).pow(t / self.strength, self._dual - 1)
+        return power
 
     def through(self, size: float, slope: float) -> Self:
         if self.p == math.inf:
             raise ValueError("Power with p = inf has no strength to choose: use Ball(radius).")
-        return self.at(slope / power(size, self.p - 1))
+        return self.at(slope / array_namespace(size).pow(size, self.p - 1))

@@ -160,9 +160,10 @@ class Point:
         problem = self.problem
         if problem.curvature < math.inf:
             return problem.curvature
-        return problem.loss.smoothness_towards(
-            self.dual_scale * self.slopes, problem.targets, problem.weights, gap_bound
+        largest = problem.loss.smoothness_towards(
+            self.dual_scale * self.slopes, problem.targets, gap_bound / problem.weights
         )
+        return float(array_namespace(largest).max(largest))
 
     @cached_property
     def atom(self) -> Atom:

@@ -561,8 +561,8 @@ PENALTIES: dict[str, tuple[Any, Any, Any]] = {  # phi(s), phi*(t), phi'(0); p ho
         lambda p: arb(0),
     ),
     "LogBarrier": (
-        lambda p, s: (-(1 - s / p["radius"]).log() - s / p["radius"]) / p["sharpness"],
-        lambda p, t: p["radius"] * t - (1 + p["radius"] * p["sharpness"] * t).log() / p["sharpness"],
+        lambda p, s: (-(-s / p["radius"]).log1p() - s / p["radius"]) / p["sharpness"],
+        lambda p, t: p["radius"] * t - (p["radius"] * p["sharpness"] * t).log1p() / p["sharpness"],
         lambda p: arb(0),
     ),
 }
@@ -633,18 +633,17 @@ class Loss:
         return residual if self.kind == "Squared" else residual.max(-self.delta).min(self.delta)
 
     def value(self, u: arb, y: float) -> arb:
+        """Return the value at the middle of a ball, give or take the largest slope times its radius."""
+        steepest = arb(abs(self.slope(u, y)).upper())
+        return self._at(arb(u.mid()), y) + arb(0, (steepest * arb(u.rad())).upper())
+
+    def _at(self, u: arb, y: float) -> arb:
         if self.kind == "Poisson":
             return u.exp() - arb(y) * u + self._offset(y)
         if self.kind == "Logistic":
             return (1 + (-y * u).exp()).log() if y * u > -50 else -y * u + (1 + (y * u).exp()).log()
-        return self._huber(u - arb(y)) if self.kind == "Huber" else square(self.slope(u, y)) / 2
-
-    def _huber(self, residual: arb) -> arb:
-        """Return the value at the middle of a ball, give or take the largest slope times its radius."""
-        middle = arb(residual.mid())
-        t = _within(middle, -self.delta, self.delta)
-        steepest = arb(abs(residual).upper()).min(self.delta)
-        return t * (middle - t / 2) + arb(0, (steepest * arb(residual.rad())).upper())
+        t = self.slope(u, y)
+        return t * (u - arb(y) - t / 2) if self.kind == "Huber" else square(t) / 2
 
     def conjugate(self, t: arb, y: float) -> arb:
         """Return an upper bound; it is convex, so that the ends of t decide."""

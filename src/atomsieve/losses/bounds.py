@@ -1,0 +1,87 @@
+"""What a certificate asks of a loss, from its own formulas: values, slopes and curvature of all samples with bounds.
+
+Formulas are evaluated on enclosures, with the parameters of the loss and the targets as enclosures too. Where a number
+occurs more than once in a formula its radius counts each time; so values and slopes are taken at the middle, where the
+radius is 0, and moved by the mean value theorem.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.typing import Array
+
+if TYPE_CHECKING:
+    from atomsieve.losses.base import Loss
+
+
+@dataclass(frozen=True, eq=False)
+class LossBounds:
+    """Bounds in spite of rounding; Uncertain is raised where a formula of the loss does not run on enclosures."""
+
+    loss: "Loss"
+
+    @cached_property
+    def smoothness(self) -> float:
+        """An upper bound of the Lipschitz constant of the gradient."""
+        return float(self.loss.evaluate("smoothness", shape=()).high)
+
+    @cached_property
+    def entry_smoothness(self) -> float:
+        """The same for changes of one output alone."""
+        return float(self.loss.evaluate("entry_smoothness", shape=()).high)
+
+    def slopes(self, u: Enclosure, y: Array) -> Enclosure:
+        """Return the derivatives at all predictions enclosed: those at the middle, moved by curvature times radius."""
+        targets = Enclosure.exact(y)
+        if u.ndim > 1:
+            return self.loss.evaluate("gradient", u, targets, shape=u.shape)
+        middle = self.loss.evaluate("gradient", Enclosure.exact(u.mid), targets, shape=u.shape)
+        if not np.any(u.rad):
+            return middle
+        curvature = self.loss.evaluate("curvature", u, targets, shape=u.shape)
+        with np.errstate(all="ignore"):
+            return middle.widened(np.fmin(curvature.high, self.entry_smoothness) * u.rad)
+
+    def least_curvatures(self, u: Enclosure, y: Array) -> Array:
+        """Return lower bounds of loss'' at all predictions enclosed."""
+        return np.fmax(self.loss.evaluate("curvature", u, Enclosure.exact(y), shape=u.shape).low, 0.0)
+
+    def values(self, u: Enclosure, slopes: Enclosure, y: Array) -> Enclosure:
+        """Return the losses: those at the middle, moved by slope times radius."""
+        middle = self.loss.evaluate("value", Enclosure.exact(u.mid), Enclosure.exact(y), shape=u.shape[:1])
+        if not np.any(u.rad):
+            return middle
+        with np.errstate(all="ignore"):
+            moved = slopes.size * u.rad
+            return middle.widened(moved if u.ndim == 1 else moved.sum(axis=1) * (1 + 2.0**-40))
+
+    def conjugates(self, low: Array, high: Array, y: Array) -> Array:
+        """Return upper bounds of the conjugate over slopes between low and high, those in its domain."""
+        slopes = Enclosure.between(low, high)
+        return self.loss.evaluate("conjugate", slopes, Enclosure.exact(y), shape=low.shape[:1]).high
+
+    def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
+        """Return a lower and an upper bound of loss'' over slopes between low and high."""
+        slopes = Enclosure.between(low, high)
+        found = self.loss.evaluate("curvature_at_slope", slopes, Enclosure.exact(y), shape=low.shape)
+        return np.fmax(found.low, 0.0), np.fmin(found.high, self.entry_smoothness)
+
+    def largest(self, low: Array, high: Array, y: Array, gap_bound: Array) -> Array:
+        """Return upper bounds of loss'' between slopes from low to high and the optimum (see smoothness_towards)."""
+        arguments = Enclosure.between(low, high), Enclosure.exact(y), Enclosure.exact(gap_bound)
+        found = self.loss.evaluate("smoothness_towards", *arguments, shape=low.shape)
+        return np.fmin(found.high, self.entry_smoothness)
+
+    def check(self, u: Array, y: Array) -> None:
+        """Raise Uncertain where a formula does not run on enclosures, whatever the predictions."""
+        near = Enclosure.exact(u).widened(2.0**-30)
+        slopes = self.slopes(near, y)
+        self.values(near, slopes, y)
+        self.conjugates(slopes.low, slopes.high, y)
+        if u.ndim == 1:
+            self.curvatures(slopes.low, slopes.high, y)
+            self.largest(slopes.low, slopes.high, y, np.ones(len(y)))

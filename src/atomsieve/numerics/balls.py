@@ -1,0 +1,238 @@
+"""The array namespace of enclosures: what `array_namespace` gives for an Enclosure, beside NumPy for an array.
+
+The names are those of the array API standard, and floats count as exact. Every function returns bounds of its values at
+all numbers enclosed for which it is defined. exp, log, log1p and expm1 are assumed to be off by `FUNCTION` at most; a
+square root is rounded once.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from atomsieve.numerics.enclosures import FUNCTION, Enclosure, Verdict, gamma, up
+from atomsieve.numerics.rounding import EPS
+
+__all__ = [
+    "abs",
+    "all",
+    "any",
+    "arange",
+    "asarray",
+    "clip",
+    "exp",
+    "expm1",
+    "full_like",
+    "inf",
+    "log",
+    "log1p",
+    "log1pmx",
+    "logaddexp",
+    "max",
+    "maximum",
+    "minimum",
+    "ones_like",
+    "pow",
+    "sqrt",
+    "square",
+    "sum",
+    "where",
+    "x_log_x",
+    "zeros_like",
+]
+
+inf = float("inf")
+arange = np.arange
+asarray = Enclosure.of
+
+TINY = 2.0**-1021
+"""Absolute error of a function whose value underflows."""
+
+CHAIN = 64
+"""Whole exponents up to this are chains of products."""
+
+
+def zeros_like(x: Any) -> Enclosure:
+    """Return zeros."""
+    return full_like(x, 0.0)
+
+
+def ones_like(x: Any) -> Enclosure:
+    """Return ones."""
+    return full_like(x, 1.0)
+
+
+def full_like(x: Any, value: Any) -> Enclosure:
+    """Return one number everywhere."""
+    number, shape = Enclosure.of(value), Enclosure.of(x).shape
+    return Enclosure(np.full(shape, number.mid), np.full(shape, number.rad))
+
+
+def where(condition: Any, x: Any, y: Any) -> Enclosure:
+    """Return x where the condition certainly holds, y where it certainly does not, and both elsewhere."""
+    x, y, verdict = Enclosure.of(x), Enclosure.of(y), Verdict.of(condition)
+    chosen = Enclosure(np.where(verdict.true, x.mid, y.mid), np.where(verdict.true, x.rad, y.rad))
+    certain = verdict.true | verdict.false
+    if np.all(certain):
+        return chosen
+    either = Enclosure.between(np.minimum(x.low, y.low), np.maximum(x.high, y.high))
+    return Enclosure(np.where(certain, chosen.mid, either.mid), np.where(certain, chosen.rad, either.rad))
+
+
+def abs(x: Any) -> Enclosure:  # noqa: A001 -- the name of the standard
+    """Return absolute values: they move by no more than the numbers."""
+    return Enclosure.of(x).__abs__()
+
+
+def maximum(x: Any, y: Any) -> Enclosure:
+    """Return the larger of two: it moves by no more than one of them, and is one of them where that is certain."""
+    x, y = Enclosure.of(x), Enclosure.of(y)
+    first, second = x.low >= y.high, y.low >= x.high
+    mid = np.where(first, x.mid, np.where(second, y.mid, np.maximum(x.mid, y.mid)))
+    return Enclosure(mid, np.where(first, x.rad, np.where(second, y.rad, np.maximum(x.rad, y.rad))))
+
+
+def minimum(x: Any, y: Any) -> Enclosure:
+    """Return the smaller of two."""
+    return -maximum(-Enclosure.of(x), -Enclosure.of(y))
+
+
+def clip(x: Any, low: Any = None, high: Any = None) -> Enclosure:
+    """Return numbers moved into a range."""
+    x = Enclosure.of(x) if low is None else maximum(x, low)
+    return x if high is None else minimum(x, high)
+
+
+def max(x: Any, axis: int | None = None, keepdims: bool = False) -> Enclosure:  # noqa: A001
+    """Return the largest along an axis: it moves by no more than one of them."""
+    x = Enclosure.of(x)
+    return Enclosure(np.max(x.mid, axis=axis, keepdims=keepdims), np.max(x.rad, axis=axis, keepdims=keepdims))
+
+
+def sum(x: Any, axis: int | None = None, keepdims: bool = False) -> Enclosure:  # noqa: A001
+    """Return the sum along an axis, in any order."""
+    x = Enclosure.of(x)
+    terms = np.size(x.mid) if axis is None else x.shape[axis]
+    lost = float(gamma(terms + 2))
+    with np.errstate(all="ignore"):
+        mid = np.sum(x.mid, axis=axis, keepdims=keepdims)
+        sizes = np.sum(np.abs(x.mid), axis=axis, keepdims=keepdims)
+        return Enclosure(mid, up((np.sum(x.rad, axis=axis, keepdims=keepdims) + lost * sizes) * (1 + lost)))
+
+
+def all(x: Any, axis: int | None = None) -> Verdict:  # noqa: A001
+    """Return whether all answers along an axis are true."""
+    verdict = Verdict.of(x)
+    return Verdict(np.all(verdict.true, axis=axis), np.any(verdict.false, axis=axis))
+
+
+def any(x: Any, axis: int | None = None) -> Verdict:  # noqa: A001
+    """Return whether one of the answers along an axis is true."""
+    return ~all(~Verdict.of(x), axis)
+
+
+def exp(x: Any) -> Enclosure:
+    """Return exponentials, which move by at most `exp(m) expm1(r)`."""
+    x = Enclosure.of(x)
+    with np.errstate(all="ignore"):
+        mid = np.exp(x.mid)
+        return Enclosure(mid, up(_grown(mid, x.rad) + FUNCTION * mid + TINY))
+
+
+def expm1(x: Any) -> Enclosure:
+    """Return `exp(x) - 1`."""
+    x = Enclosure.of(x)
+    with np.errstate(all="ignore"):
+        mid = np.expm1(x.mid)
+        return Enclosure(mid, up(_grown(np.exp(x.mid), x.rad) + FUNCTION * np.abs(mid)))
+
+
+def _grown(rate: Any, rad: Any) -> Any:
+    """Return how far an exponential moves when its argument moves by a radius."""
+    moved = (rate * (1 + FUNCTION) + TINY) * np.expm1(rad) * (1 + FUNCTION)
+    return np.where(rad == 0, 0.0, moved)
+
+
+def log(x: Any) -> Enclosure:
+    """Return logarithms, which move by at most `-log(1 - r / m)`; nothing is known where x may be 0."""
+    x = Enclosure.of(x)
+    with np.errstate(all="ignore"):
+        mid = np.log(x.mid)
+        return Enclosure(mid, up(_fallen(x.mid, x.rad) + FUNCTION * np.abs(mid)))
+
+
+def log1p(x: Any) -> Enclosure:
+    """Return `log(1 + x)`; nothing is known where that may be the logarithm of 0."""
+    x = Enclosure.of(x)
+    with np.errstate(all="ignore"):
+        mid = np.log1p(x.mid)
+        return Enclosure(mid, up(_fallen((1 + x.mid) * (1 - 2 * EPS), x.rad) + FUNCTION * np.abs(mid)))
+
+
+def _fallen(mid: Any, rad: Any) -> Any:
+    """Return how far a logarithm moves when its argument, at least mid, moves by a radius."""
+    part = up(rad / mid)
+    return np.where((mid > 0) & (part < 1), np.where(rad == 0, 0.0, -np.log1p(-part) * (1 + 4 * FUNCTION)), np.inf)
+
+
+def log1pmx(x: Any) -> Enclosure:
+    """Return `log(1 + x) - x`."""
+    return log1p(x) + -Enclosure.of(x)
+
+
+def logaddexp(x: Any, y: Any) -> Enclosure:
+    """Return `log(exp(x) + exp(y))`."""
+    x, y = Enclosure.of(x), Enclosure.of(y)
+    return maximum(x, y) + log1p(exp(-abs(x - y)))
+
+
+def x_log_x(x: Any) -> Enclosure:
+    """Return `x log x` with its limit 0 at 0 (and 0 below): convex, and least at 1/e."""
+    x = Enclosure.of(x)
+    ends = np.maximum(x.low, 0.0), np.maximum(x.high, 0.0)
+    with np.errstate(all="ignore"):
+        at = [e * np.log(np.where(e > 0, e, 1.0)) for e in ends]
+        lost = [up((FUNCTION + 2 * EPS) * np.abs(value) + TINY) for value in at]
+        least = np.where(ends[1] <= 0.36, at[1] - lost[1], np.where(ends[0] >= 0.37, at[0] - lost[0], -0.367879441172))
+        most = np.maximum(at[0] + lost[0], at[1] + lost[1])
+        return Enclosure.between(np.nextafter(least, -inf), np.nextafter(most, inf))
+
+
+def sqrt(x: Any) -> Enclosure:
+    """Return roots of numbers that are not negative; those of x and m differ by `(x - m) / (root x + root m)`."""
+    x = Enclosure.of(x)
+    with np.errstate(all="ignore"):
+        mid = np.sqrt(np.where(x.mid > 0, x.mid, 0.0))
+        apart = (mid + np.sqrt(np.maximum(x.low, 0.0))) * (1 - 4 * EPS)
+        inside = np.where(x.rad == 0, 0.0, x.rad / apart)
+        rad = up(np.where(x.mid > 0, inside, np.sqrt(x.high)) + EPS * mid)
+        return Enclosure(np.where(x.high >= 0, mid, np.nan), np.where(x.high == 0, 0.0, rad))
+
+
+def square(x: Any) -> Enclosure:
+    """Return squares."""
+    return _chain(Enclosure.of(x), 2)
+
+
+def pow(x: Any, exponent: Any) -> Enclosure:  # noqa: A001
+    """Return powers: products for whole exponents, and `exp(p log x)` of numbers that are not negative for others."""
+    x, p = Enclosure.of(x), Enclosure.of(exponent)
+    if p.ndim == 0 and p.rad == 0 and p.mid == np.round(p.mid) and np.abs(p.mid) <= CHAIN:
+        return _chain(x, int(p.mid))
+    inside = exp(p * log(x))
+    # near 0 only the largest number counts, and only if the exponent is positive
+    with np.errstate(all="ignore"):
+        largest = np.where(x.high > 0, exp(p * log(np.where(x.high > 0, x.high, 1.0))).high, 0.0)
+    near = (x.low <= 0) & (x.high >= 0) & (p.low > 0)
+    return Enclosure(np.where(near, 0.0, inside.mid), np.where(near, largest, inside.rad))
+
+
+def _chain(x: Enclosure, exponent: int) -> Enclosure:
+    """Return a whole power by repeated squaring."""
+    if exponent < 0:
+        return 1.0 / _chain(x, -exponent)
+    if exponent == 0:
+        return ones_like(x)
+    if exponent == 1:
+        return x
+    half = _chain(x, exponent // 2)
+    return half * half * x if exponent % 2 else half * half

@@ -1,0 +1,47 @@
+"""What a certificate asks of a penalty, from its own formulas: phi, its slope at 0 and its conjugate with bounds."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atomsieve.numerics.enclosures import Enclosure, Undecided
+
+if TYPE_CHECKING:
+    from atomsieve.penalties.base import Penalty
+
+UNKNOWN = Enclosure(np.float64(np.inf), np.float64(np.inf))
+
+
+@dataclass(frozen=True, eq=False)
+class PenaltyBounds:
+    """Bounds in spite of rounding; Uncertain is raised where a formula does not run on enclosures."""
+
+    penalty: "Penalty"
+
+    def value(self, mass: Enclosure) -> Enclosure:
+        """Return phi(mass); inf where the mass may lie outside its domain."""
+        inside = mass <= self._known("limit")
+        return self._known("value", mass) if inside.true else UNKNOWN
+
+    def conjugate(self, t: Enclosure) -> Enclosure:
+        """Return phi*(t); inf where t may lie outside its domain."""
+        return self._known("conjugate", t)
+
+    @cached_property
+    def first_slope(self) -> Enclosure:
+        """The slope of phi at 0, the least there is."""
+        return self._known("slope", Enclosure.exact(0.0))
+
+    def check(self) -> None:
+        """Raise Uncertain where a formula does not run on enclosures, whatever the point."""
+        self.value(Enclosure.exact(0.0))
+        self.conjugate(self.first_slope)
+
+    def _known(self, name: str, *number: Enclosure) -> Enclosure:
+        """Return what a formula gives, nothing where it asks for a comparison that cannot be decided."""
+        try:
+            return self.penalty.evaluate(name, *number, shape=())
+        except Undecided:
+            return UNKNOWN
