@@ -86,12 +86,12 @@ def rules(names: tuple[str, ...]) -> None:
         truth = int(solve(chosen, tol=1e-13).certificate().zero.sum())
         for tol in (1e-2, 1e-3, 1e-4, 1e-5):
             result = solve(chosen, Pairwise(), tol=tol, screening="off")
-            point = chosen.at(chosen.state(result.lifted, result.point.state.free), chosen.eligible)
+            point = chosen.at(chosen.state(result.lifted, result.point.state.coordinates), chosen.eligible)
             paired = PairwiseRule()
             paired._looks = 8  # so that it spends its product here
             kept = [PaperRule().keep(point), PairwiseRule().keep(point), paired.keep(point)]
             statement = Statement.of(chosen)
-            b = np.zeros(0) if chosen.free is None else chosen.free.coefficients(point.state.free)
+            b = np.zeros(0) if chosen.span is None else chosen.span.coefficients(point.state.coordinates)
             local = int(prove(statement, result.lifted, b).zero().sum())
             counts = " | ".join(str(int((~mask).sum())) for mask in kept)
             relative = point.gap / problem.baseline

@@ -91,7 +91,7 @@ class Base:
         problem = Problem(X, y, sample_weight=weights, free=free, intercept=intercept, **pieces)
         certificate = solve(problem, tol=1e-12).certificate()
         if blur:  # a point that is not the best
-            start = np.zeros(0) if problem.free is None else problem.free.origin
+            start = np.zeros(0) if problem.span is None else problem.span.origin
             certificate = certify(problem, certificate.x * (1 + blur), start)
         self.content = certificate.content()
         self.stored = json.dumps(self.content)
@@ -481,8 +481,8 @@ class Truth:
         x[point["x"]["index"]] = point["x"]["value"]
         problem = self.problem
         u = problem.design.matvec(x)
-        if problem.free is not None:
-            u = problem.smooth.predict(u, problem.free.origin)[1]
+        if problem.span is not None:
+            u = problem.smooth.predict(u, problem.span.origin)[1]
         with np.errstate(all="ignore"):
             weights = problem.data.stated_weights / problem.data.stated_weights.sum()
             mass = float(np.sum(problem.core.sizes(x)[problem.eligible]))

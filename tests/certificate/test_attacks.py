@@ -227,7 +227,7 @@ class TestForgeries:
 
     def silent(self, problem, x, zero, **changes):
         """Return a certificate at x that claims nothing but that some blocks are zero."""
-        start = np.zeros(0) if problem.free is None else problem.free.origin
+        start = np.zeros(0) if problem.span is None else problem.span.origin
         content = certify(problem, x, start).content()
         left = [j for j in range(len(x)) if j not in zero]
         rows = np.flatnonzero(x).tolist()

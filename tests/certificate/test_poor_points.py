@@ -21,7 +21,7 @@ TARGETS = {
 def test_a_point_far_out_proves_nothing_and_says_why(loss, seed, size):
     problem = Problem(X, TARGETS[loss], loss=loss, penalty=Linear(0.1), intercept=True)
     x = np.random.default_rng(seed).standard_normal(4) * size
-    certificate = certify(problem, x, problem.free.origin)
+    certificate = certify(problem, x, problem.span.origin)
     assert not certificate.zero.any()
     assert certificate.valid or str(certificate).startswith("Nothing is proven: ")
     assert len(certificate.reason) > 20

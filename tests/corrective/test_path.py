@@ -52,7 +52,7 @@ def test_x_alone_shows_the_gap_of_every_slope(loss, y):
     problem = Problem(X, y, loss=loss, intercept=True)
     for result in path(problem, n=40).results:
         here = result.problem
-        again = here.at(here.state(result.lifted, result.point.state.free), here.eligible)
+        again = here.at(here.state(result.lifted, result.point.state.coordinates), here.eligible)
         assert again.gap <= 1.001e-6 * problem.baseline
 
 

@@ -1,4 +1,4 @@
-"""The basis of the free directions: orthonormal, of the right span, with all the digits that columns still tell."""
+"""The basis of the unpenalised columns: orthonormal, of the right span, with all the digits that columns still tell."""
 
 from fractions import Fraction
 

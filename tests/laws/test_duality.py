@@ -137,7 +137,7 @@ def unique_solution(problem, certain):
     rows = np.isin(problem.core.labels(problem.shape), np.flatnonzero(certain))
     rows = rows if rows.ndim == 1 else rows.any(axis=1)
     columns = np.asarray(problem.design.columns(np.flatnonzero(rows)))
-    columns = columns - columns.mean(axis=0) if problem.free is not None else columns
+    columns = columns - columns.mean(axis=0) if problem.span is not None else columns
     values = np.linalg.svd(columns, compute_uv=False)
     return len(values) == columns.shape[1] and values[-1] > 1e-6 * values[0]
 

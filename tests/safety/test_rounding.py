@@ -75,7 +75,7 @@ def test_best_intercept_of_saturated_predictions_is_finite(size):
         rng = np.random.default_rng(seed)
         y = np.where(np.arange(14) % 2 == 0, 1.0, -1.0)
         problem = Problem(rng.normal(size=(14, 2)), y, loss=Logistic(), intercept=True)
-        coordinates, u, slopes = problem.free.minimise(rng.uniform(-size, size, size=14), problem.free.origin)
+        coordinates, u, slopes = problem.span.minimise(rng.uniform(-size, size, size=14), problem.span.origin)
         assert np.isfinite(coordinates).all()
         assert np.isfinite(u).all()
         assert abs(problem.weights @ slopes) <= 1e-10

@@ -18,7 +18,7 @@ from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
-from atomsieve.problem.free import UnsettledError
+from atomsieve.problem.span import UnsettledError
 from atomsieve.typing import Array, Mask
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Certificate:
     def nothing(cls, problem: Problem, x: Array, reason: str) -> Self:
         """Return a certificate that decides nothing."""
         blocks, unknown = len(problem.eligible), np.full(problem.lifted.form, np.inf)
-        b = np.zeros(0) if problem.free is None else problem.free.coefficients(problem.free.origin)
+        b = np.zeros(0) if problem.span is None else problem.span.coefficients(problem.span.origin)
         return cls(
             zero=np.zeros(blocks, dtype=bool),
             nonzero=np.zeros(blocks, dtype=bool),
@@ -257,7 +257,7 @@ def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependenc
 
 @one_thread()
 def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
-    """Return the certificate of lifted coefficients x; `coordinates` are those of the free directions to begin with."""
+    """Return the certificate of lifted coefficients x; `coordinates` are those of B b to begin with."""
     try:
         statement = Statement.of(problem)
         x, b = feasible(statement, x, coordinates)

@@ -7,7 +7,7 @@ from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.penalties import Linear
 from atomsieve.problem import Problem
-from atomsieve.problem.free import UnsettledError
+from atomsieve.problem.span import UnsettledError
 
 
 def critical_bound(problem: Problem) -> float:
@@ -17,7 +17,7 @@ def critical_bound(problem: Problem) -> float:
         return np.inf
     try:
         statement = Statement.of(problem.at_penalty(Linear(origin.sigma)))
-        x, b = feasible(statement, np.zeros(problem.shape), origin.state.free)
+        x, b = feasible(statement, np.zeros(problem.shape), origin.state.coordinates)
         return float((Enclosure.exact(prove(statement, x, b).sigma) / statement.total).high)
     except (Uncertain, UnsettledError):
         return np.inf

@@ -168,13 +168,12 @@ class Proof:
         if statement.problem.outputs:
             return away, around, []
         index = np.flatnonzero(alive[statement.labels])
-        kept = statement.free_used
+        kept = statement.used
         if not len(index) + len(kept):
             return away, around, []
         columns = statement.design.enclose_columns(index)
-        whole = Enclosure(
-            np.hstack([statement.free.mid[:, kept], columns.mid]), np.hstack([statement.free.rad[:, kept], columns.rad])
-        )
+        own = statement.unpenalised[:, kept]
+        whole = Enclosure(np.hstack([own.mid, columns.mid]), np.hstack([own.rad, columns.rad]))
         with np.errstate(all="ignore"):
             weights = statement.counts * self.curvatures[0] * (1 - 4 * EPS)
             diagonal, found = determined(whole, weights, len(kept))
@@ -183,9 +182,9 @@ class Proof:
             around[kept] = up(bound[: len(kept)] + self.shift * self._unit[kept])
         names = np.concatenate([-1 - kept, index])
         further = [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
-        involved = [k for d in statement.free_sums for k in (d.column, *d.of)]
+        involved = [k for d in statement.sums for k in (d.column, *d.of)]
         around[involved] = np.inf
-        return away, around, [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.free_sums] + further
+        return away, around, [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums] + further
 
     @cached_property
     def _unit(self) -> Array:
@@ -199,7 +198,7 @@ def _low(prices: Enclosure) -> Array:
 
 def free_scale(statement: Statement) -> Array:
     """Return a power of two near 1 over the largest entry of each free column."""
-    largest = np.abs(statement.free.mid).max(axis=0)
+    largest = np.abs(statement.unpenalised.mid).max(axis=0)
     return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
 
 
@@ -292,17 +291,17 @@ def _mass(statement: Statement, x: Array) -> Enclosure:
 
 
 def _with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosure, float]:
-    """Return the predictions at the exact minimiser over the free directions, and how far it is from b.
+    """Return the predictions at the exact minimiser over the unpenalised columns, and how far it is from b.
 
     On a ball of coefficients around b the Hessian is at least lambda; if the gradient at b is shorter than lambda times
     the radius, the minimiser lies within `norm(gradient) / lambda`. Columns are scaled to entries of at most about 1.
     """
     problem = statement.problem
-    if problem.free is None:
+    if problem.span is None:
         return image, 0.0
-    used = statement.free_used
+    used = statement.used
     scale = free_scale(statement)[used]
-    free = statement.free[:, used]
+    free = statement.unpenalised[:, used]
     free = Enclosure(free.mid * scale, free.rad * scale)
     part = _product(free, b[used] / scale)
     u = image + part
@@ -362,11 +361,11 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
         if limit == np.inf or math.isfinite(float(statement.penalty.value(_mass(statement, x)).high)):
             break
         x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * EPS)
-    if problem.free is None:
+    if problem.span is None:
         return x, np.zeros(0)
     best, _, _ = problem.smooth.predict(problem.design.matvec(x), coordinates)
-    b = problem.free.coefficients(best)
-    for column, of, times in statement.free_sums:
+    b = problem.span.coefficients(best)
+    for column, of, times in statement.sums:
         b[of] += times.reshape(-1, *[1] * (b.ndim - 1)) * b[column]
         b[column] = 0.0
     if not np.isfinite(b).all():

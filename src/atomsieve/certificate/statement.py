@@ -34,7 +34,7 @@ class Statement:
     @classmethod
     def of(cls, problem: Problem) -> "Statement":
         """Return the statement of a problem; raise Uncertain where it has pieces for which there is no proof."""
-        if problem.outputs and problem.free is not None:
+        if problem.outputs and problem.span is not None:
             raise Uncertain(
                 f"there is no proof in this version for {type(problem.loss).__name__}, or any loss of several outputs, "
                 "with an intercept or other unpenalised columns"
@@ -101,8 +101,8 @@ class Statement:
         return bool(np.array_equal(self.labels, np.arange(len(self.labels))))
 
     @cached_property
-    def free(self) -> Enclosure:
-        """The columns of all free directions: the constant, those given, and unpenalised columns of A."""
+    def unpenalised(self) -> Enclosure:
+        """The columns B: the constant, those given, and columns of A without a price."""
         problem = self.problem
         own = problem.core.unpenalised()
         columns = problem.smooth.unpenalised
@@ -112,19 +112,19 @@ class Statement:
         return Enclosure(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))
 
     @cached_property
-    def free_sums(self) -> list[Dependency]:
+    def sums(self) -> list[Dependency]:
         """Free columns that are sums of other free columns, exactly; their coefficients are set to 0."""
-        if self.free.mid.shape[1] < 2:
+        if self.unpenalised.mid.shape[1] < 2:
             return []
-        found = dependencies(self.free)
+        found = dependencies(self.unpenalised)
         if found is None:
             raise Uncertain("free columns are nearly linearly dependent")
         return found
 
     @cached_property
-    def free_used(self) -> Index:
+    def used(self) -> Index:
         """The free columns that are left."""
-        return np.setdiff1d(np.arange(self.free.mid.shape[1]), [d.column for d in self.free_sums])
+        return np.setdiff1d(np.arange(self.unpenalised.mid.shape[1]), [d.column for d in self.sums])
 
     def block_norms(self, sizes: Array) -> Array:
         """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""

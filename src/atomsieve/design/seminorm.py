@@ -1,6 +1,6 @@
 """How far a move in the data can reach: norms of images, `min over b of norm(A p - B b)_w`.
 
-Free directions are minimised out, so the part of an image along them does not count.
+Unpenalised columns are minimised out, so the part of an image along them does not count.
 """
 
 import math
@@ -18,7 +18,7 @@ SMALL_GRAM = 1000
 """Side up to which a Gram matrix is formed for its largest eigenvalue."""
 
 PROJECTION_SLACK = 4 * EPS
-"""Rounding of an inner product modulo the free directions, for each sample, as a part of that of the lengths."""
+"""Rounding of an inner product modulo the unpenalised columns, for each sample, as a part of that of the lengths."""
 
 NARROW_BLOCK = 32
 """Columns up to which blocks of the same width are worked on together."""
@@ -41,7 +41,7 @@ def weigh(weights: Samples, v: Samples) -> Samples:
     return weights * v if v.ndim == 1 else weights[:, None] * v
 
 
-def span(basis: Samples, coordinates: Samples) -> Samples:
+def combine(basis: Samples, coordinates: Samples) -> Samples:
     """Return `basis @ coordinates`; a single column is multiplied, which is ten times faster than the product."""
     return basis[:, 0] * coordinates[0] if basis.shape[1] == 1 and coordinates.ndim == 1 else basis @ coordinates
 
@@ -53,24 +53,24 @@ def inner(a: Samples, b: Samples) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Seminorm:
-    """The seminorm `norm(v)_w^2 = sum_i w_i v_i^2` modulo the span of an orthonormal `basis` of the free directions."""
+    """The seminorm `norm(v)_w^2 = sum_i w_i v_i^2` modulo the span of B, of which `basis` is orthonormal."""
 
     design: Design
     weights: Samples
     basis: Samples | None
 
     def project(self, v: Samples) -> Samples:
-        """Return v less its part along the free directions."""
+        """Return v less its part along the unpenalised columns."""
         if self.basis is None:
             return v
-        return v - span(self.basis, self.basis.T @ self.weighted(v))
+        return v - combine(self.basis, self.basis.T @ self.weighted(v))
 
     def weighted(self, v: Samples) -> Samples:
         """Return v with row i multiplied by `w_i`."""
         return weigh(self.weights, v)
 
     def plain_norm(self, v: Samples) -> float:
-        """Return `norm(v)_w` with the part along the free directions counted."""
+        """Return `norm(v)_w` with the part along the unpenalised columns counted."""
         return math.sqrt(inner(v, self.weighted(v)))
 
     def norm(self, v: Samples) -> float:
@@ -108,7 +108,7 @@ class Seminorm:
 
     @property
     def plain(self) -> "Seminorm":
-        """The seminorm that counts the part along the free directions: what rounding is in proportion to."""
+        """The seminorm that counts the part along the unpenalised columns: what rounding is in proportion to."""
         return self if self.basis is None else replace(self, basis=None)
 
     def restrict(self, index: Columns) -> "Seminorm":

@@ -181,7 +181,7 @@ class BlockGauge(Gauge):
         return np.ones(int(self.labels(shape).max()) + 1, dtype=bool)
 
     def unpenalised(self) -> Index:
-        """Return the columns of A that are not penalised and belong to the free directions."""
+        """Return the columns of A that are not penalised: they are columns of B."""
         return np.empty(0, dtype=np.intp)
 
     def dots(self, x: Array, z: Array) -> Array:

@@ -71,5 +71,5 @@ def apply(point: Point, move: Move, step: float) -> State:
     with np.errstate(over="ignore", invalid="ignore"):
         x, image = move.apply(state.x, step), state.image + step * move.image
         drift = state.drift + EPS * (state.length + step * problem.seminorm.plain_norm(move.image))
-        moved = problem.inside(x, image, state.free, drift)
-        return problem.state(x, state.free) if drift > STALE_MOVES * EPS * moved.length else moved
+        moved = problem.inside(x, image, state.coordinates, drift)
+        return problem.state(x, state.coordinates) if drift > STALE_MOVES * EPS * moved.length else moved

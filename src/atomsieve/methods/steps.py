@@ -13,7 +13,7 @@ from atomsieve.numerics.clock import look
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.piece import Piece
 from atomsieve.problem import Point
-from atomsieve.problem.free import UnsettledError
+from atomsieve.problem.span import UnsettledError
 from atomsieve.typing import Samples
 
 
@@ -64,7 +64,7 @@ class ShortStep(Piece):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LineSearch(Piece):
-    """The exact minimiser along the move, free directions included, never outside the domain of the penalty.
+    """The exact minimiser along the move, unpenalised columns included, never outside the domain of the penalty.
 
     The derivative is monotone; its zero is found by the Illinois variant of the false position. Where the objective
     is quadratic along the move the first chord is already exact.
@@ -73,7 +73,7 @@ class LineSearch(Piece):
     looks = True
 
     def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
-        # B' theta = 0: the part along the free directions adds nothing but rounding
+        # B' theta = 0: the part along the unpenalised columns adds nothing but rounding
         across = point.problem.seminorm.project(move.image)
 
         def derivative(s: float) -> float:
@@ -87,7 +87,7 @@ def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
     look()
     problem, state, penalty = point.problem, point.state, point.problem.penalty
     try:
-        _, _, slopes = problem.smooth.predict(state.image + s * move.image, state.free)
+        _, _, slopes = problem.smooth.predict(state.image + s * move.image, state.coordinates)
     except UnsettledError:  # far beyond where the losses can be told apart
         return math.inf
     with np.errstate(over="ignore", invalid="ignore"):

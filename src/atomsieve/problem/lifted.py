@@ -17,9 +17,9 @@ from atomsieve.losses import Loss
 from atomsieve.numerics.rounding import noise_level
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem.data import Data
-from atomsieve.problem.free import UnsettledError
 from atomsieve.problem.point import View
 from atomsieve.problem.smooth import Smooth
+from atomsieve.problem.span import UnsettledError
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask
 
@@ -32,7 +32,7 @@ class Spreads:
     """Upper bound of the largest norm of A p, for each block."""
 
     lengths: Array
-    """The same with the part along the free directions counted: what rounding scales with."""
+    """The same with the part along the unpenalised columns counted: what rounding scales with."""
 
     widest: float
     """The largest norm of A p over all atoms of the full problem."""
@@ -90,8 +90,8 @@ class Lifted:
     @cached_property
     def seminorm(self) -> Seminorm:
         """Norms of images in the data."""
-        free = self.smooth.free
-        return Seminorm(self.design, self.smooth.weights, None if free is None else free.basis)
+        span = self.smooth.span
+        return Seminorm(self.design, self.smooth.weights, None if span is None else span.basis)
 
     @cached_property
     def spreads(self) -> Spreads:
@@ -108,12 +108,12 @@ class Lifted:
     def origin(self) -> View:
         """What the data show at x = 0."""
         x = np.zeros(self.shape)
-        free = np.zeros(0) if self.smooth.free is None else self.smooth.free.origin
-        return self.view(State(x, 0.0, self.design.matvec(x[:0], slice(0, 0)), free, 0.0, 0.0))
+        coordinates = np.zeros(0) if self.smooth.span is None else self.smooth.span.origin
+        return self.view(State(x, 0.0, self.design.matvec(x[:0], slice(0, 0)), coordinates, 0.0, 0.0))
 
     @cached_property
     def baseline(self) -> float:
-        """The losses at x = 0, free directions at their best."""
+        """The losses at x = 0, unpenalised coefficients at their best."""
         return self.smooth.value(self.origin.u)
 
     @cached_property
@@ -128,16 +128,16 @@ class Lifted:
         smooth, seminorm = self.smooth, self.seminorm
         with np.errstate(over="ignore", invalid="ignore"):
             try:
-                free, u, slopes = smooth.predict(state.image, state.free)
+                coordinates, u, slopes = smooth.predict(state.image, state.coordinates)
             except UnsettledError:  # so far out that losses cannot be told apart: nothing is known there
-                free, u = state.free, np.nan * state.image
+                coordinates, u = state.coordinates, np.nan * state.image
                 slopes = u
             # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z; the slopes
             # themselves stay as they are, inside the domain of the conjugate
             across = seminorm.project(slopes)
-            stray = 0.0 if smooth.free is None else seminorm.plain_norm(slopes - across)
+            stray = 0.0 if smooth.span is None else seminorm.plain_norm(slopes - across)
             theta = seminorm.weighted(across)
-            moved = state if free is state.free else replace(state, free=free)
+            moved = state if coordinates is state.coordinates else replace(state, coordinates=coordinates)
             return View(moved, u, slopes, theta, -self.design.rmatvec(theta), stray)
 
     def restrict(self, columns: Index) -> "Lifted":

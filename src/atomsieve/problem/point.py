@@ -72,7 +72,7 @@ class Point:
         if alive is not None:
             np.copyto(scores, -np.inf, where=~alive)
         penalty = problem.penalty
-        # free directions do not count against theta, and taking them out first leaves less to cancel
+        # unpenalised columns do not count against theta, and taking them out first leaves less to cancel
         centred = problem.seminorm.project(state.image)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
@@ -135,7 +135,7 @@ class Point:
         """How far rounding may have moved the gap, that of the best score included: an estimate."""
         problem, penalty = self.problem, self.problem.penalty
         with np.errstate(over="ignore", invalid="ignore"):
-            # the slopes are in doubt across the free directions only, the product with A' along them as well
+            # the slopes are in doubt across the unpenalised columns only, the product with A' along them as well
             noise, norm, xp = noise_level(len(self.u)), problem.seminorm.plain_norm, array_namespace(self.u)
             bend = problem.loss.curvature(self.u, problem.targets) * (xp.abs(self.state.image) + xp.abs(self.u))
             grain = noise * norm(self.slopes)
@@ -179,7 +179,7 @@ class Point:
     def under(self, problem: "Problem") -> "Point":
         """Return the point at the same state for a problem that differs in its penalty only: no product is needed."""
         if not problem.penalty.admits(self.state.mass):
-            state = problem.inside(self.state.x, self.state.image, self.state.free, self.state.drift)
+            state = problem.inside(self.state.x, self.state.image, self.state.coordinates, self.state.drift)
             return problem.at(state, problem.eligible)
         view = View(self.state, self.u, self.slopes, self.theta / self.dual_scale, self.z / self.dual_scale, self.stray)
         return Point.of(problem, view, problem.eligible)

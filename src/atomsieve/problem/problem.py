@@ -15,10 +15,10 @@ from atomsieve.losses import Loss, Squared
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties import Penalty, Square
 from atomsieve.problem.data import Data
-from atomsieve.problem.free import FreeDirections
 from atomsieve.problem.lifted import Lifted
 from atomsieve.problem.point import Point
 from atomsieve.problem.smooth import Smooth
+from atomsieve.problem.span import Span
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -134,13 +134,13 @@ class Problem:
 
     @property
     def targets(self) -> Samples:
-        """What predictions are compared with: y, less what an offset and free directions explain of it."""
+        """What predictions are compared with: y, less what an offset and unpenalised columns explain of it."""
         return self.smooth.targets
 
     @property
-    def free(self) -> FreeDirections | None:
-        """The directions of the unpenalised columns, None without any."""
-        return self.smooth.free
+    def span(self) -> Span | None:
+        """The span of the unpenalised columns, None without any."""
+        return self.smooth.span
 
     @property
     def outputs(self) -> tuple[int, ...]:
@@ -170,7 +170,7 @@ class Problem:
 
     @property
     def lengths(self) -> Array:
-        """The same with the part along the free directions counted: what rounding scales with."""
+        """The same with the part along the unpenalised columns counted: what rounding scales with."""
         return self.lifted.spreads.lengths
 
     @property
@@ -195,7 +195,7 @@ class Problem:
 
     @property
     def baseline(self) -> float:
-        """The objective at x = 0, free directions at their best: the scale of every tolerance."""
+        """The objective at x = 0, unpenalised coefficients at their best: the scale of every tolerance."""
         baseline = self.lifted.baseline
         if not math.isfinite(baseline):
             raise ValueError(self._overflow())
@@ -220,23 +220,23 @@ class Problem:
             "Rescale y, X and `free` to moderate size, or choose a larger strength."
         )
 
-    def state(self, x: Array | None = None, free: Array | None = None) -> State:
+    def state(self, x: Array | None = None, coordinates: Array | None = None) -> State:
         """Return the state of lifted coefficients x (default 0), shrunk into the domain of the penalty."""
-        if free is None:
-            free = np.zeros(0) if self.free is None else self.free.origin
+        if coordinates is None:
+            coordinates = np.zeros(0) if self.span is None else self.span.origin
         if x is None:
             x = np.zeros(self.shape)
-            return self.inside(x, self.design.matvec(x[:0], slice(0, 0)), free)
-        return self.inside(x, self.design.matvec(x), free)
+            return self.inside(x, self.design.matvec(x[:0], slice(0, 0)), coordinates)
+        return self.inside(x, self.design.matvec(x), coordinates)
 
-    def inside(self, x: Array, image: Samples, free: Array, drift: float = 0.0) -> State:
+    def inside(self, x: Array, image: Samples, coordinates: Array, drift: float = 0.0) -> State:
         """Return the state of coefficients with known predictions, shrunk where phi would be infinite."""
         mass = self.core.value(x)
         while not self.penalty.admits(mass) and math.isfinite(mass):
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
             x, image = shrink * x, shrink * image
             mass = self.core.value(x)
-        return State(x, mass, image, free, self.seminorm.plain_norm(image), drift)
+        return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), drift)
 
     def at(self, state: State, alive: Mask | None = None) -> Point:
         """Return the point at a state: one product with A', and all bounds that follow from it.
@@ -248,10 +248,10 @@ class Problem:
     def free_coefficients(self, state: State) -> tuple[Array, Array, Array]:
         """Return the coefficients of the intercept (one row or none), of `free`, and of unpenalised columns of A."""
         data = self.data
-        if self.free is None:
+        if self.span is None:
             none = np.zeros((0, *data.outputs))
             return none, none, np.zeros((0, *self.shape[1:]))
-        b = self.free.coefficients(state.free)
+        b = self.span.coefficients(state.coordinates)
         first = data.tasks * int(data.intercept)
         second = first + data.tasks * data.free.shape[1]
         given = (b[:first].reshape(-1, *data.outputs), b[first:second].reshape(-1, *data.outputs))

@@ -10,7 +10,7 @@ import numpy as np
 from atomsieve.losses import Loss
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.problem.data import Data
-from atomsieve.problem.free import FreeDirections
+from atomsieve.problem.span import Span
 from atomsieve.typing import Array, Samples
 
 
@@ -49,20 +49,20 @@ class Smooth:
         return cls(loss, data.y.ravel(), weights, counts, np.hstack([given, own]), offset, outputs)
 
     @cached_property
-    def free(self) -> FreeDirections | None:
-        """The directions of the unpenalised columns, with their best coefficients at x = 0; None without any."""
+    def span(self) -> Span | None:
+        """The span of the unpenalised columns, with their best coefficients at x = 0; None without any."""
         if not self.unpenalised.shape[1]:
             return None
-        return FreeDirections.of(self.unpenalised, self.loss, self.y, self.weights, self.outputs, self.offset)
+        return Span.of(self.unpenalised, self.loss, self.y, self.weights, self.outputs, self.offset)
 
     @cached_property
     def targets(self) -> Samples:
-        """What predictions are compared with: y, less what an offset and free directions explain of it.
+        """What predictions are compared with: y, less what an offset and unpenalised columns explain of it.
 
         That is for losses that depend on the difference alone; others are compared with y.
         """
-        if self.free is not None:
-            return self.free.y
+        if self.span is not None:
+            return self.span.y
         return self.y - self.offset if self.offset is not None and self.loss.translates else self.y
 
     @cached_property
@@ -75,21 +75,21 @@ class Smooth:
         with np.errstate(over="ignore", invalid="ignore"):
             return float(array_namespace(u).sum(self.weights * self.loss.value(u, self.targets)))
 
-    def predict(self, image: Samples, free: Array) -> tuple[Array, Samples, Samples]:
-        """Return the best free coordinates for `A x = image`, the predictions u there, and loss'(u)."""
+    def predict(self, image: Samples, coordinates: Array) -> tuple[Array, Samples, Samples]:
+        """Return the best coordinates of B b for `A x = image`, the predictions u there, and loss'(u)."""
         with np.errstate(over="ignore", invalid="ignore"):
             image = image if self._start is None else image + self._start
-            if self.free is None:
-                return free, image, self.loss.gradient(image, self.targets)
-            return self.free.minimise(image, free)
+            if self.span is None:
+                return coordinates, image, self.loss.gradient(image, self.targets)
+            return self.span.minimise(image, coordinates)
 
     def shortfall(self, u: Samples, stray: float, enough: float, size: float) -> float:
         """Return how much lower the losses may be at better free coefficients; a bound below `enough` will do.
 
         Their slope is `stray`. The best u may be as far away as u is from 0 (`size`), or as a step of that slope.
         """
-        assert self.free is not None  # noqa: S101 -- else nothing strays
+        assert self.span is not None  # noqa: S101 -- else nothing strays
         curvature = self.loss.smoothness_near(u)
         farthest = max(size, stray / curvature if curvature > 0 else math.inf)
         lost = stray * farthest
-        return lost if lost <= enough else min(lost, self.free.shortfall(u, stray))
+        return lost if lost <= enough else min(lost, self.span.shortfall(u, stray))

@@ -9,14 +9,14 @@ from atomsieve.typing import Array, Samples
 class State:
     """Lifted coefficients x with their predictions `image = A x`.
 
-    `mass >= kappa(x)` is what the penalty is charged for; `free` holds coordinates of the free directions, best at
-    the last point where they were looked for; `length` is the norm of `image`, and `drift` estimates how far rounding
-    has moved it since it was computed from x.
+    `mass >= kappa(x)` is what the penalty is charged for. `coordinates` are those of B b in the basis of the span of B,
+    best at the last point where they were looked for. `length` is the norm of `image`, and `drift` estimates how far
+    rounding has moved it since it was computed from x.
     """
 
     x: Array
     mass: float
     image: Samples
-    free: Array
+    coordinates: Array
     length: float
     drift: float

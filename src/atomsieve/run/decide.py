@@ -66,7 +66,7 @@ def _verdict(certificate: Certificate) -> Status:
 def _further(go: Callable[[Point, Limits], Result], before: Result, limits: Limits) -> Result:
     """Go on from a result, and return both runs as one."""
     problem = before.problem
-    again = problem.at(problem.state(before.lifted, before.point.state.free), problem.eligible)
+    again = problem.at(problem.state(before.lifted, before.point.state.coordinates), problem.eligible)
     result = go(again, limits)
     return replace(
         result,

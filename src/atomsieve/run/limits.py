@@ -78,7 +78,7 @@ class Limits:
         return Status.EXHAUSTED if point.gap <= BLURRED * point.uncertainty else Status.NO_HEADWAY
 
     def _nothing_left(self, point: Point) -> bool:
-        """Return whether free directions fit the targets so exactly that the objective is nothing but rounding."""
+        """Return whether unpenalised columns fit the targets so exactly that the objective is nothing but rounding."""
         negligible = point.problem.negligible
         return self.baseline <= negligible and point.objective <= negligible
 

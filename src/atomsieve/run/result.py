@@ -121,7 +121,7 @@ class Result:
     def _certificate(self) -> Certificate:
         if self.known is not None:
             return self.known
-        return certify(self.problem, self.lifted, self.point.state.free)
+        return certify(self.problem, self.lifted, self.point.state.coordinates)
 
     def certificate(self) -> Certificate:
         """Return what is certain about the optimum, in spite of rounding, proven afresh from x alone."""

@@ -52,7 +52,7 @@ def solve(
     method : Method, optional
         `Corrective()` (the default), `Pairwise()`, `Away()`, or `GCG()`, the paper's.
     tol : float
-        Relative: the run ends when `gap <= tol * objective at x = 0` (free directions at their best).
+        Relative: the run ends when `gap <= tol * objective at x = 0` (unpenalised coefficients at their best).
     max_iter : int, optional
         Number of steps; the method's own limit by default.
     time_limit : float, optional
@@ -134,7 +134,7 @@ def run(
                 ended = limits.status(progress) or (Status.STOPPED if any(stopped) else None)
                 ended = ended or (limits.without_headway(best.point) if idle > stepper.patience else None)
                 if ended is Status.STALLED and point.state.drift > 0:  # predictions computed afresh may tell more
-                    fresh = sieve.at(sieve.problem.state(point.state.x, point.state.free))
+                    fresh = sieve.at(sieve.problem.state(point.state.x, point.state.coordinates))
                     continue
                 if ended:
                     status = ended
@@ -176,7 +176,7 @@ class Best:
             lifted[self.columns] = point.state.x
         kept = problem.core.keep(lifted, alive)
         if not np.array_equal(kept, lifted):  # atoms were ruled out after this point was seen
-            point = problem.at(problem.state(kept, point.state.free), alive & problem.eligible)
+            point = problem.at(problem.state(kept, point.state.coordinates), alive & problem.eligible)
         return Result(problem, kept, point, alive, status, n_iter, time, np.nan, trace)
 
 
@@ -204,7 +204,7 @@ def first_state(problem: Problem, start: Any) -> State:
     if isinstance(start, Result) and start.problem.design is problem.design:
         state = start.point.state
         if state.x.shape == problem.shape:  # the same data: what x predicts is known
-            return problem.inside(state.x, state.image, state.free, state.drift)
+            return problem.inside(state.x, state.image, state.coordinates, state.drift)
     x = start.lifted if isinstance(start, Result) else as_floats(start, "start")
     if x.shape != problem.shape:
         raise ValueError(

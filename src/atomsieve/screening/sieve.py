@@ -82,7 +82,7 @@ class Sieve:
             held = replace(held, alive=held.alive & ~removed)
             x = held.problem.core.keep(state.x, held.alive)
             if not np.array_equal(x, state.x):
-                point = held.problem.at(held.problem.state(x, point.state.free), held.alive)
+                point = held.problem.at(held.problem.state(x, point.state.coordinates), held.alive)
             self.held, self._dead = held, held.dead
         self._wasted += self._dead
         if 1 - self._dead > self.room or self._wasted < 1 or not held.alive.any():

@@ -1,4 +1,4 @@
-"""The Hessian of the loss part on chosen entries, the free directions minimised out, remembered from step to step."""
+"""The Hessian of the loss part on chosen entries, b minimised out, remembered from step to step."""
 
 import math
 from dataclasses import dataclass, replace
@@ -27,9 +27,9 @@ COPIED_PART = 0.7
 
 
 def free_inverse(problem: Problem, u: Samples) -> Array:
-    """Return the pseudo-inverse of the Hessian in the free directions (a constant for all classes is flat)."""
-    assert problem.free is not None  # noqa: S101
-    hessian = problem.loss.hessian(problem.free.basis, u, problem.targets, problem.weights)
+    """Return the pseudo-inverse of the Hessian in the unpenalised columns (a constant for all classes is flat)."""
+    assert problem.span is not None  # noqa: S101
+    hessian = problem.loss.hessian(problem.span.basis, u, problem.targets, problem.weights)
     return np.asarray(np.linalg.pinv(np.asarray(hessian), rcond=1e-12, hermitian=True))
 
 
@@ -57,7 +57,7 @@ class Products:
 
     @cached_property
     def diagonal(self) -> Array | None:
-        """The curvature of each entry on its own, the free directions left as they are; None where outputs mix."""
+        """The curvature of each entry on its own, the unpenalised columns left as they are; None where outputs mix."""
         if self.known_diagonal is not None:
             return self.known_diagonal
         if self._weights is None:
@@ -85,8 +85,8 @@ class Products:
         x = np.zeros(problem.shape)
         x.ravel()[self.entries] = v / self.unit
         bent = self._bend(problem.seminorm.project(problem.design.matvec(x)))
-        if problem.free is not None:
-            basis = problem.free.basis
+        if problem.span is not None:
+            basis = problem.span.basis
             along = self._free_inverse @ np.asarray(basis.T @ bent).ravel()
             bent = bent - self._bend(basis @ along.reshape(basis.shape[1], *problem.outputs))
         return np.asarray(problem.design.rmatvec(bent)).ravel()[self.entries] / self.unit + self.ridge * v
@@ -186,7 +186,7 @@ class Curvature:
         """Return some rows and columns of the Hessian."""
         if self._u.ndim == 1:
             weights = problem.seminorm.weighted(problem.loss.curvature(self._u, problem.targets))
-            basis = None if problem.free is None else problem.free.basis
+            basis = None if problem.span is None else problem.span.basis
             return problem.design.gram(weights, entries, others, self.unit, basis)
         if not problem.shape[1:]:
             return self._between_images(problem, entries, others)
@@ -198,15 +198,15 @@ class Curvature:
         loss, y, weighted = problem.loss, problem.targets, problem.seminorm.weighted
         bent = [weighted(loss.bend(self._u, y, right[:, :, j])) for j in range(len(others))]
         block = np.tensordot(left, np.stack(bent, axis=2), axes=([0, 1], [0, 1]))
-        if problem.free is None:
+        if problem.span is None:
             return np.asarray(block)
-        basis, images = problem.free.basis, left if entries is others else np.concatenate([left, right], axis=2)
+        basis, images = problem.span.basis, left if entries is others else np.concatenate([left, right], axis=2)
         bent = [weighted(loss.bend(self._u, y, images[:, :, j])) for j in range(images.shape[2])]
         along = np.stack([(basis.T @ image).ravel() for image in bent])
         return np.asarray(block - along[: len(entries)] @ free_inverse(problem, self._u) @ along[-len(others) :].T)
 
     def _across(self, problem: Problem, entries: Index) -> Samples:
-        """Return columns less their part along the free directions, which is minimised out: nothing cancels later."""
+        """Return columns less their part along B, which is minimised out: nothing cancels later."""
         columns = problem.design.columns(entries) / self.unit
         flat = columns.reshape(len(columns), -1)
         return problem.seminorm.project(flat).reshape(columns.shape)
@@ -216,7 +216,7 @@ class Curvature:
         outputs = problem.outputs[0]
         unit = np.eye(outputs)
         block = np.empty((len(entries), len(others)))
-        free = None if problem.free is None else problem.free.basis
+        free = None if problem.span is None else problem.span.basis
         along = np.empty((problem.shape[0], outputs, 0 if free is None else free.shape[1], outputs))
         design: Design = problem.design
         scale = self.unit

@@ -116,11 +116,11 @@ class Columns:
     def __init__(self, point: Point, unit: float) -> None:
         self.problem, self.unit, alive = point.problem, unit, point.scores > -np.inf
         self.alive = alive[point.problem.core.labels(point.problem.shape)]
-        self.state, self.free = point.state, point.state.free
+        self.state, self.coordinates = point.state, point.state.coordinates
 
     def pull(self, spot: Spot) -> Array:
-        view = self.problem.lifted.view(replace(self.state, image=spot.image, free=self.free))
-        self.free = view.state.free
+        view = self.problem.lifted.view(replace(self.state, image=spot.image, coordinates=self.coordinates))
+        self.coordinates = view.state.coordinates
         return np.where(self.alive, view.z / self.unit, 0.0)
 
     def reach(self, x: Array, spot: Spot) -> Spot:  # noqa: ARG002
@@ -203,7 +203,7 @@ class Corrections:
         blocks = Blocks(problem.core.labels(problem.shape), prices, problem.core.signs(problem.shape))
         ground, metric = Columns(point, unit), Metric(diagonal, blocks, problem.penalty, slope)
         end = glide(ground, metric, Spot(state.x * unit, state.image), PROXIMAL_STEPS)
-        return problem.inside(end.x / unit, end.image, ground.free)
+        return problem.inside(end.x / unit, end.image, ground.coordinates)
 
     def _newton(self, point: Point, frame: "Frame", enough: float) -> tuple[State, float]:
         """Return the state after one Newton step on the blocks that matter, and its length."""
@@ -249,7 +249,7 @@ class Corrections:
         """Return the support and the blocks that would join it, a limited number of them."""
         sizes, scores = point.problem.core.sizes(point.state.x), point.scores / point.dual_scale
         support = int(np.count_nonzero(sizes))
-        # within a ball weight costs nothing: a column along the free directions would take it all for nothing
+        # within a ball weight costs nothing: a column along the unpenalised columns would take it all for nothing
         noise = point.doubt * point.problem.lengths if point.problem.penalty.limit < np.inf else 0.0
         wanted = np.where(sizes > 0, np.inf, np.where(scores > np.maximum(slope, noise), scores, -np.inf))
         width = point.state.x.size // len(sizes)

@@ -136,14 +136,14 @@ class AtomSet:
         shape = (len(self.atoms),)
         spreads = Spreads(spread, spread, float(spread.max()))
         small = problem.over(Lifted(problem.smooth, design, NonNegative(), shape, shape, self.ids, spreads))
-        return small.at(small.state(self.weights, state.free))
+        return small.at(small.state(self.weights, state.coordinates))
 
     def leave(self, state: State) -> State:
         self.weights = state.x
         x = np.zeros(self.problem.shape)
         for atom, weight in zip(self.atoms, state.x, strict=True):
             atom.add_to(x, weight)
-        lifted = self.problem.inside(x, state.image, state.free, state.drift)
+        lifted = self.problem.inside(x, state.image, state.coordinates, state.drift)
         self.x = lifted.x
         return lifted
 

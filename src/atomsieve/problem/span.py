@@ -1,4 +1,4 @@
-"""Free directions: the unpenalised columns B, minimised out of the problem to full precision.
+"""The span of the unpenalised columns B, minimised out of the problem to full precision.
 
 `x -> min over b of F(A x + B b)` is as convex and as smooth as F, and its gradient is A' theta at the best b, where
 `B' theta = 0`. Everything else in the package sees only that function.
@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from atomsieve.design.seminorm import span, weigh
+from atomsieve.design.seminorm import combine, weigh
 from atomsieve.losses import Loss
 from atomsieve.numerics.basis import combination, orthonormal
 from atomsieve.numerics.clock import look
@@ -32,13 +32,13 @@ RECEDING = 1e-11
 """Curvature left at the end of a search that runs off to infinity, as a part of the largest possible."""
 
 SEPARATED = (
-    "No best coefficients exist for the free directions (intercept, `free`, weights of 0): they run off to infinity, "
-    "because these columns alone separate the classes. Penalise them or leave them out."
+    "No best coefficients exist for the unpenalised columns (intercept, `free`, weights of 0): they run off to "
+    "infinity, because these columns alone separate the classes. Penalise them or leave them out."
 )
 
 UNSETTLED = (
-    "The free directions (intercept, `free`, weights of 0) could not be fitted to full precision: the targets are far "
-    "out of scale. Rescale y and `free` to moderate size."
+    "The unpenalised columns (intercept, `free`, weights of 0) could not be fitted to full precision: the targets are "
+    "far out of scale. Rescale y and `free` to moderate size."
 )
 
 SHIFTS = 5
@@ -62,7 +62,7 @@ class UnsettledError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class FreeDirections:
+class Span:
     """Columns B through an orthonormal basis of their span: `basis = B transform`, `basis' diag(w) basis = I`.
 
     Targets far from zero are moved there by a combination of the columns, where the loss depends on `u - y` alone:
@@ -101,20 +101,20 @@ class FreeDirections:
         zeros = np.zeros((transform.shape[1], *outputs))
         nothing = xp.zeros((len(y), *outputs)) if offset is None or loss.translates else offset
         no_shift = np.zeros((columns.shape[1], *outputs))
-        free = cls(loss, y, weights, xp.asarray(basis), transform, no_shift, zeros, zeros)
+        span = cls(loss, y, weights, xp.asarray(basis), transform, no_shift, zeros, zeros)
         stated = Stated(y, columns, offset)
         if loss.translates:
-            free = free._shifted(stated, basis.T @ weigh(weights, y if offset is None else y - offset))
-        origin, u, slopes = free.minimise(nothing, zeros)
+            span = span._shifted(stated, basis.T @ weigh(weights, y if offset is None else y - offset))
+        origin, u, slopes = span.minimise(nothing, zeros)
         for _ in range(SHIFTS):  # outliers have drawn the mean away from where the losses are least
             if not loss.translates or EPS * float(xp.max(xp.abs(u))) <= SHARP_TARGETS * float(xp.max(xp.abs(slopes))):
                 break
-            free = free._shifted(stated, origin)
-            origin, u, slopes = free.minimise(nothing, zeros)
-        if free._recedes(u):
+            span = span._shifted(stated, origin)
+            origin, u, slopes = span.minimise(nothing, zeros)
+        if span._recedes(u):
             raise ValueError(SEPARATED)
-        floor = EPS**2 * free._sum(xp.abs(weigh(weights, slopes)))
-        return replace(free, origin=origin, centre=origin + free._along(nothing), floor=floor)
+        floor = EPS**2 * span._sum(xp.abs(weigh(weights, slopes)))
+        return replace(span, origin=origin, centre=origin + span._along(nothing), floor=floor)
 
     def _along(self, image: Samples) -> Array:
         """Return the coordinates of the part of an image along the basis."""
@@ -167,7 +167,7 @@ class FreeDirections:
         return self.basis.shape[1] if u.ndim == 2 else 0  # a constant added to every class changes nothing
 
     def _recentred(self, image: Samples) -> "_Here":
-        """Return where u has the part along the free directions that is best at x = 0.
+        """Return where u has the part along the unpenalised columns that is best at x = 0.
 
         That is a fair guess wherever the search began. Columns far from zero move predictions far along the free
         directions, and where losses are exponential Newton's method takes a step for each unit of the way back.
@@ -285,11 +285,11 @@ class _Here:
         return self.farthest if math.isfinite(self.size) else math.inf
 
     @classmethod
-    def at(cls, free: FreeDirections, image: Samples, coordinates: Array) -> "_Here":
+    def at(cls, span: Span, image: Samples, coordinates: Array) -> "_Here":
         xp: Any = array_namespace(image)
-        u = image + span(free.basis, xp.asarray(coordinates))
-        slopes = free.loss.gradient(u, free.y)
-        theta = weigh(free.weights, slopes)
-        gradient = np.asarray(free.basis.T @ theta)
+        u = image + combine(span.basis, xp.asarray(coordinates))
+        slopes = span.loss.gradient(u, span.y)
+        theta = weigh(span.weights, slopes)
+        gradient = np.asarray(span.basis.T @ theta)
         farthest = float(xp.max(xp.abs(u)))
         return cls(coordinates, u, slopes, theta, gradient, float(np.abs(gradient).sum()), farthest)
