@@ -86,13 +86,14 @@ ODD += [[[]], {"type": "L1"}, "Linear", {"type": "L1", "weights": None, "positiv
 class Base:
     """An honest certificate with its data."""
 
-    def __init__(self, X, y, *, weights=None, free=None, intercept=False, blur=0.0, **pieces):
-        self.X, self.y, self.weights, self.free = X, np.asarray(y, dtype=float), weights, free
-        problem = Problem(X, y, sample_weight=weights, free=free, intercept=intercept, **pieces)
+    def __init__(self, X, y, *, weights=None, free=None, offset=None, intercept=False, blur=0.0, **pieces):
+        self.X, self.y = X, np.asarray(y, dtype=float)
+        self.given = {"sample_weight": weights, "free": free, "offset": offset}
+        problem = Problem(X, y, intercept=intercept, **self.given, **pieces)
         certificate = solve(problem, tol=1e-12).certificate()
         if blur:  # a point that is not the best
             start = np.zeros(0) if problem.span is None else problem.span.origin
-            certificate = certify(problem, certificate.x * (1 + blur), start)
+            certificate = certify(problem, certificate.x.reshape(problem.shape) * (1 + blur), start)
         self.content = certificate.content()
         self.stored = json.dumps(self.content)
         assert self.verdict(Told(self.content)).valid
@@ -105,7 +106,7 @@ class Base:
 
     def verdict(self, certificate, X=None, y=None):
         X, y = self.X if X is None else X, self.y if y is None else y
-        return verify(certificate, X, y, sample_weight=self.weights, free=self.free)
+        return verify(certificate, X, y, **self.given)
 
 
 class Told:
@@ -130,6 +131,7 @@ def bases():
     prices, mask = [0.0, 1.0, 2.0, np.inf], [False, True, False, False]
     counts, weights, given = np.array([0.0, 1, 2, 0, 3]), np.array([1.0, 2, 0, 1, 3]), np.c_[np.ones(5), np.arange(5.0)]
     free = {"intercept": True}
+    two, shift = np.column_stack([b, -b + A[:, 0]]).round(2), rng.standard_normal((5, 2)).round(2)
     return [
         Base(X, y, penalty=Linear(0.25)),
         Base(X[:, :3], y, penalty=Square(0.5)),
@@ -147,6 +149,13 @@ def bases():
         Base(X[:, :3], y, penalty=Linear(0.25), blur=1e-2),
         Base(A, counts, loss=Poisson(), gauge=NonNegative(), penalty=Square(0.05), blur=1e-3),
         Base(A, signs, loss=Logistic(), gauge=Group([0, 1, 0, 1]), penalty=Square(0.05), blur=1e-4, **free),
+        Base(A, two, gauge=Group(), penalty=Linear(0.3), **free),
+        Base(A, two, gauge=L1(prices, positive=mask), penalty=Square(0.2), offset=shift, weights=weights),
+        Base(sparse.csr_array(A), np.sign(two), loss=Logistic(), penalty=Linear(0.05), offset=shift, blur=1e-3),
+        Base(A, counts, loss=Poisson(), penalty=Linear(0.05), offset=shift[:, 0], **free),
+        Base(A, two, loss=Huber(0.5), gauge=Image(Group(), matrix), penalty=Ball(0.3), free=np.arange(5.0)),
+        Base(A, b, gauge=Group(), penalty=Linear(0.1), shape=(2, 2), **free),
+        Base(A, b, gauge=L1(np.array([[1.0, 2.0], [0.5, np.inf]])), penalty=Square(0.1), shape=(2, 2)),
     ]
 
 
@@ -353,9 +362,8 @@ def other_data(rng, base, content):
         )
     else:
         X[rng.integers(len(X)), rng.integers(X.shape[1])] += rng.choice([1e-3, 1.0, -0.5])
-    given = {"sample_weight": base.weights, "free": base.free}
     with contextlib.suppress(ValueError, TypeError):
-        content["data"] = {"sha256": digest_of(Problem(X, y, **given))}
+        content["data"] = {"sha256": digest_of(Problem(X, y, **base.given))}
     return X, y
 
 
@@ -394,7 +402,7 @@ def piece(told):
     elif "matrix" in parameters:
         parameters["matrix"] = np.array(parameters["matrix"], dtype=float)
     if parameters.get("weights") is not None:
-        parameters["weights"] = [np.inf if w == "inf" else w for w in parameters["weights"]]
+        parameters["weights"] = np.array(parameters["weights"]).astype(float)
     if parameters.get("p") == "inf":
         parameters["p"] = np.inf
     return getattr(atomsieve, told["type"])(**parameters)
@@ -407,13 +415,15 @@ class Truth:
 
     def __init__(self, base, told, X, y):
         pieces = {name: piece(told[name]) for name in ("loss", "gauge", "penalty")}
-        self.problem = Problem(X, y, sample_weight=base.weights, free=base.free, intercept=told["intercept"], **pieces)
+        shape = told["form"] if told["outputs"] == 1 and len(told["form"]) > 1 else None
+        self.problem = Problem(X, y, intercept=told["intercept"], shape=shape, **base.given, **pieces)
         self.certificate = solve(self.problem, tol=1e-12, until="decided").certificate()
         self.corners = None
         plain = told["loss"]["type"] == "Squared" and told["gauge"] == {"type": "L1", "weights": None, "positive": None}
         plain = (
-            plain and not told["intercept"] and base.free is None and told["penalty"]["type"] in ("Linear", "Square")
-        )
+            plain and not told["intercept"] and base.given["free"] is None and base.given["offset"] is None
+        ) and told["penalty"]["type"] in ("Linear", "Square")
+        plain = plain and y.ndim == 1
         if plain:
             ones = np.ones(len(y)), np.ones(X.shape[1])
             exact = solve_exactly(X, y, pieces["penalty"], counts=ones[0], prices=ones[1], signed=[True] * X.shape[1])
@@ -443,7 +453,7 @@ class Truth:
         lies = {
             "zero": best.nonzero[zero].any(),
             "nonzero": (best.zero | False)[claims["nonzero"]].any(),
-            "intervals": (low > best.upper).any() or (high < best.lower).any(),
+            "intervals": (low > best.upper.ravel()).any() or (high < best.lower.ravel()).any(),
             "lower": claims["value"]["lower"] is not None and claims["value"]["lower"] > best.primal,
             "upper": claims["value"]["upper"] is not None and claims["value"]["upper"] < best.dual,
             "gap": claims["gap"] is not None and self._excess(content) > claims["gap"] * (1 + 1e-9),
@@ -480,21 +490,16 @@ class Truth:
         x = np.zeros(content["problem"]["shape"])
         x[point["x"]["index"]] = point["x"]["value"]
         problem = self.problem
-        u = problem.design.matvec(x)
-        if problem.span is not None:
-            u = problem.smooth.predict(u, problem.span.origin)[1]
+        start = np.zeros(0) if problem.span is None else problem.span.origin
+        u = problem.smooth.predict(problem.design.matvec(x), start)[1]
         with np.errstate(all="ignore"):
-            weights = problem.data.stated_weights / problem.data.stated_weights.sum()
             mass = float(np.sum(problem.core.sizes(x)[problem.eligible]))
-            value = float(np.sum(weights * problem.loss.value(u, problem.targets))) + problem.penalty.value(
-                mass * (1 - 1e-12)
-            )
+            value = problem.smooth.value(u) + problem.penalty.value(mass * (1 - 1e-12))
         return value - self.certificate.primal - 1e-9 * (1 + abs(value)) if np.isfinite(value) else -np.inf
 
     def _is_sum(self, dependency):
         columns = np.asarray(self.problem.design.columns(slice(0, self.problem.design.shape[1])))
-        own = [np.ones((len(columns), int(self.problem.data.intercept))), self.problem.data.free]
-        given = np.hstack([*own, columns[:, self.problem.core.unpenalised()]])
+        given = self.problem.smooth.unpenalised
 
         def column(name):
             return columns[:, name] if name >= 0 else given[:, -1 - name]

@@ -28,6 +28,7 @@ from atomsieve import (
     Square,
     Squared,
     SquaredHinge,
+    Status,
     path,
     solve,
     verify,
@@ -111,6 +112,13 @@ class TestOutputs:
         assert verify(certificate, X, y, offset=OFFSET).valid
         assert not verify(certificate, X, y).valid
         assert not verify(certificate, X, y[:, ::-1], offset=OFFSET).valid
+
+    def test_until_every_coefficient_is_decided(self):
+        result = solve(
+            Problem(X, SIGNAL, gauge=Group(), penalty=Linear(0.08), intercept=True), tol=0.1, until="decided"
+        )
+        assert result.status is Status.DECIDED
+        assert verify(result.certificate(), X, SIGNAL).valid
 
     def test_paths(self):
         found = path(Problem(X, SIGNAL, gauge=Group(), intercept=True), n=5)
