@@ -46,6 +46,8 @@ def up(radius: Any) -> Any:
 
 def gamma(terms: Any) -> Any:
     """Return the relative error of a sum of that many products, as a part of the sum of their absolute values."""
+    if isinstance(terms, int):  # most often
+        return up(terms * EPS / (1 - terms * EPS)) if terms < 2**50 else math.inf
     terms = np.asarray(terms, dtype=np.float64)
     with np.errstate(divide="ignore"):
         bound = np.where(terms < 2.0**50, terms * EPS / (1 - np.minimum(terms, 2.0**50) * EPS), np.inf)
@@ -127,6 +129,8 @@ class Enclosure(NoArray):
         """Return enclosures as they are and floats as exact; refuse what is neither."""
         if isinstance(numbers, Enclosure):
             return numbers
+        if type(numbers) is float:
+            return cls(np.float64(numbers), np.float64(0.0))
         array = np.asarray(numbers)
         if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
             raise TypeError(f"{type(numbers).__name__} is no number with error bounds")
@@ -162,7 +166,7 @@ class Enclosure(NoArray):
     @property
     def low(self) -> Array:
         """A lower bound of every number: the number itself where it is exact."""
-        if not np.any(self.rad):
+        if not self.rad.any():
             return np.asarray(self.mid)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.nextafter(self.mid - self.rad, np.where(self.rad == 0, self.mid, -np.inf)))
@@ -170,7 +174,7 @@ class Enclosure(NoArray):
     @property
     def high(self) -> Array:
         """An upper bound of every number."""
-        if not np.any(self.rad):
+        if not self.rad.any():
             return np.asarray(self.mid)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.nextafter(self.mid + self.rad, np.where(self.rad == 0, self.mid, np.inf)))
@@ -178,7 +182,7 @@ class Enclosure(NoArray):
     @property
     def size(self) -> Array:
         """An upper bound of every absolute value."""
-        if not np.any(self.rad):
+        if not self.rad.any():
             return np.asarray(np.abs(self.mid))
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.nextafter(np.abs(self.mid) + self.rad, np.inf))
@@ -187,7 +191,7 @@ class Enclosure(NoArray):
     def signs(self) -> bool:
         """Whether all numbers are 1 or -1, so that products with them are exact."""
         mid = np.asarray(self.mid)
-        return bool(mid.size and abs(mid.flat[0]) == 1 and (np.abs(mid) == 1).all() and not np.any(self.rad))
+        return bool(mid.size and abs(mid.flat[0]) == 1 and (np.abs(mid) == 1).all() and not self.rad.any())
 
     def __add__(self, other: Any) -> "Enclosure":
         other = Enclosure.of(other)
