@@ -85,6 +85,7 @@ def _expected(certificate: Certificate, result: Result) -> Mask:
     """
     core, gap = result.problem.core, max(result.point.gap, result.point.uncertainty)
     with np.errstate(invalid="ignore"):
-        away = core.sizes(certificate.upper - certificate.x) * math.sqrt(gap / certificate.gap)
+        room = (certificate.upper - certificate.x).reshape(result.problem.shape)
+        away = core.sizes(room) * math.sqrt(gap / certificate.gap)
         expected = ~result.alive | (core.sizes(result.lifted) > away)
     return np.asarray(expected[certificate.undecided])
