@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from samples import DATA, labels_of
 from scipy.sparse import bsr_array, coo_array
+from three_outputs import COUNTS, FRAME, LABELS, OFFSET, OFFSETS, K, N, X, Y
 
 import atomsieve.standalone.predict
 from atomsieve import (
@@ -21,10 +22,12 @@ from atomsieve import (
     CriticalFraction,
     GaugeClassifier,
     GaugeRegressor,
+    Group,
     Linear,
     Logistic,
     Multinomial,
     Poisson,
+    Squared,
     SquaredHinge,
     load_model,
     save_model,
@@ -136,3 +139,40 @@ def test_bad_files_and_data(tmp_path):
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(ValueError, match="is no JSON"):
         load_model(tmp_path / "bad.json")
+
+
+class TestOutputsAndOffsets:
+    @pytest.mark.parametrize("loss", [Squared(), Poisson()])
+    def test_outputs(self, loss, tmp_path):
+        model = GaugeRegressor(loss, Group(), Linear(0.1)).fit(FRAME, COUNTS, offset=OFFSETS)
+        copy = saved(model, tmp_path)
+        assert copy.predict(FRAME).shape == (N, K)
+        assert copy.predict(FRAME) == pytest.approx(model.predict(FRAME))
+        assert copy.predict(FRAME, OFFSETS) == pytest.approx(model.predict(FRAME, OFFSETS))
+        assert len(copy.names) == np.count_nonzero(model.coef_.any(axis=0))
+
+    @pytest.mark.parametrize(
+        ("loss", "labels", "offset"),
+        [
+            (Logistic(), LABELS == "a", OFFSET),
+            (Logistic(), LABELS, OFFSET),
+            (Logistic(), LABELS, OFFSETS),
+            (Multinomial(), LABELS, OFFSETS),
+            (Multinomial(), LABELS == "a", OFFSETS[:, :2]),
+        ],
+    )
+    def test_classes(self, loss, labels, offset, tmp_path):
+        model = GaugeClassifier(loss, penalty=Linear(0.05)).fit(X, labels, offset=offset)
+        copy = saved(model, tmp_path)
+        assert np.array_equal(copy.predict(X, offset), model.predict(X, offset))
+        assert copy.decision_function(X, offset) == pytest.approx(model.decision_function(X, offset))
+        assert copy.predict_proba(X, offset) == pytest.approx(model.predict_proba(X, offset))
+
+    def test_what_is_refused(self, tmp_path):
+        one, several = (saved(CertifiedLasso(alpha=0.1).fit(X, y), tmp_path) for y in (Y[:, 0], Y))
+        joint = saved(GaugeClassifier(Multinomial(), penalty=Linear(0.05)).fit(X, LABELS), tmp_path)
+        for model, offset in (one, OFFSETS), (one, OFFSET[1:]), (several, OFFSET), (joint, OFFSET):
+            with pytest.raises(ValueError, match="offset must have shape"):
+                model.predict(X, offset)
+        with pytest.raises(ValueError, match="offset has NaN"):
+            one.predict(X, np.full(N, np.nan))

@@ -79,7 +79,7 @@ class TestStabilitySelector:
         assert selector.get_support().tolist() == [True] * 4 + [False] * 11
         assert ((selector.probability_path_ >= 0) & (selector.probability_path_ <= 1)).all()
         assert np.array_equal(selector.probabilities_, selector.probability_path_.max(axis=0))
-        data = TrainingData.of(selector.estimator_, X, y, None, reset=False)
+        data = TrainingData.of(selector.estimator_, X, y, None, None, reset=False)
         task, solver = selector.estimator_._solved, Solver.of(selector.estimator)
         found = [selected(task, data.part(half), selector.slopes_, solver) for half in selector._halves(y)]
         typical = np.mean([masks.any(axis=0).sum() for masks in found])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,6 +21,7 @@ from atomsieve.estimators.source import Source
 from atomsieve.estimators.task import Task, TrainingData, require_columns
 from atomsieve.estimators.verdicts import support_table
 from atomsieve.methods import Method
+from atomsieve.problem.data import check_offset
 from atomsieve.run.result import Result
 from atomsieve.typing import Array, Mask
 
@@ -52,6 +53,7 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
     coef_: Array
     intercept_: Any
     _solved: Task
+    _own_offset: Array | None
     _solution: Solution
     _source: Source
     _proof: ModelProof | None
@@ -61,25 +63,29 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
     def _task(self, data: TrainingData) -> Task:
         """Return what is to be solved, by the parameters."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n, d)
             Features. Single precision is widened to double, which is exact.
-        y : array of shape (n,)
-            Targets.
+        y : array of shape (n,) or, for a regressor, (n, K)
+            Targets. With K columns there are K outputs, and their losses are added.
         sample_weight : array of shape (n,), optional
             Non-negative weights; a weight of 2 means the sample twice.
+        offset : array of the shape of the linear predictions, optional
+            What is added to the linear predictions as it is, such as the logarithm of an exposure: (n,), or (n, K) for
+            K outputs or the K classes of `Multinomial`. Where each of K classes is set against the rest, (n, K) or
+            (n,), which is then the same for all of them.
         """
         solver = Solver.of(self, time_limit=self.time_limit)
-        data = TrainingData.of(self, X, y, sample_weight, reset=True)
+        data = TrainingData.of(self, X, y, sample_weight, offset, reset=True)
         task = self._task(data)
         problems = task.problems(data)
         last = getattr(self, "_solution", None) if self.warm_start else None
         results = solver.solve_all(task.strength, problems, last)
-        return self._keep(task, results, Source.of(X, y, sample_weight, keep=bool(self.keep_data)))
+        return self._keep(task, results, Source.of(X, y, sample_weight, offset, keep=bool(self.keep_data)))
 
     def _keep(self, task: Task, results: Sequence[Result], source: Source, **shown: Any) -> Self:
         """Keep the model, and what else users are shown; let go of X; say at last if the tolerance was missed."""
@@ -98,27 +104,35 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
             tell(f"{missed.status} The gap is {missed.gap:.3g}, the tolerance {goal:.3g}.", ConvergenceWarning)
         return self
 
-    def _show(self, task: Task, coef: Array, intercept: Array) -> None:
-        """Take on a model, given as a row of coefficients per output: all that predictions need."""
+    def _show(self, task: Task, coef: Array, intercept: Array, offset: Array | None = None) -> None:
+        """Take on a model, given as a row of coefficients per output: all that predictions need.
+
+        The offset is for predictions that are asked for without one: scorers know of none.
+        """
         self._solved = task
+        self._own_offset = offset
         self._set(task.targets.attributes(coef, intercept))
 
     def _set(self, attributes: dict[str, Any]) -> None:
         for name, value in attributes.items():
             setattr(self, name, value)
 
-    def predict(self, X: Any) -> Array:
-        """Return the expected target of each sample; its most likely class, where targets are classes."""
-        u = self._linear(X)
+    def predict(self, X: Any, offset: Any = None) -> Array:
+        """Return the expected target of each sample; its most likely class, where targets are classes.
+
+        Without an offset it is taken to be 0, also where the model was fitted with one.
+        """
+        u = self._linear(X, offset)
         return self._solved.targets.predict(u)
 
-    def _linear(self, X: Any) -> Array:
-        """Return `X coef' + intercept`, one column per output."""
+    def _linear(self, X: Any, offset: Any) -> Array:
+        """Return `X coef' + intercept + offset`, one column per output."""
         check_is_fitted(self)
         require_columns(X)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
         predicted: Array = X @ np.atleast_2d(self.coef_).T + self.intercept_
-        return predicted
+        shift = check_offset(self._own_offset if offset is None else offset, len(predicted))
+        return predicted if shift is None else predicted + self._solved.targets.shift(shift)
 
     @property
     def sparse_coef_(self) -> csr_matrix:
@@ -134,20 +148,20 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         return _one_or_all(self._told_proof().certificates)
 
-    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate | list[Certificate]:
+    def certify(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Certificate | list[Certificate]:
         """Prove what can be proven about the optimum, from the fitted coefficients and the data of the fit.
 
         Where the fit is too coarse to decide every coefficient the proof goes on from it to smaller gaps, by the method
         of the fit. It speaks of the optimum; `coef_` stays as it is. Where nothing can be proven a warning says why,
         and what to fit instead.
         """
-        self._prove(X, y, sample_weight)
+        self._prove(X, y, sample_weight, offset)
         return _one_or_all(self._told_proof().certificates)
 
-    def _prove(self, X: Any, y: Any, sample_weight: Any = None) -> ModelProof:
+    def _prove(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> ModelProof:
         """Prove what can be proven, without a word."""
         check_is_fitted(self)
-        data = TrainingData.of(self, X, y, sample_weight, reset=False)
+        data = TrainingData.of(self, X, y, sample_weight, offset, reset=False)
         self._proof = ModelProof.of(self._solved.problems(data), self._solution, Solver.of(self))
         self._told = False
         return self._proof
@@ -162,29 +176,37 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         return proof
 
     def zero_mask(self) -> Mask:
-        """Return which features are proven to have no weight in any solution, in no class."""
+        """Return which features are proven to have no weight in any solution, in no output and no class."""
         return self._told_proof().zero
 
-    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> "Verification | list[Verification]":
+    def verify(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None
+    ) -> "Verification | list[Verification]":
         """Check the certificate against data, by the independent checker (needs python-flint)."""
         check_is_fitted(self)
         if self._proof is None:
-            self._prove(X, y, sample_weight)
+            self._prove(X, y, sample_weight, offset)
         certificates = self._told_proof().certificates
-        data, task = TrainingData.of(self, X, y, sample_weight, reset=False), self._solved
-        pairs = zip(certificates, task.targets.vectors(data.y), strict=True)
-        return _one_or_all([verify(proof, data.X, y, sample_weight=task.weights(data)) for proof, y in pairs])
+        data = TrainingData.of(self, X, y, sample_weight, offset, reset=False)
+        weights, parts = self._solved.weights(data), self._solved.parts(data)
+        return _one_or_all(
+            [
+                verify(certificate, data.X, y, sample_weight=weights, offset=offset)
+                for certificate, (y, offset) in zip(certificates, parts, strict=True)
+            ]
+        )
 
     def support_report(self) -> "pd.DataFrame":
         """Return a data frame with a row per feature: coefficient, interval of the optimal one, verdict.
 
         The verdict is "zero", "non-zero" or "in a non-zero group" where that is proven, "undecided" where not;
-        "unpenalised" features are not asked about. With several classes there is a row per class and feature.
+        "unpenalised" features are not asked about. With several classes there is a row per class and feature, with
+        several outputs a row per output and feature.
         """
         verdicts = self._told_proof().verdicts
         names = getattr(self, "feature_names_in_", None)
         names = [f"x{j}" for j in range(self.n_features_in_)] if names is None else names
-        return support_table(verdicts, np.atleast_2d(self.coef_), names, self._solved.targets.outputs)
+        return support_table(verdicts, np.atleast_2d(self.coef_), names, self._solved.targets)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; those of a piece as `penalty__strength`, of a piece within it by another `__`.
@@ -210,7 +232,10 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.positive_only = getattr(getattr(self, "loss", None), "targets", None) == "counts"
+        counts = getattr(getattr(self, "loss", None), "targets", None) == "counts"
+        tags.target_tags.positive_only = counts
+        # counts can have several outputs too, but scikit-learn's check of that tag has negative targets
+        tags.target_tags.multi_output = isinstance(self, RegressorMixin) and not counts
         return tags
 
 

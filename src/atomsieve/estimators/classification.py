@@ -5,12 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 
 from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
-from atomsieve.estimators.task import Classes, Task, TrainingData
+from atomsieve.estimators.targets import Classes
+from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.losses import Logistic, Loss, Multinomial
 from atomsieve.methods import Method
@@ -28,24 +30,28 @@ def _is_probabilistic(model: Any) -> bool:
 class LabelMixin(ClassifierMixin):
     """What a classifier answers beside labels: scores, and probabilities where the loss has them."""
 
-    def decision_function(self, X: Any) -> Array:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return the part of the samples whose class is predicted."""
+        return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+
+    def decision_function(self, X: Any, offset: Any = None) -> Array:
         """Return scores: one number per sample for two classes (positive: the second), else one per class."""
-        u = self._linear(X)
+        u = self._linear(X, offset)
         scores: Array = self._solved.targets.scores(u)
         return scores
 
     @available_if(_is_probabilistic)
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, offset: Any = None) -> Array:
         """Return the probability of each class; for one against the rest, their single ones made to sum to 1."""
-        u = self._linear(X)
+        u = self._linear(X, offset)
         likely: Array = self._solved.targets.probabilities(u)
         return likely
 
     @available_if(_is_probabilistic)
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, offset: Any = None) -> Array:
         """Return the logarithm of the probability of each class."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+            return np.asarray(np.log(self.predict_proba(X, offset)))
 
 
 class GaugeClassifier(LabelMixin, SparseEstimator):

@@ -10,7 +10,8 @@ from atomsieve.estimators.classification import LabelMixin, require_l1
 from atomsieve.estimators.cross_validation import CrossValidationMixin
 from atomsieve.estimators.grid import Grid, InverseGrid
 from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
-from atomsieve.estimators.task import Classes, Task, TrainingData
+from atomsieve.estimators.targets import Classes
+from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.losses import Logistic, Loss, Multinomial
 from atomsieve.methods import Method

@@ -50,7 +50,7 @@ class CrossValidationMixin:
 
     _score_label: ClassVar[str] = "held-out loss"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, **params: Any) -> Self:
         """Choose the strength by cross-validation, then fit the model with it to all samples.
 
         Where y is sorted by row and folds are made of consecutive rows (a number as `cv` for a regressor, or `KFold`
@@ -60,14 +60,17 @@ class CrossValidationMixin:
         ----------
         X : array, data frame or sparse matrix of shape (n, d)
             Features.
-        y : array of shape (n,)
-            Targets.
+        y : array of shape (n,) or, for a regressor, (n, K)
+            Targets. With K columns there are K outputs, and their losses are added.
         sample_weight : array of shape (n,), optional
             Non-negative weights, in training and in scores.
+        offset : array of the shape of the linear predictions, optional
+            What is added to the linear predictions as it is, in training and in scores; (n,), or (n, K) for K outputs
+            or classes.
         **params
             `groups` for the splitter; with metadata routing, whatever splitter and scorer ask for.
         """
-        fit_with_choice(self, X, y, sample_weight, params)
+        fit_with_choice(self, X, y, sample_weight, offset, params)
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -88,14 +91,14 @@ class CrossValidationMixin:
         return draw_scores(self, ax)
 
 
-def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
+def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any, params: dict[str, Any]) -> None:
     """Fit an estimator with the strength that has the best score on held-out samples."""
     if model.selection not in model._rules:
         allowed = " or ".join(map(repr, model._rules))
         raise ValueError(f"selection must be {allowed}, got {model.selection!r}.")
     metadata = routed(model, sample_weight, params)
     solver = Solver.of(model, time_limit=model.time_limit)
-    data = TrainingData.of(model, X, y, sample_weight, reset=True)
+    data = TrainingData.of(model, X, y, sample_weight, offset, reset=True)
     task = model._task(data)
     problems = task.problems(data)
     total = task.total(data)
@@ -108,7 +111,7 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, params: dict
     task = replace(task, strength=penalties[choice.index])
     results = solver.solve_all(task.strength, problems)
     choice.tell()
-    source = Source.of(X, y, sample_weight, keep=bool(model.keep_data))
+    source = Source.of(X, y, sample_weight, offset, keep=bool(model.keep_data))
     model._keep(task, results, source, penalties_=penalties, _choice=choice, **choice.attributes())
 
 
@@ -121,8 +124,8 @@ def routed(model: Any, sample_weight: Any, params: dict[str, Any]) -> Bunch:
     unknown = sorted(set(params) - {"groups"})
     if unknown:
         raise TypeError(
-            f"fit got {', '.join(unknown)}, which it does not know: beside sample_weight it takes groups. Enable "
-            "scikit-learn's metadata routing to pass more to splitter and scorer."
+            f"fit got {', '.join(unknown)}, which it does not know: beside sample_weight and offset it takes groups. "
+            "Enable scikit-learn's metadata routing to pass more to splitter and scorer."
         )
     return Bunch(split=params, score=weights)
 

@@ -115,7 +115,7 @@ def _problems(trial: Trial, number: int, part: TrainingData) -> list[Problem]:
 def held_out_loss(trial: Trial, test: Index, models: Models) -> Array:
     """Return minus the weighted mean of the loss for each candidate, all of them from one product with the data.
 
-    For one class against the rest it is the sum over the classes.
+    With several outputs, and for one class against the rest, losses are added over outputs or classes.
     """
     task, data = trial.task, trial.data
     stacked, constants = vstack(models.coefs, format="csr"), np.stack(models.constants)
@@ -124,6 +124,8 @@ def held_out_loss(trial: Trial, test: Index, models: Models) -> Array:
     # columns first: few of them are used
     X = data.X[:, used][test] if len(used) else np.zeros((len(test), 0))
     predicted = np.asarray(X @ stacked[:, used].toarray().T).reshape(len(test), -1, outputs) + constants
+    if data.offset is not None:
+        predicted += task.targets.shift(data.offset[test])[:, None]
     whole = task.weights(data)
     weights = np.ones(len(test)) if whole is None else whole[test]
     targets = task.targets.vectors(data.y[test])
@@ -135,14 +137,13 @@ def held_out_loss(trial: Trial, test: Index, models: Models) -> Array:
 
 def _loss_sum(task: Task, predicted: Array, targets: Sequence[Array], weights: Array) -> float:
     loss = task.targets.loss
-    if len(targets) == 1 and predicted.shape[1] > 1:
-        return float(weights @ loss.value(predicted, targets[0]))
-    return sum(float(weights @ loss.value(predicted[:, j], y)) for j, y in enumerate(targets))
+    parts = [predicted] if len(targets) < predicted.shape[1] else predicted.T
+    return float(sum(np.sum(weights @ loss.value(u, y)) for u, y in zip(parts, targets, strict=True)))
 
 
 def scored(trial: Trial, test: Index, models: Models) -> Array:
     """Return what a scorer says of each candidate."""
-    X = trial.data.X[test]
+    held = trial.data.part(test)
     params = {name: _safe_indexing(value, test) if np.ndim(value) else value for name, value in trial.params.items()}
     if np.ndim(params.get("sample_weight", ())) == 0:
         del params["sample_weight"]  # the same for all
@@ -150,8 +151,8 @@ def scored(trial: Trial, test: Index, models: Models) -> Array:
         params.pop("sample_weight", None)
     scores = []
     for coef, constant in zip(models.coefs, models.constants, strict=True):
-        trial.model._show(trial.task, coef.toarray(), constant)
-        scores.append(trial.scorer(trial.model, X, trial.y[test], **params))
+        trial.model._show(trial.task, coef.toarray(), constant, held.offset)
+        scores.append(trial.scorer(trial.model, held.X, trial.y[test], **params))
     return np.array(scores, dtype=np.float64)
 
 

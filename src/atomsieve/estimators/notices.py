@@ -57,18 +57,24 @@ def check_order(y: Any, splitter: Any) -> None:
     Each fold then holds out targets that the others lack. Sorted are targets that never fall, or fall once (sorted
     within each of two parts), or never rise, or rise once; and only if random order would look like that less than
     once in a million times, so that a handful of samples or of distinct targets is no reason for alarm. Splitters that
-    shuffle, stratify, keep groups together or know of time are left alone.
+    shuffle, stratify, keep groups together or know of time are left alone. One output that is sorted is enough.
     """
     if type(splitter) is not KFold or splitter.shuffle:
         return
-    values, places = np.unique(np.asarray(y).ravel(), return_inverse=True)
-    codes: Index = places.astype(np.intp)
-    if len(values) > 1 and min(_chance(codes), _chance(codes[::-1])) < CHANCE:
+    targets = np.asarray(y)
+    if any(map(_is_sorted, targets.reshape(len(targets), -1).T)):
         tell(
             "y is sorted by row, and the folds are made of consecutive rows: each holds out targets that the others "
             "lack, which misleads the choice of the strength. Shuffle the rows into the folds: "
             f"cv=KFold({splitter.n_splits}, shuffle=True, random_state=0)."
         )
+
+
+def _is_sorted(column: Any) -> bool:
+    """Return whether the targets of one output are sorted by row, more than random order ever would."""
+    values, places = np.unique(column, return_inverse=True)
+    codes: Index = places.astype(np.intp)
+    return len(values) > 1 and min(_chance(codes), _chance(codes[::-1])) < CHANCE
 
 
 def _chance(codes: Index) -> float:

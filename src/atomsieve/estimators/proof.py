@@ -59,7 +59,7 @@ def require_same(problem: Problem, x: Array, objective: float) -> None:
     if not abs(here - objective) <= SAME * problem.baseline:
         raise ValueError(
             "These are not the data of the fit: the objective at the fitted coefficients is "
-            f"{here:.9g}, it was {objective:.9g}. Fit again, or pass the same X, y and sample_weight."
+            f"{here:.9g}, it was {objective:.9g}. Fit again, or pass the same X, y, sample_weight and offset."
         )
 
 

@@ -3,25 +3,37 @@
 from typing import Any, ClassVar
 
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
 from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
-from atomsieve.estimators.task import Numbers, Task, TrainingData
+from atomsieve.estimators.targets import Numbers
+from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.losses import Loss, Squared
 from atomsieve.methods import Method
 from atomsieve.penalties import Linear, Penalty
 
 
-class GaugeRegressor(RegressorMixin, SparseEstimator):
+class NumberMixin(RegressorMixin):
+    """What a regressor answers beside predictions: how good they are."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return the coefficient of determination R^2 of the predictions, its mean over several outputs."""
+        return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
+
+
+class GaugeRegressor(NumberMixin, SparseEstimator):
     """Sparse regression with any loss, gauge and penalty, and a certificate.
 
     Minimises ::
 
         sum_i w_i loss(x_i . coef + intercept, y_i) / sum_i w_i + penalty(gauge(coef))
 
-    over `coef` and the intercept, with `loss(u, y) = (u - y)^2 / 2` by default.
+    over `coef` and the intercept, with `loss(u, y) = (u - y)^2 / 2` by default. With y of shape (n, K) there are K
+    outputs: their losses are added, and the gauge measures the d x K matrix of all coefficients (`L1()` its entries,
+    `Group()` its rows, that is whole features: the multi-task Lasso). An offset is added to `x_i . coef + intercept`.
 
     Parameters
     ----------
@@ -57,7 +69,7 @@ class GaugeRegressor(RegressorMixin, SparseEstimator):
     Attributes
     ----------
     coef_, intercept_
-        The model.
+        The model: an array of shape (d,) and a number; for K outputs, arrays of shape (K, d) and (K,).
     n_iter_, dual_gap_, status_
         Steps taken (at least 1), the gap (an upper bound of the objective's error), and why the fit ended.
     penalty_, equivalent_alpha_
@@ -92,6 +104,17 @@ class GaugeRegressor(RegressorMixin, SparseEstimator):
     True
     >>> bool(np.allclose(GaugeRegressor(penalty=Ball(size), tol=1e-12).fit(X, y).coef_, model.coef_, atol=1e-6))
     True
+
+    Two outputs that share their features:
+
+    >>> from sklearn.linear_model import MultiTaskLasso
+    >>> from atomsieve import Group, Linear
+    >>> Y = np.column_stack([y, np.log(y)])
+    >>> model = GaugeRegressor(gauge=Group(), penalty=Linear(0.5), tol=1e-12).fit(X, Y)
+    >>> bool(np.allclose(model.coef_, MultiTaskLasso(alpha=0.5, tol=1e-12).fit(X, Y).coef_, atol=1e-6))
+    True
+    >>> model.coef_.shape, model.predict(X).shape
+    ((2, 10), (442, 2))
     """
 
     _defaults: ClassVar[Defaults] = {
@@ -133,7 +156,7 @@ class GaugeRegressor(RegressorMixin, SparseEstimator):
 
     def _task(self, data: TrainingData) -> Task:
         return Task(
-            targets=Numbers(given(self, "loss", Loss)),
+            targets=Numbers(given(self, "loss", Loss), data.outputs),
             gauge=piece_gauge(self, data),
             strength=given(self, "penalty", Penalty, StrengthRule),
             intercept=bool(self.fit_intercept),
@@ -141,12 +164,14 @@ class GaugeRegressor(RegressorMixin, SparseEstimator):
         )
 
 
-class CertifiedLasso(RegressorMixin, SparseEstimator):
+class CertifiedLasso(NumberMixin, SparseEstimator):
     """scikit-learn's Lasso with a certificate: the same objective, parameters and answers.
 
     Minimises, with sample weights w_i (1 by default) ::
 
         sum_i w_i (y_i - x_i . coef - intercept)^2 / (2 sum_i w_i) + alpha sum_j penalty_factors_j |coef_j|
+
+    For y of shape (n, K) it is the sum over the K outputs, as if each had a Lasso of its own with the same alpha.
 
     Parameters
     ----------
@@ -183,7 +208,8 @@ class CertifiedLasso(RegressorMixin, SparseEstimator):
     Attributes
     ----------
     coef_, intercept_, n_iter_, dual_gap_
-        As in scikit-learn; the gap is on the scale of the objective above.
+        As in scikit-learn, of shapes (K, d) and (K,) for K outputs; `n_iter_` and the gap, on the scale of the
+        objective above, are single numbers.
     status_, penalty_, equivalent_alpha_, certificate_
         Why the fit ended, the penalty, alpha, and what is proven about every coefficient.
 
@@ -254,7 +280,7 @@ class CertifiedLasso(RegressorMixin, SparseEstimator):
 
     def _task(self, data: TrainingData) -> Task:
         return Task(
-            targets=Numbers(Squared()),
+            targets=Numbers(Squared(), data.outputs),
             gauge=factor_gauge(self, data),
             strength=linear(self.alpha, "alpha"),
             intercept=bool(self.fit_intercept),

@@ -3,14 +3,15 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.cross_validation import CHOICE_RULES, CrossValidationMixin
 from atomsieve.estimators.grid import Grid
 from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
-from atomsieve.estimators.task import Numbers, Task, TrainingData
+from atomsieve.estimators.regression import NumberMixin
+from atomsieve.estimators.targets import Numbers
+from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.intake.arguments import is_number
 from atomsieve.losses import Loss, Squared
@@ -19,7 +20,7 @@ from atomsieve.penalties import Linear, Penalty
 from atomsieve.typing import Array
 
 
-class GaugeRegressorCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
+class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     """`GaugeRegressor` with the strength of its penalty chosen by cross-validation.
 
     The objective is that of `GaugeRegressor`. Candidates follow the path of solutions down from the critical slope, the
@@ -38,7 +39,7 @@ class GaugeRegressorCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
     cv : int, splitter or list of splits, optional
         As in scikit-learn; five folds by default.
     scoring : str or callable, optional
-        As in scikit-learn. None is minus the mean of the loss on held-out samples.
+        As in scikit-learn. None is minus the mean of the loss on held-out samples, summed over several outputs.
     selection : "min" or "1se"
         The candidate with the best mean score; or the sparsest one whose mean is within one standard error of it.
     n_jobs : int, optional
@@ -127,7 +128,7 @@ class GaugeRegressorCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
 
     def _task(self, data: TrainingData) -> Task:
         return Task(
-            targets=Numbers(given(self, "loss", Loss)),
+            targets=Numbers(given(self, "loss", Loss), data.outputs),
             gauge=piece_gauge(self, data),
             strength=given(self, "penalty", Penalty),
             intercept=bool(self.fit_intercept),
@@ -138,7 +139,7 @@ class GaugeRegressorCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
         return Grid(given(self, "penalty", Penalty), self.strengths, self.ratio)
 
 
-class CertifiedLassoCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
+class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     """scikit-learn's LassoCV with a certificate: the same objective, parameters and answers, and the 1-SE rule.
 
     The objective is that of `CertifiedLasso` ::
@@ -167,7 +168,7 @@ class CertifiedLassoCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
     ----------
     alpha_, alphas_, mse_path_
         The alpha that was chosen, those that were compared, and the mean squared error for each of them and each fold
-        (NaN where another `scoring` was asked for).
+        (over all outputs; NaN where another `scoring` was asked for).
     cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_
         As for `GaugeRegressorCV`.
     coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
@@ -250,11 +251,13 @@ class CertifiedLassoCV(CrossValidationMixin, RegressorMixin, SparseEstimator):
     def mse_path_(self) -> Array:
         """The mean squared error for each alpha and each fold; NaN where another `scoring` was asked for."""
         check_is_fitted(self)
-        return -2.0 * self.cv_scores_ if self._choice.scoring is None else np.full_like(self.cv_scores_, np.nan)
+        if self._choice.scoring is not None:
+            return np.full_like(self.cv_scores_, np.nan)
+        return -2.0 * self.cv_scores_ / len(self._solved.targets.outputs)
 
     def _task(self, data: TrainingData) -> Task:
         return Task(
-            targets=Numbers(Squared()),
+            targets=Numbers(Squared(), data.outputs),
             gauge=factor_gauge(self, data),
             strength=Linear(),
             intercept=bool(self.fit_intercept),

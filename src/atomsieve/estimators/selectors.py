@@ -64,6 +64,7 @@ class Selector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         inner = get_tags(self.estimator)
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.target_tags.required = True
+        tags.target_tags.multi_output = inner.target_tags.multi_output
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         return tags
 
@@ -101,7 +102,7 @@ class CertifiedSelector(Selector):
         self._check(X, y)
         params = self._routed(params)
         self.estimator_ = self._model().fit(X, y, **params)
-        proof = self.estimator_._prove(X, y, params.get("sample_weight"))
+        proof = self.estimator_._prove(X, y, params.get("sample_weight"), params.get("offset"))
         if proof.undecided is not None:
             tell(f"CertifiedSelector keeps all {self.n_features_in_} features: {proof.undecided}", UnprovenWarning)
             self.estimator_._told = True
@@ -187,8 +188,9 @@ class StabilitySelector(Selector):
         self._check(X, y)
         params = self._routed(params)
         self.estimator_ = self._model().fit(X, y, **params)
-        self.estimator_._prove(X, y, params.get("sample_weight"))  # what it proves is told with the verdicts
-        data = TrainingData.of(self.estimator_, X, y, params.get("sample_weight"), reset=False)
+        given = (X, y, params.get("sample_weight"), params.get("offset"))
+        self.estimator_._prove(*given)  # what it proves is told with the verdicts
+        data = TrainingData.of(self.estimator_, *given, reset=False)
         task = self.estimator_._solved
         problems = task.problems(data)
         critical = critical_slope(problems)

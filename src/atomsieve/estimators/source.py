@@ -15,35 +15,35 @@ GONE = (
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """X by a weak reference, unless it is to be kept; y and the weights, which are small, as copies."""
+    """X by a weak reference, unless it is to be kept; y, weights and offset, which are small, as copies."""
 
     X: Callable[[], Any]
     y: Any
     sample_weight: Any
+    offset: Any
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any, *, keep: bool) -> "Source":
+    def of(cls, X: Any, y: Any, sample_weight: Any, offset: Any, *, keep: bool) -> "Source":
         """Remember the data."""
-        return cls(
-            KeptData(X) if keep else _weak(X), np.array(y), None if sample_weight is None else np.array(sample_weight)
-        )
+        weights, shift = (None if given is None else np.array(given) for given in (sample_weight, offset))
+        return cls(KeptData(X) if keep else _weak(X), np.array(y), weights, shift)
 
     @classmethod
     def gone(cls) -> "Source":
         """Return the memory of nothing."""
-        return cls(KeptData(None), None, None)
+        return cls(KeptData(None), None, None, None)
 
     @property
     def portable(self) -> "Source":
         """What may go into a pickle: the data where X is kept alive, else nothing."""
         return self if isinstance(self.X, KeptData) else self.gone()
 
-    def recall(self) -> tuple[Any, Any, Any]:
+    def recall(self) -> tuple[Any, Any, Any, Any]:
         """Return the data; raise where they are gone."""
         X = self.X()
         if X is None:
             raise AttributeError(GONE)
-        return X, self.y, self.sample_weight
+        return X, self.y, self.sample_weight, self.offset
 
 
 @dataclass(frozen=True, eq=False)

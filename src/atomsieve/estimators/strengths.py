@@ -113,7 +113,7 @@ def straight(penalty: Penalty) -> bool:
 
 def feature_count(results: Sequence[Result]) -> int:
     """Return how many features carry penalised weight in any of the results."""
-    used = [np.any(r.problem.gauge.lower(r.lifted).reshape(len(r.x), -1) != 0, axis=1) for r in results]
+    used = [np.any(r.problem.lower(r.lifted).reshape(len(r.x), -1) != 0, axis=1) for r in results]
     return int(np.count_nonzero(np.any(used, axis=0)))
 
 

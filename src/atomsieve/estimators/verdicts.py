@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.certificate import Certificate
+from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.gauges import Image
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.numerics.enclosures import Enclosure
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """Claims about coefficients, in the shape of x."""
+    """Claims about coefficients, in the shape of x: (d,), or (d, K) for K outputs or classes."""
 
     zero: Mask
     """Zero in every solution."""
@@ -39,15 +40,17 @@ class Verdicts:
     @classmethod
     def of(cls, problem: Problem, certificate: Certificate) -> "Verdicts":
         """Translate claims about blocks, and about the preimage of an Image, into claims about coefficients."""
-        labels, gauge = problem.core.labels(problem.shape), problem.gauge
+        gauge, form = problem.gauge, problem.lifted.form
+        labels = problem.core.labels(problem.shape).reshape(form)
         zero = ~gauge.touched(~certificate.zero[labels])
-        free = np.zeros(zero.shape, dtype=bool)
         if isinstance(gauge, BlockGauge):
+            free = np.zeros(problem.shape, dtype=bool)
             free[problem.core.unpenalised()] = True
-            return cls(zero, certificate.nonzero[labels], certificate.lower, certificate.upper, free)
+            nonzero = certificate.nonzero[labels]
+            return cls(zero, nonzero, certificate.lower, certificate.upper, free.reshape(form))
         lower, upper = _lowered(gauge, certificate)
         lower[zero] = upper[zero] = 0.0
-        return cls(zero, (lower > 0) | (upper < 0), lower, upper, free)
+        return cls(zero, (lower > 0) | (upper < 0), lower, upper, np.zeros(zero.shape, dtype=bool))
 
     @classmethod
     def none(cls, shape: tuple[int, ...]) -> "Verdicts":
@@ -78,8 +81,8 @@ def _lowered(gauge: Any, certificate: Certificate) -> tuple[Array, Array]:
     return np.where(open_ended, -np.inf, image.low), np.where(open_ended, np.inf, image.high)
 
 
-def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, outputs: Sequence[Any]) -> "pd.DataFrame":
-    """Return one row per feature (and per output, where there are several): coefficient, interval, verdict."""
+def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, targets: Numbers | Classes) -> "pd.DataFrame":
+    """Return one row per feature (and per output or class, where there are several): coefficient, interval, verdict."""
     try:
         import pandas as pd  # noqa: PLC0415 -- optional
     except ImportError as error:  # pragma: no cover
@@ -95,6 +98,6 @@ def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, outputs
     ]
     if len(tables) == 1:
         return tables[0]
-    for table, output in zip(tables, outputs, strict=True):
-        table.insert(0, "class", output)
+    for table, output in zip(tables, targets.outputs, strict=True):
+        table.insert(0, targets.kind, output)
     return pd.concat(tables, ignore_index=True)

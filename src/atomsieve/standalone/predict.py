@@ -56,25 +56,28 @@ class SavedModel:
     classes: Any
     """The classes, None for regression."""
 
-    def decision_function(self, X: Any) -> Any:
-        """Return the linear predictions: one number per sample, or one per class where there are several rows."""
-        u = self._used(X) @ self.coef.T + self.intercept
+    def decision_function(self, X: Any, offset: Any = None) -> Any:
+        """Return the linear predictions: one number per sample, or one per output or class where there are several."""
+        u = self._linear(X, offset)
         if u.shape[1] == 1:
             return u[:, 0]
         return u[:, 1] - u[:, 0] if self.classes is not None and len(self.classes) == 2 else u
 
-    def predict(self, X: Any) -> Any:
-        """Return the expected target or the most likely class of each sample."""
-        u = self.decision_function(X)
+    def predict(self, X: Any, offset: Any = None) -> Any:
+        """Return the expected target (one per output, where there are several) or the most likely class of each sample.
+
+        Without an offset it is taken to be 0, also where the model was fitted with one.
+        """
+        u = self.decision_function(X, offset)
         if self.classes is None:
             return MEANS[self.inverse_link](u)
         return self.classes[(u > 0).astype(int) if u.ndim == 1 else u.argmax(axis=1)]
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, offset: Any = None) -> Any:
         """Return the probability of each class."""
         if self.classes is None or self.inverse_link == "sign":
             raise AttributeError("This model gives no probabilities.")
-        u = self._used(X) @ self.coef.T + self.intercept
+        u = self._linear(X, offset)
         likely = MEANS[self.inverse_link](u)
         if self.inverse_link == "softmax":
             return likely
@@ -82,6 +85,20 @@ class SavedModel:
             return np.hstack([_logistic(-u), likely])
         total = likely.sum(axis=1, keepdims=True)
         return np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1.0 / likely.shape[1])
+
+    def _linear(self, X: Any, offset: Any) -> Any:
+        """Return `X coef' + intercept + offset`, one column per row of coefficients."""
+        u = self._used(X) @ self.coef.T + self.intercept
+        if offset is None:
+            return u
+        shift = np.asarray(offset, dtype=np.float64)
+        wanted = u.shape if u.shape[1] > 1 else u.shape[:1]
+        shared = self.classes is not None and self.inverse_link != "softmax" and shift.shape == u.shape[:1]
+        if shift.shape != wanted and not shared:
+            raise ValueError(f"offset must have shape {wanted}, got {shift.shape}.")
+        if not np.isfinite(shift).all():
+            raise ValueError("offset has NaN or infinite values.")
+        return u + shift.reshape(len(u), -1)
 
     def _used(self, X: Any) -> Any:
         """Return the columns that the model uses, from an array, a sparse matrix or a data frame."""
