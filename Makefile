@@ -8,7 +8,7 @@ WORKERS ?= auto
 
 help:
 	@echo "make demo       install, then run a small example on built-in data"
-	@echo "make test       the quick test suite"
+	@echo "make test       the quick test suite (at most 3 minutes on two cores)"
 	@echo "make test-deep  the slow, thorough one"
 	@echo "make lint       style and types"
 	@echo "make bench      against other packages, into docs/benchmarks.md (hours; real data from ATOMSIEVE_DATA)"
@@ -33,10 +33,10 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/breast_cancer.py
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 test-deep: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "deep or not deep"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "deep or not deep"
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

@@ -1,6 +1,5 @@
 """What is unusual but right works, and gives the answer of the plain float64 array that says the same."""
 
-import itertools
 import pickle
 
 import numpy as np
@@ -247,6 +246,7 @@ class TestFormsOfX:
     def test_zeros_and_ones_with_intercept(self, form):
         assert_same(answer(form(BITS), intercept=True), answer(BITS, intercept=True))
 
+    @pytest.mark.thin(2)
     @pytest.mark.parametrize("dtype", [np.float32, np.float16])
     @every_loss
     def test_low_precision_means_its_own_values(self, loss, dtype):
@@ -264,12 +264,14 @@ class TestFormsOfX:
         np.save(file, np.asarray(X, order=order))
         assert_same(answer(np.load(file, mmap_mode=mode)), answer(X))
 
+    @pytest.mark.thin(2)
     @every_gauge
     @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, np.asfortranarray, strided])
     def test_every_gauge(self, gauge, form):
         pieces = {"gauge": gauge, "penalty": LinearSquare(0.05, 0.1), "intercept": True}
         assert_same_value(quick_answer(form(X), **pieces), quick_answer(X, **pieces))
 
+    @pytest.mark.thin(3)
     @every_loss
     @dense_and_sparse
     @with_and_without_intercept
@@ -284,6 +286,7 @@ class TestFormsOfVectors:
         whole = np.round(3 * SCORES)
         assert_same(answer(X, form(whole)), answer(X, whole), atol=0)
 
+    @pytest.mark.thin(3)
     @pytest.mark.parametrize("loss", [Logistic(), SquaredHinge(), Multinomial()])
     @every_vector
     def test_labels(self, loss, form):
@@ -325,6 +328,7 @@ class TestFormsOfVectors:
         result, plain = solve(problem, Pairwise(), start=form(start)), solve(problem, Pairwise(), start=start)
         np.testing.assert_array_equal(result.x, plain.x)
 
+    @pytest.mark.thin(3)
     @every_vector
     @pytest.mark.parametrize("gauge", [L1, NonNegative, lambda weights: Group(weights=weights)])
     def test_gauge_weights(self, gauge, form):
@@ -346,6 +350,7 @@ class TestFormsOfVectors:
 
 
 class TestDegenerateData:
+    @pytest.mark.thin(3)
     @every_gauge
     @every_loss
     def test_zero_column_gets_nothing(self, gauge, loss):
@@ -366,6 +371,7 @@ class TestDegenerateData:
         np.testing.assert_allclose(result.objective, without.objective, rtol=1e-8)
         assert result.x[2] == 0
 
+    @pytest.mark.thin(3)
     @every_gauge
     @every_method
     def test_nothing_but_zeros(self, gauge, method):
@@ -374,6 +380,7 @@ class TestDegenerateData:
         assert result.converged
         assert result.objective == pytest.approx(0.5 * np.mean(SCORES**2))
 
+    @pytest.mark.thin(3)
     @every_penalty
     @pytest.mark.parametrize("loss", [Squared(), Huber(0.5)])
     @pytest.mark.parametrize("constant", [0.1, 1.0, -3.7e5])
@@ -383,6 +390,7 @@ class TestDegenerateData:
         assert result.intercept == pytest.approx(constant, rel=1e-12)
         np.testing.assert_allclose(result.x, 0.0, atol=1e-9 * abs(constant))
 
+    @pytest.mark.thin(3)
     @every_gauge
     @every_method
     def test_zero_target_needs_nothing(self, gauge, method):
@@ -391,6 +399,7 @@ class TestDegenerateData:
         assert result.objective == 0
         assert not result.x.any()
 
+    @pytest.mark.thin(3)
     @every_loss
     @dense_and_sparse
     def test_constant_column_beside_an_intercept_gets_nothing(self, loss, form):
@@ -400,6 +409,7 @@ class TestDegenerateData:
         np.testing.assert_allclose(result.x[1:], without.x, atol=1e-4)
         np.testing.assert_allclose(result.x[0], 0.0, atol=1e-9)
 
+    @pytest.mark.thin(4)
     @every_loss
     @pytest.mark.parametrize(
         "columns", [np.full((N, 1), 3.0), np.zeros((N, 1)), np.ones((N, 3)), 1e-8 * np.ones((N, 1))]
@@ -418,6 +428,7 @@ class TestDegenerateData:
         np.testing.assert_allclose(result.x, without.x, atol=1e-4)
         np.testing.assert_allclose(result.intercept + levels @ result.free, levels @ without.free, atol=1e-4)
 
+    @pytest.mark.thin(3)
     @every_loss
     @dense_and_sparse
     def test_duplicated_columns_share_what_one_would_carry(self, loss, form):
@@ -435,6 +446,7 @@ class TestDegenerateData:
         assert result.alive[1]
         assert result.alive[6]
 
+    @pytest.mark.thin(3)
     @every_loss
     @every_gauge
     def test_single_sample(self, loss, gauge):
@@ -447,6 +459,7 @@ class TestDegenerateData:
         assert result.intercept == pytest.approx(SCORES[0])
         assert not result.x.any()
 
+    @pytest.mark.thin(3)
     @every_loss
     @pytest.mark.parametrize("gauge", [L1(), NonNegative(), Simplex(), Group(), L2(), LInf(), Scaled(L1(), 2.0)])
     @dense_and_sparse
@@ -463,6 +476,7 @@ class TestDegenerateData:
     def test_more_features_than_samples(self):
         assert_sound(answer(X.T, X[0]))
 
+    @pytest.mark.thin(2)
     @every_loss
     @every_method
     @with_and_without_intercept
@@ -483,6 +497,7 @@ class TestDegenerateData:
         assert result.n_iter <= 1
         assert not result.x.any()
 
+    @pytest.mark.thin(3)
     @pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e-100, 1e-8, 1e8, 1e100, 1e160, 1e200])
     @every_method
     def test_unit_of_the_features_does_not_matter(self, unit, method):
@@ -499,6 +514,7 @@ class TestDegenerateData:
         np.testing.assert_allclose(other.x / unit, plain.x, atol=1e-4)
         np.testing.assert_allclose(other.intercept / unit, plain.intercept, atol=1e-4)
 
+    @pytest.mark.thin(2)
     @pytest.mark.parametrize("shift", [1e3, -1e6])
     @every_loss
     def test_offset_of_the_features_does_not_matter_with_an_intercept(self, shift, loss):
@@ -518,6 +534,7 @@ class TestDegenerateData:
 
 
 class TestSampleWeights:
+    @pytest.mark.thin(3)
     @every_loss
     @dense_and_sparse
     @with_and_without_intercept
@@ -527,6 +544,7 @@ class TestSampleWeights:
         pieces = {"loss": loss, "intercept": intercept}
         assert_same(answer(form(X), y, sample_weight=kept, **pieces), answer(form(X[kept]), y[kept], **pieces))
 
+    @pytest.mark.thin(3)
     @every_loss
     @pytest.mark.parametrize("junk", [-7.0, 99.0, 1e200])
     @with_and_without_intercept
@@ -537,6 +555,7 @@ class TestSampleWeights:
         result = answer(X, np.where(kept, y, junk), sample_weight=kept, **pieces)
         assert_same(result, answer(X[kept], y[kept], **pieces))
 
+    @pytest.mark.thin(3)
     @every_loss
     @dense_and_sparse
     def test_features_of_a_sample_left_out_may_be_huge(self, loss, form):
@@ -545,6 +564,7 @@ class TestSampleWeights:
         result = answer(form(np.where(kept[:, None], X, 1e200 * X)), y, loss=loss, sample_weight=kept)
         assert_same(result, answer(X[kept], y[kept], loss=loss))
 
+    @pytest.mark.thin(3)
     @every_loss
     @dense_and_sparse
     @with_and_without_intercept
@@ -577,6 +597,7 @@ class TestSampleWeights:
 
 
 class TestGaugeWeights:
+    @pytest.mark.thin(3)
     @every_loss
     @dense_and_sparse
     @with_and_without_intercept
@@ -590,6 +611,7 @@ class TestGaugeWeights:
         np.testing.assert_allclose(priced.x[[0, 5]], freed.free, atol=1e-4)
         np.testing.assert_allclose(priced.intercept, freed.intercept, atol=1e-4)
 
+    @pytest.mark.thin(3)
     @every_loss
     @dense_and_sparse
     @pytest.mark.parametrize("gauge", [L1, NonNegative])
@@ -621,6 +643,7 @@ class TestGaugeWeights:
 
 
 class TestNothingIsModified:
+    @pytest.mark.thin(4)
     @every_loss
     @every_gauge
     def test_dense(self, loss, gauge):
@@ -775,6 +798,7 @@ class TestEndings:
 
 
 class TestRuns:
+    @pytest.mark.thin(2)
     @every_loss
     @every_method
     def test_same_input_gives_the_same_bits(self, loss, method):
@@ -805,6 +829,7 @@ class TestRuns:
         assert again.n_iter == 0
         np.testing.assert_array_equal(again.x, first.x)
 
+    @pytest.mark.thin(4)
     @pytest.mark.parametrize("method", [GCG(LineSearch()), GCG(ShortStep()), Away(), Pairwise()])
     @every_loss
     def test_start_at_a_neighbour_takes_no_more_steps(self, method, loss):
@@ -825,6 +850,7 @@ class TestRuns:
         assert again.n_iter == 0
         np.testing.assert_allclose(again.objective, first.objective, rtol=1e-12)
 
+    @pytest.mark.thin(4)
     @every_gauge
     @pytest.mark.parametrize("method", METHODS[1:], ids=repr)
     def test_answer_does_not_depend_on_the_start(self, gauge, method):
@@ -849,6 +875,7 @@ class TestRuns:
         assert all(penalty.admits(mass) for mass in masses)
         np.testing.assert_allclose(result.objective, solve(problem, method, tol=1e-3).objective, rtol=5e-3)
 
+    @pytest.mark.thin(3)
     @every_loss
     @pytest.mark.parametrize("radius", [1e-6, 0.3, 1e4])
     @pytest.mark.parametrize("method", [*METHODS, Away(ShortStep()), Pairwise(ShortStep())], ids=repr)
@@ -864,10 +891,12 @@ class TestRuns:
             assert np.abs(result.x).sum() <= radius * (1 + 1e-12)
             assert_sound(result)
 
+    @pytest.mark.thin(4)
     @pytest.mark.parametrize("method", [GCG(), Pairwise()], ids=repr)
     @every_loss
-    def test_no_number_is_ever_missing(self, method, loss):
-        for gauge, penalty in itertools.product(GAUGES, [*PENALTIES, Power(0.1, 1.5)]):
+    @every_gauge
+    def test_no_number_is_ever_missing(self, method, loss, gauge):
+        for penalty in [*PENALTIES, Power(0.1, 1.5)]:
             problem = Problem(X, TARGETS[loss], loss=loss, gauge=gauge, penalty=penalty, intercept=True)
             assert_sound(solve(problem, method, max_iter=5))
 
@@ -999,6 +1028,7 @@ class TestPieces:
         assert one == other
         assert hash(one) == hash(other)
 
+    @pytest.mark.thin(3)
     @every_loss
     @dense_and_sparse
     def test_results_and_problems_survive_pickling(self, loss, form):

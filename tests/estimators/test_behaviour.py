@@ -668,8 +668,9 @@ class TestStrengths:
         X, y = DATA[name]()
         assert np.count_nonzero(CertifiedLasso(FeatureCount(count)).fit(X, y).coef_) == count
 
-    def test_counts_are_never_exceeded(self):
-        for seed in range(40):
+    @pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 40), marks=pytest.mark.deep)])
+    def test_counts_are_never_exceeded(self, seeds):
+        for seed in seeds:
             rng = np.random.default_rng(seed)
             X = rng.standard_normal((30, 20))
             y = X[:, 0] + rng.standard_normal(30)

@@ -107,6 +107,7 @@ def test_penalties_obey_their_laws(penalty):
     check_penalty(penalty)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("gauge", "shape"), GAUGES, ids=lambda value: type(value).__name__)
 def test_gauges_obey_their_laws(gauge, shape, seed):
