@@ -4,12 +4,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help demo test test-deep lint bench bench-cost docs clean
+.PHONY: help demo test test-deep test-oldest lint bench bench-cost docs clean
 
 help:
 	@echo "make demo       install, then run a small example on built-in data"
-	@echo "make test       the quick test suite"
-	@echo "make test-deep  the slow, thorough one"
+	@echo "make test       the quick test suite (at most 3 minutes on two cores)"
+	@echo "make test-deep  the slow, thorough one, and the quick one with the oldest dependencies"
+	@echo "make test-oldest the quick one with the oldest dependencies that pyproject.toml allows"
 	@echo "make lint       style and types"
 	@echo "make bench      against other packages, into docs/benchmarks.md (hours; real data from ATOMSIEVE_DATA)"
 	@echo "make bench-cost what an iteration costs (MNIST from ATOMSIEVE_DATA or OpenML)"
@@ -33,10 +34,21 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/breast_cancer.py
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-test-deep: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "deep or not deep"
+test-deep: $(VENV)/.installed-test test-oldest
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "deep or not deep"
+
+# What pyproject.toml names is at its oldest, what that needs at its newest: the old speak of the new as deprecated.
+OLDEST := .venv-oldest
+$(OLDEST)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install --quiet --upgrade pip uv
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[test]"
+	@touch $@
+
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest -q -n $(WORKERS) --dist worksteal -W ignore::DeprecationWarning
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -67,4 +79,4 @@ docs: $(VENV)/.installed-docs
 	@echo "open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) $(BENCH) docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) $(BENCH) docs/_build .pytest_cache .mypy_cache .ruff_cache

@@ -79,6 +79,7 @@ def test_no_weight_on_ruled_out_blocks_in_the_result(screening):
         assert not result.x[~result.alive].any()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("method", [GCG(), GCG(LineSearch()), Pairwise()], ids=repr)
 def test_no_weight_on_ruled_out_blocks_after_a_warm_start(seed, method):

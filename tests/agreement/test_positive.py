@@ -54,6 +54,7 @@ def conic(loss, penalty, X, y, prices, positive):
     return x.value, b.value
 
 
+@pytest.mark.thin(3)
 @every_loss
 @every_penalty
 @pytest.mark.parametrize("seed", range(6))
@@ -70,6 +71,7 @@ def test_agrees_with_a_conic_solver(loss, penalty, seed):
     np.testing.assert_allclose(result.intercept, b, atol=1e-4)
 
 
+@pytest.mark.thin(3)
 @every_loss
 @every_penalty
 @pytest.mark.parametrize("method", [GCG(LineSearch()), Away(), Pairwise()], ids=repr)

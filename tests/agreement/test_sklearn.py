@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from atomsieve import L1, Away, Linear, Logistic, Multinomial, Pairwise, Problem, Square, Squared, solve
 
 
-@pytest.mark.parametrize("alpha", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("alpha", [pytest.param(0.1, marks=pytest.mark.deep), 1.0, 10.0])
 @pytest.mark.parametrize("method", [Away(), Pairwise()], ids=repr)
 def test_square_penalty_finds_the_lasso_solution(alpha, method):
     """If x solves the Lasso with alpha, it solves Square(alpha / norm1(x))."""

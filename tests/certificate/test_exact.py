@@ -134,6 +134,7 @@ def run(seeds):
     return tried, decided
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("part", range(8))
 def test_no_false_claim(part):
     tried, decided = run([part, k] for k in range(250))

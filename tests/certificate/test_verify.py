@@ -69,6 +69,7 @@ def target(loss):
     return Y if isinstance(loss, (Squared, Huber)) else SIGNS
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("gauge", GAUGES, ids=lambda g: type(g).__name__)
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda p: type(p).__name__)
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda v: type(v).__name__)

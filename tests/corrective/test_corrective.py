@@ -1,7 +1,5 @@
 """The corrective method: every loss, penalty and gauge to full precision, hard data, and what a step is made of."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -87,9 +85,11 @@ def draw(loss, penalty, gauge, wide):
     return Problem(form(X), y, loss=loss, gauge=GAUGES[gauge](rng), penalty=penalty, intercept=bool(rng.integers(2)))
 
 
-@pytest.mark.parametrize(
-    ("loss", "penalty", "gauge", "wide"), list(product(LOSSES, PENALTIES, GAUGES, [False, True])), ids=str
-)
+@pytest.mark.thin(6)
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("gauge", GAUGES)
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_full_precision(loss, penalty, gauge, wide):
     problem = draw(loss, penalty, gauge, wide)
     result = solve(problem, Corrective(), tol=1e-12)
@@ -303,6 +303,7 @@ def test_dependent_columns_get_a_proximal_term():
     np.testing.assert_allclose(hessian @ found, np.ones((3, 1)), rtol=1e-6)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("gauge", ["L1", "weighted L1", "NonNegative", "L2", "Group", "rows", "Image", "positive"])
 @pytest.mark.parametrize("loss", [Squared(), Logistic(), Multinomial()], ids=repr)
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)

@@ -43,6 +43,7 @@ def glide(point):
     return Corrective().begin(point.problem, Limits.of(point.problem, 1e-6, 100, None))._glide(point)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("gauge", ["L1", "weighted L1", "NonNegative", "Group"])
 @pytest.mark.parametrize(
     ("loss", "penalty", "intercept"),

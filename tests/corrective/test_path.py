@@ -29,6 +29,7 @@ LABELS = np.where(SCORES > 0, 1.0, -1.0)
 GAUGES = [L1(), L1(positive=np.arange(80) % 2 == 0), NonNegative(), Group(np.arange(80) // 4)]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("gauge", GAUGES, ids=lambda g: type(g).__name__)
 @pytest.mark.parametrize(("loss", "y"), [(Squared(), SCORES), (Logistic(), LABELS)], ids=["Squared", "Logistic"])

@@ -28,7 +28,7 @@ def _wide():
 
 def _sparse(kind):
     rng = _rng()
-    X = kind(random_array((150, 60), density=0.1, rng=rng))
+    X = kind(random_array((150, 60), density=0.1, random_state=rng).toarray())
     return X, X @ np.where(np.arange(60) < 5, 2.0, 0.0) + 0.1 * rng.standard_normal(150)
 
 

@@ -65,7 +65,7 @@ def test_logistic(name, fraction):
     assert abs(values[0] - values[1]) <= 1e-8 * values[1]
 
 
-@pytest.mark.parametrize("name", ["breast cancer", "wine", "tall", "sparse rows"])
+@pytest.mark.parametrize("name", [pytest.param("breast cancer", marks=pytest.mark.deep), "wine", "tall", "sparse rows"])
 def test_logistic_with_intercept(name):
     X, y = DATA[name]()
     labels = labels_of(y)
@@ -107,6 +107,7 @@ def test_paths(name):
         assert abs(values[0] - values[1]) <= 1e-8 * values[1]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["diabetes", "wine", "tall", "wide", "sparse columns"])
 def test_lasso_cv(name):
     X, y = DATA[name]()

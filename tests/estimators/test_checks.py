@@ -38,12 +38,15 @@ QUICK = [
     GaugeClassifier(),
     CertifiedLasso(alpha=0.01),
     CertifiedLogisticRegression(),
+    CertifiedSelector(CertifiedLasso(alpha=0.01)),
+    StabilitySelector(CertifiedLasso(alpha=0.01), n_subsamples=4, n_slopes=4, threshold=0.5),
+]
+
+MANY_FITS = [
     GaugeRegressorCV(strengths=6, cv=3),
     GaugeClassifierCV(strengths=3, cv=2),
     CertifiedLassoCV(alphas=6, cv=3),
     CertifiedLogisticRegressionCV(Cs=3, cv=2),
-    CertifiedSelector(CertifiedLasso(alpha=0.01)),
-    StabilitySelector(CertifiedLasso(alpha=0.01), n_subsamples=4, n_slopes=4, threshold=0.5),
 ]
 
 DEEP = [
@@ -70,6 +73,13 @@ DEEP = [
 @pytest.mark.filterwarnings(*EXPECTED)
 @parametrize_with_checks(QUICK)
 def test_rules_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.thin(3)
+@pytest.mark.filterwarnings(*EXPECTED)
+@parametrize_with_checks(MANY_FITS)
+def test_rules_of_scikit_learn_with_many_fits(estimator, check):
     check(estimator)
 
 

@@ -50,15 +50,16 @@ class TestChoice:
         assert error == pytest.approx([np.sqrt(3.0)])
         assert mean_and_error(np.array([[1.0]]))[1] == 0
 
+    @pytest.mark.thin(4)
+    @pytest.mark.parametrize("seed", range(10))
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_as_scikit_learn_chooses_with_unequal_folds(self, weighted):
-        for seed in range(10):
-            rng = np.random.default_rng(seed)
-            X = rng.standard_normal((63, 8))
-            y = X[:, 0] + 2 * rng.standard_normal(63)
-            weights = rng.uniform(0.1, 3.0, 63) if weighted else None
-            peer = LassoCV(tol=1e-10, max_iter=100_000).fit(X, y, sample_weight=weights)
-            assert CertifiedLassoCV(tol=1e-9).fit(X, y, sample_weight=weights).alpha_ == pytest.approx(peer.alpha_)
+    def test_as_scikit_learn_chooses_with_unequal_folds(self, weighted, seed):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((63, 8))
+        y = X[:, 0] + 2 * rng.standard_normal(63)
+        weights = rng.uniform(0.1, 3.0, 63) if weighted else None
+        peer = LassoCV(tol=1e-10, max_iter=100_000).fit(X, y, sample_weight=weights)
+        assert CertifiedLassoCV(tol=1e-9).fit(X, y, sample_weight=weights).alpha_ == pytest.approx(peer.alpha_)
 
     @pytest.mark.parametrize("name", ["diabetes", "wide", "tall", "sparse rows"])
     def test_direction_on_data(self, name):
@@ -267,6 +268,7 @@ class TestFolds:
 
 
 class TestClassifiers:
+    @pytest.mark.thin(2)
     @pytest.mark.parametrize("loss", [None, Logistic(), SquaredHinge()])
     @pytest.mark.parametrize("penalty", [Linear(), Square()])
     def test_three_classes(self, loss, penalty):

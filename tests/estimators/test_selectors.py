@@ -73,9 +73,12 @@ class TestCertifiedSelector:
 
 
 class TestStabilitySelector:
-    def test_finds_the_truth_where_it_is_plain(self):
+    @pytest.mark.parametrize("n_subsamples", [16, pytest.param(40, marks=pytest.mark.deep)])
+    def test_finds_the_truth_where_it_is_plain(self, n_subsamples):
         X, y = DATA["tall"]()
-        selector = StabilitySelector(CertifiedLasso(CriticalFraction(0.1)), n_subsamples=40, random_state=0).fit(X, y)
+        selector = StabilitySelector(
+            CertifiedLasso(CriticalFraction(0.1)), n_subsamples=n_subsamples, random_state=0
+        ).fit(X, y)
         assert selector.get_support().tolist() == [True] * 4 + [False] * 11
         assert ((selector.probability_path_ >= 0) & (selector.probability_path_ <= 1)).all()
         assert np.array_equal(selector.probabilities_, selector.probability_path_.max(axis=0))
@@ -107,12 +110,13 @@ class TestStabilitySelector:
         assert len(halves) == 4
         assert np.array_equal(np.sort(np.concatenate(halves[:2])), np.arange(200))
 
-    def test_the_same_seed_and_jobs_give_the_same(self):
+    @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.deep)])
+    def test_the_same_seed_and_jobs_give_the_same(self, n_jobs):
         X, y = DATA["wide"]()
         selector = StabilitySelector(CertifiedLasso(alpha=0.1), n_subsamples=6, n_slopes=4, random_state=3)
         first = selector.fit(X, y).probabilities_
         assert np.array_equal(first, selector.fit(X, y).probabilities_)
-        assert np.array_equal(first, selector.set_params(n_jobs=2).fit(X, y).probabilities_)
+        assert np.array_equal(first, selector.set_params(n_jobs=n_jobs).fit(X, y).probabilities_)
 
     def test_bad_parameters(self):
         X, y = DATA["tall"]()

@@ -13,6 +13,7 @@ from atomsieve import (
     L2,
     Atoms,
     Ball,
+    Corrective,
     Group,
     Huber,
     Image,
@@ -116,13 +117,16 @@ def test_the_strong_rule_removes_whatever_the_papers_rule_removes(data):
     assert not (PairwiseRule().keep(point) & ~PaperRule().keep(point)).any()
 
 
+@pytest.mark.parametrize(
+    ("method", "max_iter"), [(Corrective(), 50), pytest.param(Pairwise(), 2000, marks=pytest.mark.deep)], ids=repr
+)
 @settings(max_examples=100, deadline=None)
-@given(st.data())
-def test_nothing_with_weight_in_a_solution_is_removed_anywhere(data):
+@given(data=st.data())
+def test_nothing_with_weight_in_a_solution_is_removed_anywhere(method, max_iter, data):
     """The solution is found without screening; at any other point neither rule removes one of its blocks."""
     problem = data.draw(problems())
     assume(problem.penalty.superlinear)
-    solution = solve(problem, Pairwise(), tol=1e-12, max_iter=2000, screening="off")
+    solution = solve(problem, method, tol=1e-12, max_iter=max_iter, screening="off")
     # weight that an error of this gap could not have put there: the mass of the block moves the objective
     certain = problem.core.sizes(solution.lifted) > 1e-3
     assume(solution.converged and certain.any())

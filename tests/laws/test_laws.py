@@ -75,7 +75,7 @@ GAUGES = [
     (Group(), (5, 3)),
     (Group(["b", "a", "b", "a"]), (4, 2)),
     (Atoms(RNG.normal(size=(4, 9))), (4,)),
-    (Atoms(sparse.random_array((5, 8), density=0.5, rng=RNG)), (5,)),
+    (Atoms(sparse.random_array((5, 8), density=0.5, random_state=RNG)), (5,)),
     (Atoms(RNG.normal(size=(3, 4))), (3, 2)),
     (Scaled(L1(), 3.0), (5,)),
     (Scaled(L1([1.0, 2.0, 3.0]), 0.5), (3, 2)),
@@ -107,6 +107,7 @@ def test_penalties_obey_their_laws(penalty):
     check_penalty(penalty)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("gauge", "shape"), GAUGES, ids=lambda value: type(value).__name__)
 def test_gauges_obey_their_laws(gauge, shape, seed):

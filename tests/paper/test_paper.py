@@ -49,6 +49,7 @@ def test_gap_at_the_point_from_which_step_t_is_taken(p, gaps):
     assert [f"{result.trace.gap[t - 1]:.2e}" for t in (1, 10, 100, 1000, 10_000)] == gaps
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("strength", "left"), [(0.001, 50), (0.01, 37), (0.1, 10), (1, 4), (10, 2)])
 def test_coordinates_left_by_the_papers_rule(strength, left):
     result = solve(paper_problem(Power(strength, 2)), GCG(), tol=0, max_iter=10_000, screening="paper", trace=True)
@@ -70,6 +71,7 @@ def fitted_slope(values, first=100):
     return np.polyfit(np.log(t[chosen]), np.log(np.asarray(values)[chosen]), 1)[0]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "penalty",
@@ -111,6 +113,7 @@ def test_linear_invariance(seed, gauge):
     assert (runs[0].alive == runs[1].alive).all()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("screening", ["paper", "auto"])
 def test_identification_once_the_gap_is_small_against_delta(seed, screening):

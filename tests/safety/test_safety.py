@@ -427,7 +427,13 @@ def points_near_and_far(case, rng):
 
 CURVED = [name for name in PENALTIES if name != "Linear"]
 CELLS = list(product(LOSSES, CURVED, GAUGES))
-every_cell = pytest.mark.parametrize(("loss", "penalty", "gauge"), CELLS)
+
+
+def every_cell(test):
+    """Run a test for every loss, penalty and gauge."""
+    for name, values in (("gauge", GAUGES), ("penalty", CURVED), ("loss", LOSSES)):
+        test = pytest.mark.parametrize(name, values)(test)
+    return test
 
 
 def some_methods(*key):
@@ -437,6 +443,7 @@ def some_methods(*key):
     return [replace(method, step=LineSearch()) if short else method, Corrective()]
 
 
+@pytest.mark.thin(6)
 @every_cell
 def test_runs_are_safe(loss, penalty, gauge):
     case, _ = proved(draw, loss, penalty, gauge, 0)
@@ -444,6 +451,7 @@ def test_runs_are_safe(loss, penalty, gauge):
         run_is_safe(case, method, screening)
 
 
+@pytest.mark.thin(6)
 @every_cell
 def test_points_are_safe(loss, penalty, gauge):
     case, _ = proved(draw, loss, penalty, gauge, 0)
@@ -453,7 +461,9 @@ def test_points_are_safe(loss, penalty, gauge):
         point_is_safe(point, case)
 
 
-@pytest.mark.parametrize(("loss", "gauge"), list(product(LOSSES, GAUGES)))
+@pytest.mark.thin(2)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("gauge", GAUGES)
 def test_points_and_runs_of_the_linear_penalty_are_safe(loss, gauge):
     case, _ = proved(draw, loss, "Linear", gauge, 0)
     for point in points_near_and_far(case, np.random.default_rng(0)):
@@ -465,10 +475,12 @@ def test_points_and_runs_of_the_linear_penalty_are_safe(loss, gauge):
 SEVERAL_BLOCKS = [name for name in GAUGES if name not in ("L2", "LInf")]
 
 
-@pytest.mark.parametrize(("loss", "gauge"), list(product(LOSSES, SEVERAL_BLOCKS)))
+@pytest.mark.thin(6)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("gauge", SEVERAL_BLOCKS)
 def test_screening_changes_nothing_but_time(loss, gauge):
     """Screened and unscreened runs end within their gaps of each other, the reference between their bounds."""
-    penalty = CURVED[(list(LOSSES).index(loss) + list(GAUGES).index(gauge)) % len(CURVED)]
+    penalty = CURVED[(list(LOSSES).index(loss) + 2 * list(GAUGES).index(gauge)) % len(CURVED)]
     case, _ = proved(draw, loss, penalty, gauge, 0)
     found = [solve(case.problem, Pairwise(), tol=1e-10, max_iter=400, screening=s) for s in ("off", "paper", "auto")]
     found += [solve(case.problem, Corrective(), tol=1e-10, screening=s) for s in ("off", "paper", "auto")]
@@ -478,7 +490,10 @@ def test_screening_changes_nothing_but_time(loss, gauge):
         assert abs(result.objective - found[0].objective) <= error
 
 
-@pytest.mark.parametrize(("twist", "loss", "turn"), list(product(TWISTS, LOSSES, range(3))))
+@pytest.mark.thin(3)
+@pytest.mark.parametrize("twist", TWISTS)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("turn", range(3))
 def test_attacks_are_survived(twist, loss, turn):
     attack_is_survived(twist, loss, turn)
 
@@ -491,9 +506,10 @@ def attack_is_survived(twist, loss, turn):
         run_is_safe(case, method, screening, max_iter=60)
 
 
-def test_few_problems_are_drawn_again():
-    redraws = [proved(draw, *cell, 0)[1] for cell in CELLS[::5]]
-    redraws += [proved(twisted, twist, loss, 0)[1] for twist, loss in product(TWISTS, LOSSES)]
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.deep)])
+def test_few_problems_are_drawn_again(every):
+    redraws = [proved(draw, *cell, 0)[1] for cell in CELLS[:: 5 * every]]
+    redraws += [proved(twisted, twist, loss, 0)[1] for twist, loss in list(product(TWISTS, LOSSES))[::every]]
     assert sum(redraws) <= 0.1 * len(redraws)
 
 
