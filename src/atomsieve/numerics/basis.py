@@ -44,7 +44,8 @@ def orthonormal(columns: Array, weights: Array) -> tuple[Array, Array]:
             break
         rest, shares = _reduced(scaled, int(j), basis, transform, weights)
         length = float(np.sqrt(np.sum(weights * rest * rest)))
-        if length > NOTHING:
+        along = float(np.sqrt(np.sum((basis.T @ (weights * rest)) ** 2)))
+        if length > NOTHING and along < length / 2:  # else rounding is all that is left
             basis, transform = np.column_stack([basis, rest / length]), np.column_stack([transform, shares / length])
             basis, transform = _straightened(basis, transform, root)
     return basis, transform * scale[:, None]
