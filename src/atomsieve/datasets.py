@@ -1,4 +1,4 @@
-"""Real data for experiments and benchmarks: from the folder named by ATOMSIEVE_DATA, else from OpenML."""
+"""Real data for experiments and benchmarks, from the folder ATOMSIEVE_DATA if it is set, otherwise from OpenML."""
 
 import gzip
 import os
@@ -11,15 +11,15 @@ from atomsieve.typing import Array
 
 
 def data_folder() -> Path | None:
-    """Return the local folder of data sets named by ATOMSIEVE_DATA; None where it is unset or missing."""
+    """Return the folder that the variable ATOMSIEVE_DATA names; None if it is unset or the folder does not exist."""
     folder = Path(os.environ.get("ATOMSIEVE_DATA", ""))
     return folder if os.environ.get("ATOMSIEVE_DATA") and folder.is_dir() else None
 
 
 def load_mnist(digits: tuple[int, int] = (4, 9), *, test: bool = False) -> tuple[Array, Array]:
-    """Return the images of two MNIST digits, pixels scaled to [0, 1], with labels -1 (first digit) and 1 (second).
+    """Return the images of two MNIST digits and their labels: -1 for the first digit, 1 for the second.
 
-    4 against 9 is 11791 x 784 for training and 1991 x 784 for testing.
+    Pixels are scaled to [0, 1]. For 4 against 9 the training images are 11791 x 784, the test images 1991 x 784.
     """
     images, labels = _read_mnist(test=test)
     chosen = np.isin(labels, digits)

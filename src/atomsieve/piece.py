@@ -10,11 +10,11 @@ from scipy.sparse import issparse
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 
 FAILURES = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
-"""What a formula may raise that was not written for enclosures."""
+"""Errors that a formula may raise when it was not written for enclosures."""
 
 
 class Piece:
-    """Equality and hash by content for frozen dataclasses that may hold arrays."""
+    """Compare and hash frozen dataclasses by their content; fields may be arrays."""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._content() == other._content()
@@ -27,14 +27,17 @@ class Piece:
         return f"{type(self).__name__}({shown})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, those of a nested piece as `gauge__weights`: what searches go by."""
+        """Return the parameters by name, as parameter searches need them.
+
+        A parameter of a nested piece has a name such as `gauge__weights`.
+        """
         params = {f.name: getattr(self, f.name) for f in self._fields() if f.init}
         nested = {name: value for name, value in params.items() if deep and isinstance(value, Piece)}
         inner = {f"{name}__{k}": v for name, piece in nested.items() for k, v in piece.get_params().items()}
         return params | inner
 
     def with_params(self, **changes: Any) -> Self:
-        """Return the piece with other parameters; `gauge__weights` reaches into a nested piece.
+        """Return a copy with other parameters; `gauge__weights` changes a nested piece.
 
         >>> from atomsieve import L1, Scaled
         >>> Scaled(L1(), 2.0).with_params(radius=3.0, gauge__weights=[1.0, 2.0])
@@ -52,9 +55,9 @@ class Piece:
         return replace(self, **own)  # type: ignore[type-var]
 
     def enclosed(self) -> Self:
-        """Return the piece with its numbers as enclosures, so that no formula rounds them unseen.
+        """Return the piece with enclosures in place of its numbers, so every formula tracks their rounding.
 
-        Only the parameters are there: what a piece has computed from them beforehand is rounded already.
+        Only the parameters are copied. Values that the piece computed from them earlier are rounded already.
         """
         shadow = object.__new__(type(self))
         for field in self._fields():
@@ -62,7 +65,7 @@ class Piece:
         return shadow
 
     def evaluate(self, name: str, *arguments: Any, shape: tuple[int, ...]) -> Enclosure:
-        """Return what a formula or constant of the piece is for enclosures; raise Uncertain where it has no bounds."""
+        """Evaluate a formula or constant of the piece on enclosures; raise Uncertain if it gives no bounds."""
         try:
             with np.errstate(all="ignore"):
                 formula = getattr(self.enclosed(), name)
@@ -77,7 +80,7 @@ class Piece:
             ) from error
 
     def __sklearn_clone__(self) -> Self:
-        return self  # frozen: there is nothing that a copy would protect
+        return self  # a frozen object needs no copy
 
     def _fields(self) -> tuple[Any, ...]:
         if is_dataclass(self):
@@ -94,7 +97,10 @@ class Piece:
 
 
 def _exact(value: Any) -> Any:
-    """Return a parameter with its numbers as enclosures; what is no number stays, and will not pass for one."""
+    """Return a parameter with its numbers as enclosures.
+
+    Other values stay as they are, and formulas on enclosures refuse them.
+    """
     if isinstance(value, Piece):
         return value.enclosed()
     numbers = isinstance(value, (int, float, np.number, np.ndarray)) and np.asarray(value).dtype.kind != "b"
@@ -105,13 +111,13 @@ def _exact(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    """Return how a parameter is shown: long arrays by their shape."""
+    """Return the text for a parameter; a long array is shown by its shape."""
     shape = getattr(value, "shape", ())
     return f"<{'x'.join(map(str, shape))} array>" if math.prod(shape) > 8 or issparse(value) else repr(value)
 
 
 def _content(value: Any) -> Any:
-    """Return a hashable stand-in that is equal exactly when the values are."""
+    """Return a hashable substitute; two substitutes are equal exactly when the values are equal."""
     if issparse(value):
         entries: Any = value
         entries = entries.tocsr(copy=True)

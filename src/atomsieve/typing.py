@@ -1,4 +1,4 @@
-"""The two sides of the wire, as types: features are counted in NumPy, samples in the array library of the data."""
+"""Types for the two sides of the wire: features are in NumPy, samples in the array library of the data."""
 
 from typing import Any, TypeAlias
 
@@ -9,10 +9,10 @@ Array: TypeAlias = NDArray[np.float64]
 """Host side: x, z, scores, in NumPy."""
 
 Mask: TypeAlias = NDArray[np.bool_]
-"""Host side: one truth value per block, row or entry."""
+"""Host side: one truth value per block, row, column or entry."""
 
 Signs: TypeAlias = bool | Mask
-"""Host side: whether coefficients may be negative, one answer for all of them or one for each."""
+"""Host side: whether coefficients may be negative. One answer for all coefficients, or one answer for each."""
 
 Index: TypeAlias = NDArray[np.intp]
 """Host side: positions of columns or blocks."""

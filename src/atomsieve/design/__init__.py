@@ -1,4 +1,4 @@
-"""Designs: one file per kind of matrix, and `as_design`, the one place where kinds are told apart."""
+"""Designs: one file per kind of matrix. `as_design` is the only place that distinguishes the kinds."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def as_design(X: Any, name: str = "X") -> Design:
-    """Return the design of a two-dimensional array, data frame or sparse matrix; refuse the rest in a sentence."""
+    """Return the design of a two-dimensional array, data frame or sparse matrix; refuse anything else."""
     X = X if issparse(X) else as_numbers(X, name)
     shape = X.shape
     if len(shape) != 2:

@@ -1,4 +1,4 @@
-"""A design is the matrix A behind its products. Data formats stop here: nobody else asks what A is made of."""
+"""A design is the matrix A, used only through its products. Only this folder knows data formats."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,23 +10,23 @@ from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask, Samples
 
 Columns: TypeAlias = slice | Index
-"""Which columns of A: a slice or an array of positions."""
+"""A selection of columns of A: a slice or an array of positions."""
 
 ALL = slice(None)
 
 
 def as_slice(index: Index) -> Columns:
-    """Return sorted positions as a slice where they are contiguous, which designs read without a copy."""
+    """Return sorted positions as a slice if they are contiguous; designs read a slice without a copy."""
     first, last = int(index[0]), int(index[-1])
     return slice(first, last + 1) if last - first == len(index) - 1 else index
 
 
 @dataclass(frozen=True, eq=False)
 class Recent:
-    """Columns asked for lately, ready for use, up to a total number of entries.
+    """A cache of columns that were used recently, up to a total number of entries.
 
-    Conditional gradients ask for the same few columns again and again, and matrices stored by rows give a column only
-    by a walk through all of them.
+    Conditional gradients use the same few columns again and again. In a matrix stored by rows, reading one column means
+    going through all rows.
     """
 
     capacity: int
@@ -34,7 +34,7 @@ class Recent:
     _sizes: list[int] = field(default_factory=list)
 
     def get(self, index: slice, make: Callable[[], Any]) -> Any:
-        """Return the block of these columns, made now if it is not at hand."""
+        """Return the block of these columns; make it if it is not in the cache."""
         key = (index.start, index.stop)
         if key not in self._blocks:
             if sum(self._sizes) > self.capacity:
@@ -46,7 +46,7 @@ class Recent:
 
 
 class Design(Protocol):
-    """The n x d matrix A. x lives on the host, predictions live with the data."""
+    """The n x d matrix A. x is on the host, predictions are where the data are."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -54,10 +54,10 @@ class Design(Protocol):
 
     @property
     def density(self) -> float:
-        """Return the part of the entries that products go through."""
+        """Return the fraction of the entries that a product reads."""
 
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
-        """Return `A[:, index] x` for a vector or matrix x with as many index."""
+        """Return `A[:, index] x` for a vector or matrix x with one row per chosen column."""
 
     def rmatvec(self, r: Samples) -> Array:
         """Return `A' r` for a vector or matrix r with n rows."""
@@ -66,19 +66,19 @@ class Design(Protocol):
         """Return `A[:, index]` as a dense n x m array."""
 
     def select(self, index: Columns) -> "Design":
-        """Return the design of the chosen columns alone, compact, so that its products cost in proportion."""
+        """Return a compact design of the chosen columns; the cost of its products is in proportion to their number."""
 
     def gram(
         self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
     ) -> Array:
         """Return `A[:, index]' diag(weights) A[:, others] / unit^2` on the host, modulo the span of a basis.
 
-        That is with every column less its projection on the basis, in the inner product of the weights. The unit keeps
-        squares of huge and tiny entries in range.
+        That is, the projection on the basis, in the inner product of the weights, is subtracted from every column. The
+        unit keeps squares of huge and tiny entries in range.
         """
 
     def samples(self, chosen: Mask) -> "Design":
-        """Return the design of the chosen samples alone."""
+        """Return the design of the chosen samples."""
 
     def largest(self) -> float:
         """Return the largest absolute entry."""
@@ -89,25 +89,25 @@ class Design(Protocol):
 
 @runtime_checkable
 class BoundedDesign(Design, Protocol):
-    """A design whose products can be had with error bounds."""
+    """A design that can also compute its products with error bounds."""
 
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
-        """Return `A[:, index] x` with a bound of all rounding."""
+        """Return `A[:, index] x` with a bound of all rounding errors."""
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
-        """Return `A' r` with a bound of all rounding; `norms` bound the lengths of the columns, if they are known."""
+        """Return `A' r` with a bound of all rounding errors; `norms` are known bounds of the column norms, if any."""
 
     def enclose_columns(self, index: Columns) -> Enclosure:
-        """Return `A[:, index]` with a bound of all rounding: none, where A is given as it is."""
+        """Return `A[:, index]` with a bound of all rounding errors; there are none if A is stored entry by entry."""
 
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
-        """Yield the shape and then what is not zero, as bytes: the same for any way to store the entries.
+        """Yield the shape and then the non-zero entries as bytes; they do not depend on the storage format.
 
-        For each block of rows: how many there are in each row, their columns, their values.
+        For each block of rows: the number of non-zero entries in each row, their columns, their values.
         """
 
     def norm_bounds(self, weights: Array) -> Array:
-        """Return upper bounds of `sqrt(sum_i w_i A_ij^2)` for each column j, from upper bounds of the w_i."""
+        """Return upper bounds of `sqrt(sum_i w_i A_ij^2)` for each column j, given upper bounds of the w_i."""
 
 
 def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:
@@ -118,14 +118,15 @@ def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:
 
 
 def as_bytes(counts: Any, columns: Any, values: Any) -> Iterator[memoryview]:
-    """Yield whole numbers in eight bytes and doubles, little-endian, without a copy where they are that already."""
+    """Yield eight-byte integers and doubles, little-endian; arrays of that type are not copied."""
     yield np.ascontiguousarray(counts, dtype="<i8").data
     yield np.ascontiguousarray(columns, dtype="<i8").data
     yield np.ascontiguousarray(values, dtype="<f8").reshape(-1).data
 
 
 def bounded(design: Any) -> BoundedDesign:
-    """Return a design as one with error bounds, without its meter."""
+    """Return a design without its meter; refuse one that has no products with error bounds."""
     design = getattr(design, "design", design)
-    assert isinstance(design, BoundedDesign)  # noqa: S101
+    if not isinstance(design, BoundedDesign):
+        raise TypeError(f"{type(design).__name__} has no products with error bounds.")  # pragma: no cover
     return design

@@ -1,4 +1,4 @@
-"""Dense designs: NumPy arrays; float64 in any layout that BLAS takes is used as it is."""
+"""Dense designs: NumPy arrays; a float64 array that BLAS can read is used without a copy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,18 +14,21 @@ from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Mask, Samples
 
 TEMPORARY = 1 << 16
-"""Entries of A that a temporary may hold."""
+"""Largest number of entries of a temporary array."""
 
 MODERATE = 1e-50, 1e50
-"""Units between which squares of columns neither overflow nor vanish."""
+"""Range of units in which squares of columns neither overflow nor underflow."""
 
 WIDTH = 256
-"""Columns or columns at a time where rounding is bounded."""
+"""Number of rows or columns at a time in products with error bounds."""
 
 
 @dataclass(frozen=True, eq=False)
 class DenseDesign:
-    """A as a float64 array; single columns of arrays stored by rows are remembered, an eighth of them at most."""
+    """A as a float64 array.
+
+    For an array stored by rows, recent single columns are cached: an eighth of A, or 64 columns if that is more.
+    """
 
     matrix: Array
 
@@ -35,7 +38,7 @@ class DenseDesign:
 
     @classmethod
     def of(cls, X: Any, name: str) -> "DenseDesign":
-        """Take X as it is where BLAS can read it; convert other types and layouts once."""
+        """Use X itself if BLAS can read it; convert other types and layouts once."""
         matrix = as_floats(X, name)
         readable = any(
             stride == matrix.itemsize and other >= 0 for stride, other in (matrix.strides, matrix.strides[::-1])
@@ -66,7 +69,8 @@ class DenseDesign:
         if isinstance(index, slice):
             return self.matrix[:, index]
         by_columns = self.matrix.strides[0] == self.matrix.itemsize
-        return self.matrix.T[index].T if by_columns else self.matrix.take(index, axis=1)  # the fast way to copy them
+        # the fastest way to copy columns depends on the layout
+        return self.matrix.T[index].T if by_columns else self.matrix.take(index, axis=1)
 
     def select(self, index: Columns) -> "DenseDesign":
         return DenseDesign(self.columns(index))
@@ -87,7 +91,7 @@ class DenseDesign:
 
     @cached_property
     def _squares(self) -> Array:
-        """Sums of squares of the columns, in one read of the matrix."""
+        """Sums of squares of the columns, in one pass over the matrix."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.einsum("ij,ij->j", self.matrix, self.matrix))
 
@@ -124,11 +128,11 @@ class DenseDesign:
         n = self.shape[0]
         mid = np.zeros((self.shape[1], *r.mid.shape[1:]))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for start in range(0, n, WIDTH):  # a sum of short sums is off by less than one long one
+            for start in range(0, n, WIDTH):  # a sum of short sums has a smaller error than one long sum
                 mid += self.matrix[start : start + WIDTH].T @ r.mid[start : start + WIDTH]
             terms = min(n, WIDTH) + n // WIDTH + 2
             sizes, rads = norms_of(r.mid), norms_of(r.rad)
-            error = up(gamma(terms) * sizes + rads)  # Cauchy and Schwarz
+            error = up(gamma(terms) * sizes + rads)  # Cauchy-Schwarz inequality
             rad = np.multiply.outer(self.norm_bounds(np.ones(n)) if norms is None else norms, error)
         return Enclosure(mid, up(rad + 2 * n * LEAST))
 
@@ -163,19 +167,19 @@ class DenseDesign:
             if counts.min() < self.shape[1]:
                 yield from as_bytes(counts, np.nonzero(held)[1], block[held])
                 continue
-            if len(every) != block.size:  # the columns of a full block, the same for all but the last
+            if len(every) != block.size:  # the column numbers of a full block; only the last block differs
                 every = np.tile(np.arange(self.shape[1], dtype="<i8"), len(block))
             yield from as_bytes(counts, every, block)
 
     def is_finite(self) -> bool:
-        """Return whether every entry is finite; the sums of squares tell, unless they overflow."""
+        """Return whether every entry is finite; entries are checked one by one only if a sum of squares overflows."""
         return bool(np.isfinite(self._squares).all()) or bool(np.isfinite(self.matrix).all())
 
 
 def dense_gram(left: Array, weights: Array, right: Array, unit: float, basis: Array | None) -> Array:
-    """Return `left' diag(weights) right / unit^2` modulo a basis; BLAS does half the work where both are the same."""
+    """Return `left' diag(weights) right / unit^2` modulo a basis; if both are the same, BLAS does half the work."""
     least, largest = weights.min(), weights.max()
-    if least < 0:  # between different outputs of a loss
+    if least < 0:  # weights between different outputs of a loss
         return (left / unit).T @ ((weights / unit)[:, None] * right)
     if least == largest and basis is None and MODERATE[0] < unit < MODERATE[1]:
         return float(least) / unit / unit * (left.T @ right)
@@ -183,6 +187,6 @@ def dense_gram(left: Array, weights: Array, right: Array, unit: float, basis: Ar
     scaled = root * right
     if basis is not None:
         rooted = np.linalg.qr(unit * root * basis)[0]
-        for _ in range(2):  # once more for columns that are nearly along the basis
+        for _ in range(2):  # a second time, for columns that lie nearly in the span of the basis
             scaled -= rooted @ (rooted.T @ scaled)
     return scaled.T @ scaled if left is right else left.T @ (root * scaled)

@@ -1,4 +1,4 @@
-"""A design that counts what it is asked for: how often the whole of A was gone through."""
+"""A design that counts its passes over A."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from atomsieve.typing import Array, Mask, Samples
 
 @dataclass
 class Meter:
-    """Products with the whole of A or A'; one with a part of the columns counts as that part."""
+    """The number of products with A or A'; a product with some of the columns counts as that fraction."""
 
     columns: int
     passes: float = 0.0
@@ -16,7 +16,7 @@ class Meter:
 
 @dataclass(frozen=True, eq=False)
 class Metered:
-    """A design with its meter; `share` is the part of the columns of A that it holds."""
+    """A design with its meter; `share` is the fraction of the columns of A that it holds."""
 
     design: Design
     meter: Meter

@@ -1,4 +1,4 @@
-"""The product A Q of two designs, never formed: what the image of a gauge under Q needs."""
+"""The product A Q of two designs, for the image of a gauge under Q; the product is never formed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from atomsieve.numerics.namespace import array_namespace
 from atomsieve.typing import Array, Mask, Samples
 
 WIDTH = 256
-"""Columns of A Q that are formed at a time."""
+"""Number of columns of A Q that are formed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class ProductDesign:
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
         return bounded(self.left).enclose(bounded(self.right).enclose(x, index))
 
-    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:  # noqa: ARG002 -- of other columns
+    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:  # noqa: ARG002 -- norms of A Q
         return bounded(self.right).enclose_adjoint(bounded(self.left).enclose_adjoint(r))
 
     def enclose_columns(self, index: Columns) -> Enclosure:

@@ -1,4 +1,4 @@
-"""Several outputs that share the features: the matrix `A kron I`, never formed, with a sample for each output."""
+"""Several outputs that share the features: the matrix `A kron I`, which is never formed; each output is a sample."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from atomsieve.typing import Array, Index, Mask, Samples
 
 @dataclass(frozen=True, eq=False)
 class RepeatedDesign:
-    """Columns of `A kron I_K`: column e is that of feature `features[e]`, in the rows of output `outputs[e]`.
+    """Columns of `A kron I_K`: column e holds feature `features[e]` in the rows of output `outputs[e]`.
 
-    Row i of A stands for the K rows `i K, ..., i K + K - 1`.
+    Row i of A becomes the K rows `i K, ..., i K + K - 1`.
     """
 
     design: Design
@@ -25,7 +25,7 @@ class RepeatedDesign:
 
     @classmethod
     def of(cls, design: Design, tasks: int) -> Self:
-        """Return all columns, output by output for each feature."""
+        """Return all columns, feature by feature, and output by output within a feature."""
         d = design.shape[1]
         return cls(design, tasks, np.repeat(np.arange(d), tasks), np.tile(np.arange(tasks), d))
 
@@ -61,7 +61,7 @@ class RepeatedDesign:
         self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
     ) -> Array:
         gram = np.zeros((len(self.outputs[index]), len(self.outputs[others])))
-        for k in range(self.tasks):  # columns of different outputs have nothing in common
+        for k in range(self.tasks):  # columns of different outputs are orthogonal
             left, right = (np.flatnonzero(self.outputs[some] == k) for some in (index, others))
             if not (len(left) and len(right)):
                 continue
@@ -106,21 +106,21 @@ class RepeatedDesign:
         return bounded(self.design).rows_as_bytes()
 
     def _used(self, index: Columns) -> tuple[Columns, Index]:
-        """Return the features that some columns belong to, and for each column its place among them."""
+        """Return the features of the chosen columns, and for each column the position of its feature among them."""
         if isinstance(index, slice) and index == ALL:
             return ALL, self.features
         used, places = np.unique(self.features[index], return_inverse=True)
         return used, places
 
     def _table(self, x: Array, places: Index, index: Columns) -> Array:
-        """Return entries of x as a table, a row for each feature that is used and a column for each output."""
+        """Return entries of x as a table, with a row for each used feature and a column for each output."""
         whole = places is self.features
         table = np.zeros((self.design.shape[1] if whole else int(places.max(initial=-1)) + 1, self.tasks))
         table[places, self.outputs[index]] = x
         return table
 
     def _spread(self, columns: Array, index: Columns) -> Array:
-        """Return columns of A in the index of their outputs."""
+        """Return columns of A in the rows of their outputs."""
         n, m = columns.shape
         spread = np.zeros((n, self.tasks, m))
         spread[:, self.outputs[index], np.arange(m)] = columns

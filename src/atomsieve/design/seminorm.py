@@ -1,6 +1,6 @@
-"""How far a move in the data can reach: norms of images, `min over b of norm(A p - B b)_w`.
+"""Norms of images modulo the unpenalised columns: `min over b of norm(A p - B b)_w`.
 
-Unpenalised columns are minimised out, so the part of an image along them does not count.
+The problem is minimised over the unpenalised columns, so the part of an image in their span does not count.
 """
 
 import math
@@ -15,25 +15,25 @@ from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Samples
 
 SMALL_GRAM = 1000
-"""Side up to which a Gram matrix is formed for its largest eigenvalue."""
+"""Largest size of a Gram matrix that is formed for its largest eigenvalue."""
 
 PROJECTION_SLACK = 4 * EPS
-"""Rounding of an inner product modulo the unpenalised columns, for each sample, as a part of that of the lengths."""
+"""Rounding error of an inner product modulo the unpenalised columns, per sample, relative to the norms."""
 
 NARROW_BLOCK = 32
-"""Columns up to which blocks of the same width are worked on together."""
+"""Largest width of blocks that are processed together with others of the same width."""
 
 TINY = 1e-200
-"""Squares below which a matrix is scaled before its entries are squared."""
+"""Sum of squares below which a matrix is scaled before its entries are squared."""
 
 WIDTH = 256
-"""Columns that are worked on at a time."""
+"""Number of columns that are processed at a time."""
 
 LIGHT = 1 << 17
-"""Entries, zeros included, up to which it does not matter whether a block of columns is sparse."""
+"""Number of entries, zeros included, up to which a sparse block of columns is processed like a dense one."""
 
 HELD = 1 << 20
-"""Entries of narrow blocks that are worked on at a time, unless one block has more."""
+"""Number of entries of narrow blocks that are processed at a time, unless a single block has more."""
 
 
 def weigh(weights: Samples, v: Samples) -> Samples:
@@ -42,25 +42,25 @@ def weigh(weights: Samples, v: Samples) -> Samples:
 
 
 def combine(basis: Samples, coordinates: Samples) -> Samples:
-    """Return `basis @ coordinates`; a single column is multiplied, which is ten times faster than the product."""
+    """Return `basis @ coordinates`; for a single column a multiplication is ten times faster than `@`."""
     return basis[:, 0] * coordinates[0] if basis.shape[1] == 1 and coordinates.ndim == 1 else basis @ coordinates
 
 
 def inner(a: Samples, b: Samples) -> float:
-    """Return the sum over all entries of `a * b`, on the host; BLAS has it in a fifth of the time where it can."""
+    """Return the sum of all entries of `a * b`, on the host; BLAS takes a fifth of the time for NumPy arrays."""
     return float(np.vdot(a, b)) if type(a) is np.ndarray else float(array_namespace(a).sum(a * b))
 
 
 @dataclass(frozen=True, eq=False)
 class Seminorm:
-    """The seminorm `norm(v)_w^2 = sum_i w_i v_i^2` modulo the span of B, of which `basis` is orthonormal."""
+    """The seminorm `norm(v)_w^2 = sum_i w_i v_i^2` modulo the span of B; `basis` is an orthonormal basis of it."""
 
     design: Design
     weights: Samples
     basis: Samples | None
 
     def project(self, v: Samples) -> Samples:
-        """Return v less its part along the unpenalised columns."""
+        """Return v without its part in the span of the unpenalised columns."""
         if self.basis is None:
             return v
         return v - combine(self.basis, self.basis.T @ self.weighted(v))
@@ -70,7 +70,7 @@ class Seminorm:
         return weigh(self.weights, v)
 
     def plain_norm(self, v: Samples) -> float:
-        """Return `norm(v)_w` with the part along the unpenalised columns counted."""
+        """Return `norm(v)_w`, including the part in the span of the unpenalised columns."""
         return math.sqrt(inner(v, self.weighted(v)))
 
     def norm(self, v: Samples) -> float:
@@ -82,17 +82,17 @@ class Seminorm:
         return self.design.rmatvec(self.weighted(self.project(v)))
 
     def polar(self, v: Samples) -> tuple[Samples, float]:
-        """Return v scaled to norm 1, and its norm; v itself where the norm is 0."""
+        """Return v scaled to norm 1, and its norm; v is not scaled if the norm is 0."""
         xp = array_namespace(v)
         largest = float(xp.max(xp.abs(v)))
         if largest == 0:
             return v, 0.0
-        scaled = v / largest  # squares of huge or tiny entries would overflow or vanish
+        scaled = v / largest  # squares of huge or tiny entries would overflow or underflow
         norm = self.norm(scaled)
         return (scaled / norm, largest * norm) if norm > 0 else (v, 0.0)
 
     def column_norms(self) -> Array:
-        """Return the norm of every column of A, with room for the rounding of the subtraction."""
+        """Return the norm of every column of A, enlarged to cover the rounding of the subtraction."""
         with np.errstate(over="ignore", under="ignore"):
             scale, squares = 1.0, self.design.squared_norms(self.weights)
         if not TINY < float(squares.max()) < np.inf:
@@ -108,7 +108,7 @@ class Seminorm:
 
     @property
     def plain(self) -> "Seminorm":
-        """The seminorm that counts the part along the unpenalised columns: what rounding is in proportion to."""
+        """The norm that includes the part in the span of B; rounding errors are proportional to it."""
         return self if self.basis is None else replace(self, basis=None)
 
     def restrict(self, index: Columns) -> "Seminorm":
@@ -116,20 +116,22 @@ class Seminorm:
         return replace(self, design=self.design.select(index))
 
     def spectral_norms(self, members: list[Columns]) -> Array:
-        """Return the spectral norm of each block of columns; narrow blocks of the same width are taken together."""
+        """Return the spectral norm of each block of columns; narrow blocks of the same width are processed together."""
         n, d = self.design.shape
         every = np.arange(d)
-        places = [every[rows] for rows in members]
-        widths, squares = np.array([len(columns) for columns in places]), self.plain.column_norms() ** 2
+        places = [every[index] for index in members]
+        widths = np.array([len(columns) for columns in places])
+        squares = self.plain.column_norms() ** 2
         frobenius = np.array([squares[columns].sum() for columns in places])
         together = (widths <= min(NARROW_BLOCK, n)) & (frobenius > TINY) & (frobenius < 1 / TINY)
-        if self.design.density < 1:  # the zeros between its entries would be counted too
+        if self.design.density < 1:  # dense blocks also hold the zeros of a sparse matrix
             together &= n * widths <= LIGHT
         norms = np.empty(len(members))
         for b in np.flatnonzero(~together):
             norms[b] = self.restrict(members[b]).spectral_norm()
         for width in np.unique(widths[together]).tolist():
-            alike, each = np.flatnonzero(together & (widths == width)), max(1, min(WIDTH, HELD // n) // width)
+            alike = np.flatnonzero(together & (widths == width))
+            each = max(1, min(WIDTH, HELD // n) // width)
             for some in (alike[start : start + each] for start in range(0, len(alike), each)):
                 grams = self._grams(np.concatenate([places[b] for b in some]), width)
                 top = np.linalg.eigvalsh((grams + grams.transpose(0, 2, 1)) / 2)[:, -1]
@@ -137,7 +139,7 @@ class Seminorm:
         return norms
 
     def _grams(self, places: Index, width: int) -> Array:
-        """Return the inner products within each block of so many columns, one block after the other."""
+        """Return the Gram matrix of each block; all blocks have the same width and follow one another."""
         block = self.design.columns(as_slice(places) if (np.diff(places) == 1).all() else places)
         left, right = (np.asarray(part).T.reshape(-1, width, part.shape[0]) for part in (block, self.project(block)))
         weights = np.asarray(self.weights)
@@ -146,9 +148,9 @@ class Seminorm:
         return np.asarray((left * weights) @ right.transpose(0, 2, 1))
 
     def spectral_norm(self) -> float:
-        """Return an upper bound of `max of norm(A v)_w over unit v`, from products with A alone.
+        """Return an upper bound of `max of norm(A v)_w over unit v`, using only products with A.
 
-        Exact up to rounding when A has a side of at most SMALL_GRAM, else the Frobenius norm.
+        It is exact up to rounding if A has at most SMALL_GRAM rows or columns; otherwise it is the Frobenius norm.
         """
         n, d = self.design.shape
         if min(n, d) > SMALL_GRAM:
@@ -161,13 +163,16 @@ class Seminorm:
         return frobenius * math.sqrt(max(top, 0.0) + PROJECTION_SLACK * max(n, d))
 
     def _column_gram(self, scale: float) -> Array:
-        """Return the inner products of the columns of A, each divided by the scale."""
+        """Return the Gram matrix of the columns of A, each column divided by the scale."""
         d = self.design.shape[1]
         blocks = (self.design.columns(slice(start, start + WIDTH)) for start in range(0, d, WIDTH))
         return np.hstack([self.cross(block / scale) / scale for block in blocks])
 
     def _row_gram(self, scale: float) -> Array:
-        """Return `S A A' S'`, S the projection and then `diag(w)^(1/2)`: the same eigenvalues, from the rows."""
+        """Return `S A A' S'`, where S is the projection followed by `diag(w)^(1/2)`.
+
+        It has the same non-zero eigenvalues as the Gram matrix of the columns.
+        """
         n = self.design.shape[0]
         xp = array_namespace(self.weights)
         root = xp.sqrt(self.weights)[:, None]

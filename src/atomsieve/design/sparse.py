@@ -1,4 +1,4 @@
-"""Sparse designs: SciPy's CSR and CSC, matrices and arrays, any index type; float64 without duplicates as it is."""
+"""Sparse designs: CSR and CSC matrices and arrays of SciPy; float64 without duplicates is used without a copy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,12 +12,15 @@ from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, roo
 from atomsieve.typing import Array, Mask, Samples
 
 DENSE = 0.1
-"""Part of the entries stored above which a Gram matrix is made of dense columns."""
+"""Density above which a Gram matrix is computed from dense columns."""
 
 
 @dataclass(frozen=True, eq=False)
 class SparseDesign:
-    """A as a float64 CSR or CSC matrix; columns of CSR are remembered, up to as many entries as A has."""
+    """A as a float64 CSR or CSC matrix with any index type.
+
+    Recent columns of a CSR matrix are cached, up to as many entries as A has.
+    """
 
     matrix: Any
 
@@ -27,7 +30,7 @@ class SparseDesign:
 
     @classmethod
     def of(cls, X: Any, name: str) -> "SparseDesign":
-        """Take CSR and CSC as they are; convert other formats, types and duplicate entries once."""
+        """Use CSR and CSC matrices without a copy; convert other formats, types and duplicate entries once."""
         if X.dtype.kind not in "fiub":
             raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
         matrix = (X if X.format in ("csr", "csc") else X.tocsc()).astype(np.float64, copy=False)
@@ -49,7 +52,7 @@ class SparseDesign:
 
     @cached_property
     def _transposed(self) -> Any:
-        """The matrix seen the other way, not a copy: small products take no longer than making it."""
+        """The transposed view, kept because making it takes as long as a small product."""
         return self.matrix.T
 
     def rmatvec(self, r: Samples) -> Array:
@@ -68,7 +71,7 @@ class SparseDesign:
         left = self._block(index).tocsc()
         right = left if index is others else self._block(others).tocsc()
         dense = right.nnz > DENSE * right.shape[0] * right.shape[1]
-        if dense and left is right and (weights >= 0).all():  # by symmetry half the work
+        if dense and left is right and (weights >= 0).all():  # by symmetry this is half the work
             half = scaled_rows(right, np.sqrt(weights) / unit).toarray()
             gram = np.asarray(half.T @ half)
         else:
@@ -105,7 +108,7 @@ class SparseDesign:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             norms = self.norm_bounds(np.ones(self.shape[0])) if norms is None else norms
             error = np.multiply.outer(norms * gamma(terms), norms_of(r.mid)) + np.multiply.outer(norms, norms_of(r.rad))
-            product = self.matrix.T @ r.mid  # not what is remembered: a proof is about the entries as they are now
+            product = self.matrix.T @ r.mid  # not the cached view: a proof uses the entries as they are now
             return Enclosure(product, up(error * (1 + gamma(4)) + 2 * self.shape[0] * LEAST))
 
     def enclose_columns(self, index: Columns) -> Enclosure:
@@ -131,7 +134,7 @@ class SparseDesign:
             yield from as_bytes(counts[rows], by_rows.indices[part], by_rows.data[part])
 
     def _counts(self) -> Array:
-        """Return how many entries each column has."""
+        """Return the number of stored entries of each column."""
         by_columns = self.matrix.format == "csc"
         counts = (
             np.diff(self.matrix.indptr) if by_columns else np.bincount(self.matrix.indices, minlength=self.shape[1])
@@ -147,7 +150,11 @@ class SparseDesign:
             return self.matrix
         if self.matrix.format == "csc" or not isinstance(index, slice):
             return self.matrix[:, index]
-        return self._recent.get(index, lambda: self.matrix[:, index].tocsc())  # noqa: PLW0108 -- slicing is the cost
+
+        def sliced() -> Any:
+            return self.matrix[:, index].tocsc()
+
+        return self._recent.get(index, sliced)
 
 
 def scaled_rows(matrix: Any, factors: Samples) -> Any:

@@ -1,4 +1,4 @@
-"""A few columns that are matrices themselves: images of atoms that move several outputs at once."""
+"""A few columns, where each column is a matrix: the image of an atom that moves several outputs at once."""
 
 from dataclasses import dataclass
 

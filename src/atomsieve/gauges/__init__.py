@@ -1,4 +1,4 @@
-"""Gauges: one file each; `calculus` makes new ones of old ones."""
+"""Gauges: one file each; `calculus` makes new gauges from existing ones."""
 
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge

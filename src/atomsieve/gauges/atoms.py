@@ -11,7 +11,7 @@ from atomsieve.gauges.nonnegative import NonNegative
 class Atoms(Image):
     """Gauge of the atoms in the columns of `matrix`: `kappa(x) = min { sum(c) : matrix c = x, c >= 0 }`.
 
-    The matrix may be dense or sparse; the value is found by linear programming, +inf outside the cone of the atoms.
+    The matrix may be dense or sparse. Linear programming finds the value; it is +inf outside the cone of the atoms.
 
     >>> import numpy as np
     >>> Atoms(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])).value(np.array([2.0, 1.0]))

@@ -1,8 +1,8 @@
 """A gauge measures x by atoms: `kappa(x) = min { sum c_j : x = sum c_j p_j, c >= 0 }`.
 
-The atoms come in blocks, the units of screening: a coordinate with its two signs for L1, a group for Group, the
-whole ball for L2. Every gauge has an oracle; gauges that hold x block by block (`BlockGauge`) are what solvers work
-on, and every other gauge is the image of one (`lift`).
+The atoms form blocks, the units of screening: a coordinate with its two signs for L1, a group for Group, the whole
+ball for L2. Every gauge has an oracle. Solvers work on gauges that split x into blocks (`BlockGauge`); every other
+gauge is the image of such a gauge (`lift`).
 """
 
 import math
@@ -19,7 +19,7 @@ from atomsieve.typing import Array, Index, Mask, Samples, Signs
 
 @dataclass(frozen=True, eq=False)
 class Atom:
-    """One atom p: `values` where x has the coefficients of some `columns` of A, and zero elsewhere."""
+    """One atom p: `values` are its entries for some `columns` of A; all other entries are zero."""
 
     columns: Columns
     values: Array
@@ -49,15 +49,15 @@ class Atom:
 
 
 class Gauge(Piece, ABC):
-    """What a problem may be stated with: an oracle over atoms, block by block."""
+    """What a problem can be stated with: an oracle over atoms, block by block."""
 
     @abstractmethod
     def check(self, shape: tuple[int, ...]) -> None:
-        """Refuse an x of this shape, in a sentence, where the gauge is not defined for it."""
+        """Refuse an x of this shape, with a clear message, if the gauge is not defined for it."""
 
     @abstractmethod
     def scores(self, z: Array) -> Array:
-        """Return `max of p . z` over the atoms of each block, a fresh array."""
+        """Return `max of p . z` over the atoms of each block, as a new array."""
 
     @abstractmethod
     def atom(self, z: Array, block: int) -> Atom:
@@ -65,7 +65,7 @@ class Gauge(Piece, ABC):
 
     @abstractmethod
     def value(self, x: Array) -> float:
-        """Return kappa(x), +inf where no combination of atoms gives x."""
+        """Return kappa(x); +inf if no combination of atoms gives x."""
 
     @abstractmethod
     def lift(self, design: Design) -> "tuple[Design, BlockGauge]":
@@ -73,18 +73,18 @@ class Gauge(Piece, ABC):
 
     @abstractmethod
     def lower(self, c: Array) -> Array:
-        """Return the x of lifted coordinates c."""
+        """Return the x that belongs to lifted coordinates c."""
 
     @abstractmethod
     def touched(self, chosen: Mask) -> Mask:
-        """Return which entries of x can be non-zero when only the chosen entries of c are."""
+        """Return which entries of x can be non-zero when only the chosen entries of c are non-zero."""
 
     def names(self) -> tuple[str, ...] | None:
-        """Return what the blocks are called, None where they have no names of their own."""
+        """Return the names of the blocks, None if they have no names of their own."""
         return None
 
     def value_under(self, design: Design, x: Array) -> float:
-        """Return the gauge of x in the image under a matrix: `min { kappa(c) : Q c = x }`."""
+        """Return the gauge of x under the image by a matrix: `min { kappa(c) : Q c = x }`."""
         matrix = np.asarray(design.columns(ALL))
         c, _, rank, _ = np.linalg.lstsq(matrix, x, rcond=None)
         if rank < matrix.shape[1]:
@@ -96,11 +96,11 @@ class Gauge(Piece, ABC):
         return self.value(np.asarray(c, dtype=np.float64)) if exact else float("inf")
 
     def support(self, z: Array) -> float:
-        """Return the support function `sigma_P(z)`: the largest score, or 0, which counts as a point of P."""
+        """Return the support function `sigma_P(z)`: the largest score, at least 0 because 0 counts as a point of P."""
         return max(float(self.scores(z).max()), 0.0)
 
     def lmo(self, z: Array) -> Atom:
-        """Return an atom that attains `sigma_P(z)`, of the first block of equals; 0 where no atom is better."""
+        """Return an atom that attains `sigma_P(z)`, from the first such block; 0 if no atom has a positive score."""
         scores = self.scores(z)
         best = int(scores.argmax())
         atom = self.atom(z, best)
@@ -108,20 +108,20 @@ class Gauge(Piece, ABC):
 
 
 class BlockGauge(Gauge):
-    """A gauge that is cheap to evaluate: a sum over blocks of x, each of which is one weighted point of P."""
+    """A gauge that is cheap to evaluate: a sum over blocks of x; each block is one weighted point of P."""
 
     entrywise: bool = False
-    """Whether every atom moves one output of x only (a tighter curvature bound for Multinomial)."""
+    """Whether every atom moves only one output of x (this gives a tighter curvature bound for Multinomial)."""
 
     signed: Signs = True
-    """Whether the entries of x may be negative: one answer for all, or one for each row of x."""
+    """Whether the entries of x may be negative: one answer for all entries, or one for each row of x."""
 
     @abstractmethod
     def labels(self, shape: tuple[int, ...]) -> Index:
         """Return the block of every entry of x, as an array of the shape of x."""
 
     def blocks(self, columns: Index, shape: tuple[int, ...]) -> Index:
-        """Return the blocks that the coefficients of some columns of A belong to, each once; x has that shape."""
+        """Return the blocks of the coefficients of some columns of A, each block once; `shape` is that of x."""
         return np.unique(self.labels(shape)[columns])
 
     @abstractmethod
@@ -130,24 +130,25 @@ class BlockGauge(Gauge):
 
     @abstractmethod
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
-        """Return an upper bound of the largest norm of A p over each block."""
+        """Return for each block an upper bound of the largest norm of A p over its atoms."""
 
     def prices(self, shape: tuple[int, ...]) -> Array | None:  # noqa: ARG002
-        """Return the price of every block where `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""
+        """Return the price of every block if `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""
         return None
 
     def signs(self, shape: tuple[int, ...]) -> Signs:
-        """Return whether entries of x may be negative: one answer for all, or one for each, flattened."""
+        """Return whether entries of x may be negative: one answer for all, or a flat array with one for each."""
         if isinstance(self.signed, bool) or len(shape) == 1:
             return self.signed
         return np.repeat(self.signed, math.prod(shape[1:]))
 
-    def restrict(self, columns: Index) -> "BlockGauge":  # noqa: ARG002
-        """Return the same gauge of the coefficients of chosen columns of A; blocks keep their order."""
-        raise TypeError(f"{type(self).__name__} is a single block and cannot be restricted.")  # pragma: no cover
+    def restrict(self, columns: Index) -> "BlockGauge":
+        """Return the same gauge on the coefficients of chosen columns of A; blocks keep their order."""
+        what = f"{type(self).__name__} is a single block"
+        raise TypeError(f"{what} and cannot be restricted to {len(columns)} columns.")  # pragma: no cover
 
     def flat(self, shape: tuple[int, ...]) -> "BlockGauge":
-        """Return the same gauge of the entries of an x of that shape, row by row in one vector."""
+        """Return the same gauge for an x of this shape whose entries are given row by row in one vector."""
         if len(shape) == 1:
             return self
         raise TypeError(f"{type(self).__name__} measures vectors, not an x of shape {shape}.")
@@ -165,12 +166,12 @@ class BlockGauge(Gauge):
         return chosen
 
     def columns(self, blocks: Mask, shape: tuple[int, ...]) -> Mask:
-        """Return which columns of A have a coefficient in one of the blocks; x has that shape."""
+        """Return which columns of A have a coefficient in one of the blocks; `shape` is that of x."""
         inside = blocks[self.labels(shape)]
         return np.asarray(inside if inside.ndim == 1 else inside.any(axis=1))
 
     def part(self, x: Array, block: int) -> tuple[Atom, float]:
-        """Return the block of x as a point of P and its weight."""
+        """Return one block of x as a point of P, and its weight."""
         inside = self.labels(x.shape) == block
         columns = as_slice(np.flatnonzero(inside if inside.ndim == 1 else inside.any(axis=1)))
         size = float(self.sizes(x)[block])
@@ -181,21 +182,22 @@ class BlockGauge(Gauge):
         return np.ones(int(self.labels(shape).max()) + 1, dtype=bool)
 
     def unpenalised(self) -> Index:
-        """Return the columns of A that are not penalised: they are columns of B."""
+        """Return the columns of A that are not penalised; they become columns of B."""
         return np.empty(0, dtype=np.intp)
 
     def dots(self, x: Array, z: Array) -> Array:
-        """Return the inner product of x and z over each block."""
+        """Return the inner product of x and z on each block."""
         return np.bincount(self.labels(x.shape).ravel(), weights=(x * z).ravel()).astype(np.float64)
 
     def keep(self, x: Array, alive: Mask) -> Array:
-        """Return x with zeros outside the blocks alive."""
+        """Return x with zeros outside the alive blocks."""
         return np.where(alive[self.labels(x.shape)], x, 0.0)
 
     def rivals(self, z: Array, cross: Array, spread: Array, best: tuple[Atom, float], radius: float) -> Array:  # noqa: ARG002
-        """Return an upper bound over each block's atoms p of `p . z + radius * norm(A (p - q))`.
+        """Return for each block an upper bound of `p . z + radius * norm(A (p - q))` over its atoms p.
 
-        `best` is the atom q with its norm, `cross` the inner products of the columns of A with the direction of A q.
-        Blocks with few atoms know the distances; this default bounds them by the sum of the norms.
+        `best` is the atom q with the norm of A q. `cross` holds the inner products of the columns of A with the
+        direction of A q. Gauges with few atoms per block compute the distances; this default bounds them by the sum of
+        the norms.
         """
         return self.scores(z) + radius * (spread + best[1])

@@ -16,12 +16,12 @@ from atomsieve.intake.arguments import as_floats, keep_copy
 from atomsieve.typing import Array, Index, Mask
 
 BLUR = 1e-12
-"""Error of a cosine: columns closer than its root are not told apart."""
+"""Error of a cosine; columns closer than its square root cannot be distinguished."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coordinates(BlockGauge):
-    """Weighted sum of coordinates; those that are `signed` have the atoms `-e_j / weights_j` as well."""
+    """Weighted sum of coordinates; a `signed` coordinate also has the atom `-e_j / weights_j`."""
 
     weights: Any = None
     signed = True
@@ -55,12 +55,12 @@ class Coordinates(BlockGauge):
         return replace(self, weights=self.prices(shape))
 
     def _over(self, values: Array, ndim: int) -> Array:
-        """Return one number per coordinate, ready to meet an x of that many dimensions."""
+        """Return one number per coordinate, in a shape that broadcasts with an x of `ndim` dimensions."""
         return values if values.ndim == ndim else values[:, None]
 
     @cached_property
     def _inverse(self) -> Array:
-        """Return `1 / weights`, the size of each atom; 0 where there is none (weight 0 or inf)."""
+        """Return `1 / weights`, the size of each atom; 0 if there is no atom (weight 0 or inf)."""
         penalised = (self.weights > 0) & np.isfinite(self.weights)
         return np.where(penalised, 1.0 / np.where(penalised, self.weights, 1.0), 0.0)
 
@@ -132,14 +132,14 @@ class Coordinates(BlockGauge):
             opposite = -along + radius * _distances(spread, norm, -cosine)
             np.maximum(bound, opposite, out=bound, where=self.signs(z.shape))
         if z.ndim == 2:
-            # atoms of different outputs: the curvature bound holds for each atom alone, not for their difference
+            # for atoms of different outputs the curvature bound holds for each atom, but not for their difference
             apart = np.ones(z.shape, dtype=bool)
             apart[:, np.flatnonzero(atom.values)] = False
             bound = np.where(apart.ravel(), super().rivals(z, cross, spread, best, radius), bound)
         return bound
 
     def value_under(self, design: Design, x: Array) -> float:
-        """Return `min weights . c over Q c = x`, c split into its two signs where there are both (HiGHS)."""
+        """Return `min weights . c over Q c = x`, solved by HiGHS; signed entries of c are split into two parts."""
         count, outputs = design.shape[1], x.reshape(len(x), -1)
         weights = np.ones((count, outputs.shape[1]))
         if self.weights is not None:
@@ -156,9 +156,9 @@ class Coordinates(BlockGauge):
 
 
 def _distances(lengths: Array, length: float, cosines: Array) -> Array:
-    """Return the distance between vectors of known lengths and angles, rounded up for nearly equal ones.
+    """Return the distance between vectors, given their lengths and angles; it is rounded up for nearly equal vectors.
 
-    `(a - b)^2 + 2 a b (1 - cosine)`, scaled so that squares neither overflow nor vanish.
+    Its square is `(a - b)^2 + 2 a b (1 - cosine)`. Lengths are scaled so squares neither overflow nor underflow.
     """
     scale = max(float(lengths.max()), length)
     if scale == 0:

@@ -1,4 +1,4 @@
-"""The group norm: the sum over disjoint groups of the l2 norms of x on them."""
+"""The group norm: the sum of the l2 norms of x over disjoint groups."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ from atomsieve.typing import Array, Index
 class Group(BlockGauge):
     """Group norm, `kappa(x) = sum_g weights_g norm2(x_g)`, with `sigma(z) = max_g norm2(z_g) / weights_g`.
 
-    `groups` has one label per row of x, in any order (blocks are numbered by sorted label, or by first appearance where
-    labels of different kinds cannot be sorted); None makes every row a group, the row norm of a matrix x. `weights` has
-    one positive number per group (None: all 1). Overlapping groups are an `Image` of this gauge.
+    `groups` has one label per row of x, in any order. Blocks are numbered by sorted label; labels that cannot be sorted
+    are numbered by first appearance. None makes every row a group: for a matrix x these are the row norms. `weights`
+    has one positive number per group (None: all 1). Overlapping groups are an `Image` of this gauge.
 
     Yuan and Lin, Model selection and estimation in regression with grouped variables, JRSS B 68 (2006).
 
@@ -69,22 +69,23 @@ class Group(BlockGauge):
 
     @cached_property
     def _codes(self) -> Index | None:
-        """Return the number of each row's group."""
+        """The number of the group of each row; None if every row is a group."""
         return None if self.groups is None else numbered(self.groups)
 
     @cached_property
-    def _members(self) -> list[Columns]:
-        """Return the columns of each group, as a slice where they are contiguous."""
-        assert self._codes is not None  # noqa: S101
+    def _members(self) -> list[Columns] | None:
+        """The columns of each group, as a slice if they are contiguous; None if every row is a group."""
+        if self._codes is None:
+            return None
         order = np.argsort(self._codes, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
         return [as_slice(part) for part in parts]
 
     def _columns(self, block: int) -> Columns:
-        return slice(block, block + 1) if self._codes is None else self._members[block]
+        return slice(block, block + 1) if self._members is None else self._members[block]
 
     def _norms(self, x: Array) -> Array:
-        # scaled by the largest entry, so that squares neither overflow nor vanish
+        # scale by the largest entry, so squares neither overflow nor underflow
         largest = float(np.abs(x).max())
         if largest in (0.0, np.inf):
             largest = 1.0
@@ -117,7 +118,7 @@ class Group(BlockGauge):
         return Atom(columns, values / (norm * weight) if norm > 0 else np.zeros_like(values), block)
 
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:  # noqa: ARG002
-        norms = seminorm.column_norms() if self._codes is None else seminorm.spectral_norms(self._members)
+        norms = seminorm.column_norms() if self._members is None else seminorm.spectral_norms(self._members)
         return norms if self.weights is None else norms / self.weights
 
     def restrict(self, columns: Index) -> "Group":
@@ -127,7 +128,7 @@ class Group(BlockGauge):
 
 
 def _labels(groups: Any) -> NDArray[Any]:
-    """Return one label per feature; refuse lists of columns and missing labels in a sentence."""
+    """Return one label per feature; refuse lists of columns and missing labels."""
     try:
         labels = np.asarray(groups)
     except ValueError:
@@ -146,14 +147,14 @@ def _labels(groups: Any) -> NDArray[Any]:
 
 
 def _missing(label: Any) -> bool:
-    """Return whether a label stands for none: None, NaN, pandas' NA and NaT."""
+    """Return whether a label is missing: None, NaN, or NA and NaT of pandas."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
 
 
 def numbered(labels: NDArray[Any]) -> Index:
-    """Return the number of each label, in sorted order or, where kinds are mixed that have none, as they come."""
+    """Return the number of each label, in sorted order, or by first appearance if labels cannot be sorted."""
     try:
         return np.unique(labels, return_inverse=True)[1]
     except TypeError:

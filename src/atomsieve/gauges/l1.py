@@ -1,4 +1,4 @@
-"""The (weighted) l1 norm: atoms `+e_j / weights_j` and `-e_j / weights_j`, or only the first where x_j must be >= 0."""
+"""The (weighted) l1 norm: atoms `+e_j / weights_j` and `-e_j / weights_j`, or only the first if x_j must be >= 0."""
 
 import math
 from dataclasses import dataclass, replace
@@ -16,12 +16,13 @@ from atomsieve.typing import Index, Signs
 class L1(Coordinates):
     """Weighted l1 norm, `kappa(x) = sum_j weights_j |x_j|`, with `sigma(z) = max_j |z_j| / weights_j`.
 
-    `weights` has one number per coordinate (None: all 1): 0 leaves the coordinate unpenalised (it moves to the free
-    directions of the problem), inf excludes it. A matrix x is measured entry by entry.
+    `weights` has one number per coordinate (None: all 1). A weight of 0 leaves the coordinate unpenalised: its column
+    becomes an unpenalised column of the problem. A weight of inf excludes the coordinate. A matrix x is measured entry
+    by entry.
 
-    `positive` has one truth value per coordinate, for a matrix x one per row (None: all False). Where it is True the
-    coordinate must not be negative: kappa is +inf where it is, and z_j counts in sigma as it is, without `| |`. Such
-    a coordinate needs a weight that is not 0.
+    `positive` has one truth value per coordinate, or per row for a matrix x (None: all False). True means that the
+    coordinate must not be negative: kappa is +inf if it is negative, and sigma uses `z_j` instead of `|z_j|`.
+    Such a coordinate needs a weight that is not 0.
 
     >>> import numpy as np
     >>> L1().value(np.array([1.0, -2.0])), L1([1.0, 4.0]).support(np.array([1.0, -2.0]))
@@ -41,7 +42,7 @@ class L1(Coordinates):
             self._check_prices()
 
     def _check_prices(self) -> None:
-        """Refuse coordinates without a price that must not be negative."""
+        """Refuse a weight of 0 for a coordinate that must not be negative."""
         name, shapes = type(self).__name__, (self.weights.shape, self.positive.shape)
         if shapes[0][:1] != shapes[1]:
             raise ValueError(
@@ -70,7 +71,7 @@ class L1(Coordinates):
 
     @cached_property
     def signed(self) -> Signs:  # type: ignore[override]
-        """Whether coordinates may be negative, in one word where that says it."""
+        """Whether coordinates may be negative: one truth value if it is the same for all, otherwise one for each."""
         if self.positive is None or not self.positive.any():
             return True
         return False if self.positive.all() else np.logical_not(self.positive)

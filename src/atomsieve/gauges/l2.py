@@ -12,7 +12,7 @@ from atomsieve.typing import Array, Index
 
 
 def euclidean(x: Array) -> float:
-    """Return the l2 norm of all entries, without overflow or underflow on the way (BLAS nrm2)."""
+    """Return the l2 norm of all entries, without intermediate overflow or underflow (BLAS nrm2)."""
     return float(linalg.norm(x.ravel(), check_finite=False))
 
 

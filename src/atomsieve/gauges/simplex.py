@@ -7,10 +7,10 @@ from atomsieve.gauges.coordinates import Coordinates
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simplex(Coordinates):
-    """Gauge of the unit simplex, `kappa(x) = sum_j x_j` for `x >= 0`, else +inf: mixtures and portfolios.
+    """Gauge of the unit simplex, `kappa(x) = sum_j x_j` for `x >= 0`, otherwise +inf: mixtures and portfolios.
 
-    A gauge does not see the difference between the simplex and its hull with 0: with `Ball(1)` the feasible set is
-    `x >= 0, sum(x) <= 1`, and the sum is 1 exactly when the constraint binds.
+    A gauge does not distinguish the simplex from its convex hull with 0. With `Ball(1)` the feasible set is
+    `x >= 0, sum(x) <= 1`, and the sum is 1 exactly when the constraint is active.
 
     >>> import numpy as np
     >>> Simplex().value(np.array([0.25, 0.75]))

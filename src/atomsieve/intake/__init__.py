@@ -1,1 +1,1 @@
-"""What comes in and what goes out: arguments that are checked, files that are written at once or not at all."""
+"""Input and output: arguments are checked; a file is written completely or not at all."""

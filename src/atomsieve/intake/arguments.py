@@ -1,4 +1,4 @@
-"""What users pass, taken as numbers and pieces or refused in a sentence that names the argument."""
+"""Check what users pass: convert it to numbers and pieces, or refuse it in a sentence that names the argument."""
 
 from numbers import Real
 from typing import Any
@@ -20,7 +20,7 @@ EXAMPLES = {
 
 
 def as_numbers(value: Any, name: str) -> NDArray[Any]:
-    """Return real numbers as an array of a numeric type, without a copy where they are one already."""
+    """Return real numbers as an array of a numeric type; such an array is not copied."""
     if issparse(value):
         raise ValueError(f"{name} must be dense, not a sparse matrix: pass {name}.toarray().")
     if np.ma.is_masked(value):
@@ -43,7 +43,7 @@ def as_numbers(value: Any, name: str) -> NDArray[Any]:
 
 
 def as_floats(value: Any, name: str) -> Array:
-    """Return real numbers in double precision; refuse what double precision cannot hold."""
+    """Return real numbers in double precision; refuse numbers outside its range."""
     array = as_numbers(value, name)
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64, copy=False)
@@ -53,7 +53,7 @@ def as_floats(value: Any, name: str) -> Array:
 
 
 def as_mask(value: Any, name: str) -> Mask:
-    """Return a list of truth values; refuse numbers, which may be meant as places in the list."""
+    """Return a list of truth values; refuse numbers, because the user may mean them as positions."""
     if np.ma.is_masked(value):
         raise ValueError(f"{name} has masked (missing) entries. Impute or remove them first.")
     if isinstance(value, np.ndarray) and value.dtype == np.bool_ and value.ndim == 1:
@@ -65,7 +65,7 @@ def as_mask(value: Any, name: str) -> Mask:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is one real number (and not a truth value) within the range of double precision."""
+    """Return whether a value is a single real number in the range of double precision; a truth value is no number."""
     if not isinstance(value, (Real, np.integer, np.floating)) or isinstance(value, (bool, np.bool_)):
         return False
     try:
@@ -81,16 +81,16 @@ def is_whole(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Return a value as messages show it: numbers of hundreds of digits are cut short."""
+    """Return the text of a value for a message; a very long text is shortened."""
     try:
         text = repr(value)
-    except ValueError:  # Python writes no more than some thousands of digits
+    except ValueError:  # Python refuses to write more than a few thousand digits
         return "a number of thousands of digits"
     return text if len(text) <= 100 else f"{text[:40]}... ({len(text)} characters)"
 
 
 def require_positive(owner: object, **values: Any) -> None:
-    """Refuse parameters of a piece that are not positive finite numbers; keep the rest as plain Python numbers."""
+    """Refuse parameters of a piece that are not positive finite numbers; store the others as Python numbers."""
     for name, value in values.items():
         if not (is_number(value) and 0 < value < np.inf):
             raise ValueError(f"{type(owner).__name__}: {name} must be a positive finite number, got {shown(value)}.")
@@ -98,13 +98,13 @@ def require_positive(owner: object, **values: Any) -> None:
 
 
 def keep_plain(owner: object, name: str, value: Any) -> None:
-    """Store a parameter of a frozen piece as a Python number: NumPy's float32 would compute in single precision."""
-    if type(value) not in (int, float) or abs(value) > 2**53:  # whole numbers beyond that are no doubles
+    """Store a parameter of a frozen piece as a Python number; a NumPy float32 would compute in single precision."""
+    if type(value) not in (int, float) or abs(value) > 2**53:  # larger whole numbers may not be doubles
         object.__setattr__(owner, name, float(value))
 
 
 def require_piece(name: str, piece: Any, kind: type) -> None:
-    """Refuse what is not a piece of the kind asked for; a class instead of an instance is the usual slip."""
+    """Refuse anything but a piece of the given kind; the usual mistake is a class instead of an instance."""
     if isinstance(piece, type):
         raise TypeError(f"{name} must be an instance, not a class: write {piece.__name__}(...).")
     if not isinstance(piece, kind):
@@ -113,7 +113,7 @@ def require_piece(name: str, piece: Any, kind: type) -> None:
 
 
 def keep_copy(owner: object, name: str, array: NDArray[Any]) -> None:
-    """Store an array in a frozen piece as a read-only copy, so that nobody changes the piece from outside."""
+    """Store a read-only copy of an array in a frozen piece, so nobody can change the piece from outside."""
     copy = np.array(array)
     copy.flags.writeable = False
     object.__setattr__(owner, name, copy)

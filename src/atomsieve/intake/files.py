@@ -1,4 +1,4 @@
-"""Files that are written at once or not at all."""
+"""Write a file completely or not at all."""
 
 import contextlib
 import errno
@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 
 LINKS = 40
-"""Links in a chain, as many as Linux follows."""
+"""Longest chain of links that is followed, as in Linux."""
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file; what was there stays whole until the new content is on disk.
+    """Write a file; an existing file stays complete until the new content is on disk.
 
-    A link is followed, and the file that it leads to is replaced, with the permissions that it has. Devices and pipes
-    (/dev/stdout, /dev/null, a FIFO) are written to, as `tee` would. Folders, disks and sockets are refused.
+    A link is followed: the file at its end is replaced and keeps its permissions. Devices and pipes (/dev/stdout,
+    /dev/null, a FIFO) are written to, as `tee` does. Folders, disks and sockets are refused.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path must be the name of a file, a string or a pathlib.Path, got {type(path).__name__}.")
@@ -25,7 +25,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     if number is not None:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None and not stream.closed:
-                stream.flush()  # what was printed before comes before
+                stream.flush()  # text printed earlier must come first
         _pour(os.dup(number), content)
         return
     there = _status(place)
@@ -40,7 +40,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def _followed(path: Path) -> Path:
-    """Return where a chain of links ends, whether anything is there or not."""
+    """Return the path at the end of a chain of links; it need not exist."""
     place = path
     for _ in range(LINKS + 1):
         try:
@@ -55,7 +55,7 @@ def _followed(path: Path) -> Path:
 
 
 def _descriptor(place: Path) -> int | None:
-    """Return the number of the open file that a name such as /dev/fd/1 stands for."""
+    """Return the file descriptor of a name such as /dev/fd/1, None for other names."""
     if not (place.name.isdecimal() and place.is_absolute()):
         return None
     own = os.path.realpath(place.parent) in ("/dev/fd", f"/proc/{os.getpid()}/fd")
@@ -63,7 +63,7 @@ def _descriptor(place: Path) -> int | None:
 
 
 def _status(place: Path) -> os.stat_result | None:
-    """Return what is at a place, None where nothing is; name the folder that is missing."""
+    """Return the status of a path, None if nothing is there; raise an error if its folder is missing."""
     try:
         return place.stat()
     except FileNotFoundError:
@@ -78,17 +78,17 @@ def _status(place: Path) -> os.stat_result | None:
 
 
 def _pour(handle: int, content: bytes) -> None:
-    """Write to an open device or pipe, and close it."""
+    """Write to an open device or pipe and close it."""
     with open(handle, "wb") as file:
         file.write(content)
 
 
 def _replace(place: Path, content: bytes, there: os.stat_result | None) -> None:
-    """Write beside a file, and let the new one take its place when all of it is on disk."""
+    """Write a temporary file in the same folder, and rename it when all of it is on disk."""
     if there is not None and not os.access(place, os.W_OK):
         raise PermissionError(errno.EACCES, f"{place} is write-protected: choose another name, or allow writing to it.")
     temporary = place.parent / f".saving-{secrets.token_hex(8)}"
-    mode = 0o666 if there is None else 0o600  # a new file as the user's mask has it
+    mode = 0o666 if there is None else 0o600  # the umask decides the permissions of a new file
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     except OSError as error:
@@ -113,7 +113,7 @@ def _replace(place: Path, content: bytes, there: os.stat_result | None) -> None:
 
 
 def _keep_status(temporary: Path, there: os.stat_result) -> None:
-    """Give a file the owner, where we may, and the permissions of another."""
+    """Give a file the permissions of another and, if we are allowed to, its owner."""
     if hasattr(os, "chown"):
         with contextlib.suppress(PermissionError):
             os.chown(temporary, there.st_uid, there.st_gid)
@@ -121,7 +121,7 @@ def _keep_status(temporary: Path, there: os.stat_result) -> None:
 
 
 def _settle(folder: Path) -> None:
-    """Have the new name on disk too, where folders can be opened for that."""
+    """Write the new name in a folder to disk, on systems that can open folders."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

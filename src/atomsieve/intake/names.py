@@ -1,4 +1,4 @@
-"""Names of features in tables: one row for each entry of x, called by its feature and its output."""
+"""Names in tables: each entry of x has a row with the name of its feature and the number of its output."""
 
 import math
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ import numpy as np
 
 
 def entries(names: Sequence[str] | None, shape: tuple[int, ...]) -> dict[str, list[Any]]:
-    """Return the columns that say which entry of x a row is about.
+    """Return the columns of a table that identify the entries of x.
 
-    `feature` has the name of each row of x, x0, x1 and so on where there are no names; a matrix x has a column `output`
-    with the number of the column of x, unless each of its entries has a name.
+    `feature` is the name of the row of x; without names these are x0, x1 and so on. For a matrix x, `output` is the
+    number of the column of x. It is left out if each entry has its own name.
 
     >>> entries(["age", "sex"], (2,))
     {'feature': ['age', 'sex']}
@@ -29,7 +29,7 @@ def entries(names: Sequence[str] | None, shape: tuple[int, ...]) -> dict[str, li
 
 
 def pandas_for(what: str) -> Any:
-    """Return pandas, which is optional, or say what needs it."""
+    """Return the optional package pandas, or raise an error that says what needs it."""
     try:
         import pandas  # noqa: PLC0415 -- optional
     except ImportError as error:  # pragma: no cover

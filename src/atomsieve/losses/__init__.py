@@ -1,4 +1,4 @@
-"""Losses: one file each, pointwise, without data."""
+"""Losses: one file each. A loss is pointwise and holds no data."""
 
 from atomsieve.losses.base import Loss
 from atomsieve.losses.huber import Huber

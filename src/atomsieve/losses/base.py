@@ -1,7 +1,7 @@
-"""A loss is pointwise and holds no data: `F(u) = sum_i w_i loss(u_i, y_i)` is made of it by the problem.
+"""A loss is pointwise and holds no data; the problem forms `F(u) = sum_i w_i loss(u_i, y_i)` from it.
 
-Losses see only the data side of the wire and are written against the array namespace of their input. So the same
-formulas run on arrays and, for certificates, on enclosures; they are exact but for rounding.
+A loss works on the data side of the wire, and uses the array namespace of its input. So the same formulas run on arrays
+and, for certificates, on enclosures. The formulas are exact except for rounding.
 """
 
 from abc import ABC, abstractmethod
@@ -16,52 +16,54 @@ from atomsieve.piece import Piece
 from atomsieve.typing import Samples
 
 LEAST = float(np.finfo(np.float64).tiny)
-"""The least number of full precision, in whose place no smaller one need have a logarithm."""
+"""The smallest positive number of full precision; it replaces smaller numbers in a logarithm."""
 
 
 class Loss(Piece, ABC):
-    """Convex and differentiable in the prediction u, with a derivative that is Lipschitz, at least near every u.
+    """A function that is convex and differentiable in the prediction u; the derivative is at least locally Lipschitz.
 
-    Predictions are vectors of length n, or n x K matrices for losses with several outputs; `value` and
-    `conjugate` return one number per sample, `gradient` has the shape of the predictions.
+    Predictions are vectors of length n, or n x K matrices for losses with several outputs. `value` and `conjugate`
+    return one number per sample. `gradient` has the shape of the predictions.
     """
 
     smoothness: float
-    """Lipschitz constant M of the derivative (spectral norm of the Hessian where there are several outputs); inf where
-    there is none, and then `smoothness_near` and `smoothness_towards` say what holds locally."""
+    """Lipschitz constant M of the derivative (for several outputs: a bound of the spectral norm of the Hessian).
+
+    It is inf if there is none; then `smoothness_near` and `smoothness_towards` give local constants."""
 
     attained: bool = True
-    """Whether every sample's loss has a minimiser; the logistic losses only approach theirs at infinity."""
+    """Whether the loss of every sample has a minimiser; the logistic losses reach their infimum only at infinity."""
 
     quadratic: bool = False
-    """Whether the curvature is the same everywhere."""
+    """Whether the curvature is constant."""
 
     translates: bool = False
-    """Whether the loss depends on `u - y` alone, so that what both share may be taken out of them."""
+    """Whether the loss depends only on `u - y`; then the same number may be subtracted from u and y."""
 
     targets: Literal["reals", "signs", "counts", "classes"] = "reals"
-    """What y holds: real numbers, labels -1 and 1, numbers that are not negative, or classes 0, ..., K - 1."""
+    """What y holds: real numbers, labels -1 and 1, non-negative numbers, or classes 0, ..., K - 1."""
 
     inverse_link: Literal["identity", "logistic", "exp", "softmax"] | None = "identity"
-    """The function that `mean` is, by its name: a saved model holds the name alone. None for any other."""
+    """The name of the function `mean`; a saved model stores only this name. None for any other function."""
 
     probabilistic: bool = False
     """Whether `mean` gives probabilities of classes."""
 
     @property
     def entry_smoothness(self) -> float:
-        """Lipschitz constant for changes of one output alone; smaller than `smoothness` for Multinomial."""
+        """Lipschitz constant when only one output changes; it is smaller than `smoothness` for Multinomial."""
         return self.smoothness
 
     def smoothness_near(self, u: Samples) -> float:  # noqa: ARG002
-        """Return the largest curvature at predictions u: how much the rounding of u counts in the derivative."""
+        """Return the largest curvature at predictions u; it multiplies the rounding of u in the derivative."""
         return self.smoothness
 
     def smoothness_towards(self, slopes: Samples, y: Samples, gap_bound: Samples) -> Samples:  # noqa: ARG002
-        """Return upper bounds of the curvature between the u with the given slopes and the optimum, for each sample.
+        """Return for each sample an upper bound of the curvature between the u with the given slope and the optimum.
 
-        `gap_bound` is the gap at a paired point and twice the gap otherwise, divided by the weight of the sample:
-        `(u - u*)(loss'(u) - loss'(u*)) <= gap`, or else `loss(u*) - loss(u) - loss'(u) (u* - u) <= gap`.
+        `gap_bound` is the gap at a paired point and twice the gap otherwise, divided by the weight of the sample. At a
+        paired point `(u - u*)(loss'(u) - loss'(u*)) <= gap`; otherwise
+        `loss(u*) - loss(u) - loss'(u) (u* - u) <= gap`.
         """
         return array_namespace(slopes).full_like(slopes, self.entry_smoothness)
 
@@ -75,53 +77,54 @@ class Loss(Piece, ABC):
 
     @abstractmethod
     def curvature(self, u: Samples, y: Samples) -> Samples:
-        """Return the second derivative in u of each sample (its almost-everywhere value)."""
+        """Return the second derivative in u of each sample; it need exist only almost everywhere."""
 
     @abstractmethod
     def conjugate(self, t: Samples, y: Samples) -> Samples:
-        """Return `sup over u of t u - loss(u, y)` of each sample, +inf outside its domain."""
+        """Return `sup over u of t u - loss(u, y)` for each sample; +inf outside the domain of the conjugate."""
 
     def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:  # noqa: ARG002
-        """Return the second derivative where the first one is t; NaN stands for any number up to `entry_smoothness`.
+        """Return the second derivative where the first derivative is t; NaN means unknown, up to `entry_smoothness`.
 
-        Certificates know slopes better than predictions, and tell which coefficients are not zero only where this is
-        given.
+        Certificates know slopes more accurately than predictions. They can prove that coefficients are non-zero only if
+        the loss defines this function.
         """
         return array_namespace(t).full_like(t, float("nan"))
 
     @property
     def bounds(self) -> LossBounds:
-        """The formulas above with error bounds; a loss for which they are too wide has sharper ones of its own."""
+        """The formulas above with error bounds; a loss may override them with sharper bounds."""
         return LossBounds(self)
 
     def fenchel_young(self, u: Samples, t: Samples, y: Samples) -> Samples:
-        """Return `loss(u, y) + loss*(t, y) - t u` of each sample, which is never negative and 0 where t is the slope.
+        """Return `loss(u, y) + loss*(t, y) - t u` of each sample; it is never negative, and 0 if t is the slope at u.
 
-        A loss whose three terms may be far larger than their sum writes it in a form that does not cancel.
+        If the three terms may be much larger than their sum, a loss should override this with a form without
+        cancellation.
         """
         product = t * u if u.ndim == 1 else array_namespace(u).sum(t * u, axis=1)
         return self.value(u, y) + self.conjugate(t, y) - product
 
     def mean(self, u: Samples) -> Samples:
-        """Return what a prediction u stands for in terms of targets: u itself, or the mean that a link makes of it.
+        """Return the mean of the target for a prediction u: u itself, or the inverse link function of u.
 
-        For labels -1 and 1 it is the probability of 1, for classes the probability of each; a loss that is not
-        `probabilistic` leaves u as it is.
+        If the loss is `probabilistic`, this is the probability of the label 1, or of each class. A loss without a link
+        function returns u.
         """
         return u
 
     def outputs(self, y: Samples) -> int | None:  # noqa: ARG002
-        """Return the number K of outputs per sample, None for plain vectors."""
+        """Return the number K of outputs per sample, None if predictions are a vector."""
         return None
 
     def check_targets(self, y: Samples) -> None:
-        """Refuse targets that the loss is not defined for, in a sentence."""
+        """Refuse targets for which the loss is not defined, with a clear message."""
 
     def check_intercept(self, y: Samples) -> None:
-        """Refuse targets for which no best intercept exists, in a sentence."""
+        """Refuse targets for which no best intercept exists, with a clear message."""
 
     def bend(self, u: Samples, y: Samples, v: Samples) -> Samples:
-        """Return how fast the gradient changes in the direction v: each sample's Hessian times its row of v."""
+        """Return the derivative of the gradient in the direction v: for each sample its Hessian times its row of v."""
         return self.curvature(u, y) * v
 
     def hessian(self, columns: Samples, u: Samples, y: Samples, weights: Samples) -> Samples:
@@ -142,16 +145,16 @@ def require_signs(owner: Loss, y: Samples) -> None:
 
 
 def zero_where_not(condition: Samples, values: Samples) -> Samples:
-    """Return the values where the condition holds and 0 elsewhere."""
+    """Return the values where the condition holds, and 0 elsewhere."""
     xp = array_namespace(values)
     return xp.where(condition, values, xp.zeros_like(values))
 
 
 def infinite_where_not(condition: Samples, values: Samples) -> Samples:
-    """Return the values where the condition holds and +inf elsewhere.
+    """Return the values where the condition holds, and +inf elsewhere.
 
-    An enclosure may lie on both sides; the values then speak of those of its numbers for which the condition holds.
-    That is right for the conjugate of a loss: slopes always lie in its domain.
+    The condition may hold for only some of the numbers in an enclosure; the value is then valid for these numbers. This
+    is correct for the conjugate of a loss, because slopes always lie in its domain.
     """
     xp = array_namespace(values)
     return xp.where(possibly(condition), values, xp.full_like(values, xp.inf))

@@ -1,8 +1,8 @@
-"""What a certificate asks of a loss, from its own formulas: values, slopes and curvature of all samples with bounds.
+"""What a certificate needs of a loss: values, slopes and curvatures of all samples, as enclosures.
 
-Formulas are evaluated on enclosures, with the parameters of the loss and the targets as enclosures too. Where a number
-occurs more than once in a formula its radius counts each time; so values and slopes are taken at the middle, where the
-radius is 0, and moved by the mean value theorem.
+The formulas of the loss are evaluated on enclosures; its parameters and the targets are enclosures too. If a number
+occurs more than once in a formula, its radius counts each time. Therefore values and slopes are computed at the
+midpoint, where the radius is 0, and the mean value theorem gives the radius.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LossBounds:
-    """Bounds in spite of rounding; Uncertain is raised where a formula of the loss does not run on enclosures."""
+    """Bounds that include rounding; Uncertain is raised if a formula of the loss does not run on enclosures."""
 
     loss: "Loss"
 
@@ -31,11 +31,11 @@ class LossBounds:
 
     @cached_property
     def entry_smoothness(self) -> float:
-        """The same for changes of one output alone."""
+        """An upper bound of the Lipschitz constant of the gradient when only one output changes."""
         return float(self.loss.evaluate("entry_smoothness", shape=()).high)
 
     def slopes(self, u: Enclosure, y: Array) -> Enclosure:
-        """Return the derivatives at all predictions enclosed: those at the middle, moved by curvature times radius."""
+        """Return the slopes at all enclosed predictions: those at the midpoint, widened by curvature times radius."""
         targets = Enclosure.exact(y)
         if u.ndim > 1:
             return self.loss.evaluate("gradient", u, targets, shape=u.shape)
@@ -47,11 +47,11 @@ class LossBounds:
             return middle.widened(np.fmin(curvature.high, self.entry_smoothness) * u.rad)
 
     def least_curvatures(self, u: Enclosure, y: Array) -> Array:
-        """Return lower bounds of loss'' at all predictions enclosed."""
+        """Return lower bounds of loss'' at all enclosed predictions."""
         return np.fmax(self.loss.evaluate("curvature", u, Enclosure.exact(y), shape=u.shape).low, 0.0)
 
     def values(self, u: Enclosure, slopes: Enclosure, y: Array) -> Enclosure:
-        """Return the losses: those at the middle, moved by slope times radius."""
+        """Return the losses: those at the midpoint, widened by slope times radius."""
         middle = self.loss.evaluate("value", Enclosure.exact(u.mid), Enclosure.exact(y), shape=u.shape[:1])
         if not np.any(u.rad):
             return middle
@@ -60,7 +60,7 @@ class LossBounds:
             return middle.widened(moved if u.ndim == 1 else moved.sum(axis=1) * (1 + 2.0**-40))
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
-        """Return upper bounds of the conjugate over slopes between low and high, those in its domain."""
+        """Return upper bounds of the conjugate over the slopes between low and high that lie in its domain."""
         slopes = Enclosure.between(low, high)
         return self.loss.evaluate("conjugate", slopes, Enclosure.exact(y), shape=low.shape[:1]).high
 
@@ -77,7 +77,7 @@ class LossBounds:
         return np.fmin(found.high, self.entry_smoothness)
 
     def check(self, u: Array, y: Array) -> None:
-        """Raise Uncertain where a formula does not run on enclosures, whatever the predictions."""
+        """Raise Uncertain if a formula does not run on enclosures at all."""
         near = Enclosure.exact(u).widened(2.0**-30)
         slopes = self.slopes(near, y)
         self.values(near, slopes, y)

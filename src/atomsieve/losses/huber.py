@@ -10,7 +10,7 @@ from atomsieve.typing import Samples
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Huber(Loss):
-    """Huber's loss of r = u - y: `r^2 / 2` for `|r| <= delta`, else `delta |r| - delta^2 / 2`.
+    """Huber's loss of r = u - y: `r^2 / 2` for `|r| <= delta`, otherwise `delta |r| - delta^2 / 2`.
 
     Huber, Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35 (1964).
 

@@ -70,7 +70,10 @@ class Logistic(Loss):
 
 
 class LogisticBounds(LossBounds):
-    """The curvature `p (1 - p)` is concave, so that it is least at an end; as a product it would be known less well."""
+    """Sharper bounds of the curvature `p (1 - p)`.
+
+    It is concave, so its minimum is at an end of the interval. Evaluated as a product, it would have wider bounds.
+    """
 
     def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
         ends = [np.clip(-y * t, 0.0, 1.0) for t in (low, high)]
@@ -82,5 +85,5 @@ class LogisticBounds(LossBounds):
 
 
 def _variance(p: Samples) -> Samples:
-    """Return the variance of a label that has the probability p."""
+    """Return the variance of a label with probability p."""
     return p * (1 - p)

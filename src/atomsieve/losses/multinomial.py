@@ -18,7 +18,7 @@ from atomsieve.typing import Array, Samples
 class Multinomial(Loss):
     """Multinomial loss, `loss(U_i, y_i) = logsumexp(U_i) - U_i[y_i]`, for labels 0, ..., K - 1.
 
-    Predictions are n x K matrices and the coefficients d x K. `classes` is K; None takes it from the labels.
+    Predictions are n x K matrices and the coefficients d x K. `classes` is K; None means the largest label plus 1.
 
     >>> import numpy as np
     >>> float(Multinomial().value(np.zeros((1, 2)), np.array([1]))[0])
@@ -50,7 +50,7 @@ class Multinomial(Loss):
         return int(array_namespace(y).max(y)) + 1
 
     def value(self, u: Samples, y: Samples) -> Samples:
-        # log(sum exp(v)) with v = u - u[label]; where the label leads, the others are small beside its 1
+        # log(sum exp(v)) with v = u - u[label]; if the label has the largest u, the other terms are small beside its 1
         xp = array_namespace(u)
         label = self._labels(u, y)
         v = u - xp.sum(label * u, axis=1, keepdims=True)
@@ -66,7 +66,7 @@ class Multinomial(Loss):
         return others - label * array_namespace(u).sum(others, axis=1, keepdims=True)
 
     def curvature(self, u: Samples, y: Samples) -> Samples:  # noqa: ARG002
-        """Return the diagonal of each sample's K x K Hessian; `hessian` has all of it."""
+        """Return the diagonal of the K x K Hessian of each sample; `hessian` uses the full matrix."""
         q = self._probabilities(u)
         return q * (1 - q)
 
@@ -143,7 +143,7 @@ class Multinomial(Loss):
 
 
 class MultinomialBounds(LossBounds):
-    """The conjugate entry by entry: slopes that are known up to a radius need not add up to 0."""
+    """Bounds of the conjugate, computed entry by entry, because enclosed slopes need not sum to 0."""
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         label = np.arange(low.shape[1])[None, :] == y[:, None]

@@ -1,4 +1,4 @@
-"""Poisson loss with the log link: half of the deviance."""
+"""Poisson loss with the log link: half the deviance."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ from atomsieve.typing import Samples
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Poisson(Loss):
-    """Poisson loss of counts y at the rate exp(u), `loss(u, y) = exp(u) - y u + y log y - y`, half of the deviance.
+    """Poisson loss of counts y at the rate exp(u), `loss(u, y) = exp(u) - y u + y log y - y`, half the deviance.
 
-    Its curvature exp(u) has no bound, so that steps which need one (`ShortStep`) do not apply; screening and
-    certificates use bounds between the point and the optimum.
+    Its curvature exp(u) is unbounded, so steps that need a bound (`ShortStep`) cannot be used. Screening and
+    certificates use bounds of the curvature between the point and the optimum.
 
     >>> import numpy as np
     >>> Poisson().value(np.array([0.0]), np.array([1.0]))
@@ -27,7 +27,7 @@ class Poisson(Loss):
     inverse_link = "exp"
 
     def value(self, u: Samples, y: Samples) -> Samples:
-        # y (exp(v) - 1 - v) with v = u - log y: terms as large as the counts would leave little of their sum
+        # y (exp(v) - 1 - v) with v = u - log y: in the plain formula terms as large as the counts would cancel
         xp = array_namespace(u)
         v = u - xp.log(xp.where(y > 0, y, xp.ones_like(y)))
         return xp.where(y > 0, y * (xp.expm1(v) - v), xp.exp(u))
@@ -46,7 +46,7 @@ class Poisson(Loss):
         return infinite_where_not(rate >= 0, x_log_x(rate) - rate - self._offset(y))
 
     def fenchel_young(self, u: Samples, t: Samples, y: Samples) -> Samples:
-        # with r = exp(u) and q = t + y it is q log(q / r) - q + r; where q is near r its terms cancel
+        # with r = exp(u) and q = t + y this is q log(q / r) - q + r; its terms cancel if q is near r
         xp = array_namespace(u)
         rate, moved = xp.exp(u), t - self.gradient(u, y)
         part = moved / xp.where(rate > 0, rate, xp.ones_like(rate))

@@ -9,7 +9,7 @@ from atomsieve.typing import Samples
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Squared(Loss):
-    """Squared error, `loss(u, y) = (u - y)^2 / 2`, for real targets. Overflows beyond residuals of 1e154.
+    """Squared error, `loss(u, y) = (u - y)^2 / 2`, for real targets. It overflows for residuals above 1e154.
 
     >>> import numpy as np
     >>> Squared().value(np.array([3.0]), np.array([1.0]))

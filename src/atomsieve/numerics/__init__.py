@@ -1,1 +1,1 @@
-"""Numerical tools without knowledge of the problem: namespaces, rounding, enclosures, roots, bases, clock, threads."""
+"""Numerical tools that know nothing of the problem: namespaces, rounding, enclosures, roots, bases, clock, threads."""

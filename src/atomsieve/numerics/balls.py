@@ -1,9 +1,11 @@
-"""The array namespace of enclosures: what `array_namespace` gives for an Enclosure, beside NumPy for an array.
+"""The array namespace of enclosures: `array_namespace` returns this module for an Enclosure, and NumPy for an array.
 
-The names are those of the array API standard, and floats count as exact. Every function returns bounds of its values at
-all numbers enclosed for which it is defined. exp, log, log1p and expm1 are assumed to be off by `FUNCTION` at most; a
-square root is rounded once.
+The names are those of the array API standard, and floats count as exact. Every function bounds its values at all
+enclosed numbers for which it is defined. We assume that exp, log, log1p and expm1 have a relative error of at most
+`FUNCTION`; a square root is rounded once.
 """
+
+# ruff: noqa: A001 -- abs, all, any, max, pow and sum are names of the standard
 
 from typing import Any
 
@@ -45,10 +47,10 @@ arange = np.arange
 asarray = Enclosure.of
 
 TINY = 2.0**-1021
-"""Absolute error of a function whose value underflows."""
+"""Absolute error of a function value that underflows."""
 
 CHAIN = 64
-"""Whole exponents up to this are chains of products."""
+"""Largest whole exponent whose power is computed as a chain of products."""
 
 
 def zeros_like(x: Any) -> Enclosure:
@@ -62,14 +64,16 @@ def ones_like(x: Any) -> Enclosure:
 
 
 def full_like(x: Any, value: Any) -> Enclosure:
-    """Return one number everywhere."""
+    """Return an array of the same shape with one number in every entry."""
     number, shape = Enclosure.of(value), Enclosure.of(x).shape
     return Enclosure(np.full(shape, number.mid), np.full(shape, number.rad))
 
 
 def where(condition: Any, x: Any, y: Any) -> Enclosure:
-    """Return x where the condition certainly holds, y where it certainly does not, and both elsewhere."""
-    x, y, verdict = Enclosure.of(x), Enclosure.of(y), Verdict.of(condition)
+    """Return x where the condition certainly holds and y where it certainly fails; elsewhere enclose both."""
+    x = Enclosure.of(x)
+    y = Enclosure.of(y)
+    verdict = Verdict.of(condition)
     chosen = Enclosure(np.where(verdict.true, x.mid, y.mid), np.where(verdict.true, x.rad, y.rad))
     certain = verdict.true | verdict.false
     if np.all(certain):
@@ -78,13 +82,16 @@ def where(condition: Any, x: Any, y: Any) -> Enclosure:
     return Enclosure(np.where(certain, chosen.mid, either.mid), np.where(certain, chosen.rad, either.rad))
 
 
-def abs(x: Any) -> Enclosure:  # noqa: A001 -- the name of the standard
-    """Return absolute values: they move by no more than the numbers."""
+def abs(x: Any) -> Enclosure:
+    """Return absolute values; an absolute value moves no further than its number."""
     return Enclosure.of(x).__abs__()
 
 
 def maximum(x: Any, y: Any) -> Enclosure:
-    """Return the larger of two: it moves by no more than one of them, and is one of them where that is certain."""
+    """Return the larger of two numbers.
+
+    It moves no further than one of them. Where it is certain which one is larger, that one is returned.
+    """
     x, y = Enclosure.of(x), Enclosure.of(y)
     first, second = x.low >= y.high, y.low >= x.high
     mid = np.where(first, x.mid, np.where(second, y.mid, np.maximum(x.mid, y.mid)))
@@ -92,7 +99,7 @@ def maximum(x: Any, y: Any) -> Enclosure:
 
 
 def minimum(x: Any, y: Any) -> Enclosure:
-    """Return the smaller of two."""
+    """Return the smaller of two numbers."""
     return -maximum(-Enclosure.of(x), -Enclosure.of(y))
 
 
@@ -102,14 +109,14 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Enclosure:
     return x if high is None else minimum(x, high)
 
 
-def max(x: Any, axis: int | None = None, keepdims: bool = False) -> Enclosure:  # noqa: A001
-    """Return the largest along an axis: it moves by no more than one of them."""
+def max(x: Any, axis: int | None = None, keepdims: bool = False) -> Enclosure:
+    """Return the largest number along an axis; it moves no further than one of the numbers."""
     x = Enclosure.of(x)
     return Enclosure(np.max(x.mid, axis=axis, keepdims=keepdims), np.max(x.rad, axis=axis, keepdims=keepdims))
 
 
-def sum(x: Any, axis: int | None = None, keepdims: bool = False) -> Enclosure:  # noqa: A001
-    """Return the sum along an axis, in any order."""
+def sum(x: Any, axis: int | None = None, keepdims: bool = False) -> Enclosure:
+    """Return the sum along an axis, with a bound for any order of summation."""
     x = Enclosure.of(x)
     terms = np.size(x.mid) if axis is None else x.shape[axis]
     lost = float(gamma(terms + 2))
@@ -119,14 +126,14 @@ def sum(x: Any, axis: int | None = None, keepdims: bool = False) -> Enclosure:  
         return Enclosure(mid, up((np.sum(x.rad, axis=axis, keepdims=keepdims) + lost * sizes) * (1 + lost)))
 
 
-def all(x: Any, axis: int | None = None) -> Verdict:  # noqa: A001
-    """Return whether all answers along an axis are true."""
+def all(x: Any, axis: int | None = None) -> Verdict:
+    """Return whether all verdicts along an axis are true."""
     verdict = Verdict.of(x)
     return Verdict(np.all(verdict.true, axis=axis), np.any(verdict.false, axis=axis))
 
 
-def any(x: Any, axis: int | None = None) -> Verdict:  # noqa: A001
-    """Return whether one of the answers along an axis is true."""
+def any(x: Any, axis: int | None = None) -> Verdict:
+    """Return whether at least one verdict along an axis is true."""
     return ~all(~Verdict.of(x), axis)
 
 
@@ -153,7 +160,7 @@ def _grown(rate: Any, rad: Any) -> Any:
 
 
 def log(x: Any) -> Enclosure:
-    """Return logarithms, which move by at most `-log(1 - r / m)`; nothing is known where x may be 0."""
+    """Return logarithms, which move by at most `-log(1 - r / m)`; the radius is inf where x may be 0."""
     x = Enclosure.of(x)
     with np.errstate(all="ignore"):
         mid = np.log(x.mid)
@@ -161,7 +168,7 @@ def log(x: Any) -> Enclosure:
 
 
 def log1p(x: Any) -> Enclosure:
-    """Return `log(1 + x)`; nothing is known where that may be the logarithm of 0."""
+    """Return `log(1 + x)`; the radius is inf where `1 + x` may be 0."""
     x = Enclosure.of(x)
     with np.errstate(all="ignore"):
         mid = np.log1p(x.mid)
@@ -186,7 +193,7 @@ def logaddexp(x: Any, y: Any) -> Enclosure:
 
 
 def x_log_x(x: Any) -> Enclosure:
-    """Return `x log x` with its limit 0 at 0 (and 0 below): convex, and least at 1/e."""
+    """Return `x log x`, with its limit 0 at 0 (and 0 below). The function is convex; its minimiser is 1/e."""
     x = Enclosure.of(x)
     ends = np.maximum(x.low, 0.0), np.maximum(x.high, 0.0)
     with np.errstate(all="ignore"):
@@ -198,7 +205,10 @@ def x_log_x(x: Any) -> Enclosure:
 
 
 def sqrt(x: Any) -> Enclosure:
-    """Return roots of numbers that are not negative; those of x and m differ by `(x - m) / (root x + root m)`."""
+    """Return square roots of non-negative numbers.
+
+    The roots of x and m differ by `(x - m) / (root x + root m)`.
+    """
     x = Enclosure.of(x)
     with np.errstate(all="ignore"):
         mid = np.sqrt(np.where(x.mid > 0, x.mid, 0.0))
@@ -213,13 +223,13 @@ def square(x: Any) -> Enclosure:
     return _chain(Enclosure.of(x), 2)
 
 
-def pow(x: Any, exponent: Any) -> Enclosure:  # noqa: A001
-    """Return powers: products for whole exponents, and `exp(p log x)` of numbers that are not negative for others."""
+def pow(x: Any, exponent: Any) -> Enclosure:
+    """Return powers: products for whole exponents; for others `exp(p log x)`, where x is not negative."""
     x, p = Enclosure.of(x), Enclosure.of(exponent)
     if p.ndim == 0 and p.rad == 0 and p.mid == np.round(p.mid) and np.abs(p.mid) <= CHAIN:
         return _chain(x, int(p.mid))
     inside = exp(p * log(x))
-    # near 0 only the largest number counts, and only if the exponent is positive
+    # where x may be 0 and the exponent is positive, the power lies between 0 and that of the largest number
     with np.errstate(all="ignore"):
         largest = np.where(x.high > 0, exp(p * log(np.where(x.high > 0, x.high, 1.0))).high, 0.0)
     near = (x.low <= 0) & (x.high >= 0) & (p.low > 0)

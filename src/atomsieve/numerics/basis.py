@@ -1,8 +1,8 @@
-"""An orthonormal basis of the span of a few columns, right to the last digits where they are nearly dependent.
+"""An orthonormal basis of the span of a few columns, accurate to the last digits even if they are nearly dependent.
 
-A column `1e11 + h` beside a constant still tells h, to five digits. Plain orthogonalisation loses them, because it
-subtracts rounded multiples. Here a nearly dependent column is reduced in twice the precision, by multiples of the
-other columns themselves, until no more of it is along them.
+The column `1e11 + h` still determines h to five digits when a constant column is removed from it. Plain
+orthogonalisation loses these digits, because it subtracts rounded multiples. Here a nearly dependent column is reduced
+in twice the precision: multiples of the other columns themselves are subtracted until the rest is orthogonal to them.
 """
 
 import numpy as np
@@ -12,13 +12,13 @@ from atomsieve.numerics.enclosures import Enclosure, dots
 from atomsieve.typing import Array
 
 NEARLY = 1e-4
-"""Part of a column that is new, below which it is found in twice the precision."""
+"""Relative size of the new part of a column below which it is computed in twice the precision."""
 
 NOTHING = 2.0**-98
-"""Part of a column that is new, below which the column is a combination of others as far as anybody can tell."""
+"""Relative size of the new part of a column below which the column counts as a combination of the others."""
 
 REDUCTIONS = 20
-"""Most steps of a reduction; each gains as many digits as the basis so far has right."""
+"""Largest number of steps of a reduction; each step gains as many digits as the current basis has correct."""
 
 
 def orthonormal(columns: Array, weights: Array) -> tuple[Array, Array]:
@@ -31,7 +31,7 @@ def orthonormal(columns: Array, weights: Array) -> tuple[Array, Array]:
     lengths = np.sqrt(np.sum((root * scaled) ** 2, axis=0))
     unit = _powers_of_two(lengths)
     scaled, scale = scaled * unit, scale * unit
-    if len(lengths) == 1 and lengths[0] > 0:  # most often a constant alone
+    if len(lengths) == 1 and lengths[0] > 0:  # the most common case: only a constant
         length = lengths * unit
         return scaled / length, (scale / length)[:, None]
     _, triangle, order = linalg.qr(root * scaled, mode="economic", pivoting=True)
@@ -40,7 +40,7 @@ def orthonormal(columns: Array, weights: Array) -> tuple[Array, Array]:
     transform[order[:sure]] = linalg.solve_triangular(triangle[:sure, :sure], np.eye(sure))
     basis, transform = _straightened(scaled @ transform, transform, root)
     for j in order[sure:]:
-        if basis.shape[1] == len(columns):  # there are no other directions
+        if basis.shape[1] == len(columns):  # the basis spans the whole space already
             break
         rest, shares = _reduced(scaled, int(j), basis, transform, weights)
         length = float(np.sqrt(np.sum(weights * rest * rest)))
@@ -57,12 +57,12 @@ def combination(columns: Array, shares: Array) -> Array:
 
 
 def _powers_of_two(sizes: Array) -> Array:
-    """Return powers of two near one over each size: scaling by them rounds nothing."""
+    """Return powers of two near `1 / size`; scaling by a power of two causes no rounding."""
     return np.asarray(2.0 ** np.clip(-np.round(np.log2(np.where(sizes > 0, sizes, 1.0))), -1000, 1000))
 
 
 def _straightened(basis: Array, transform: Array, root: Array) -> tuple[Array, Array]:
-    """Return a basis that is orthonormal up to rounding, from one that nearly is."""
+    """Return a basis that is orthonormal up to rounding, from a nearly orthonormal one."""
     if not basis.shape[1]:
         return basis, transform
     _, triangle = linalg.qr(root * basis, mode="economic")
@@ -71,9 +71,9 @@ def _straightened(basis: Array, transform: Array, root: Array) -> tuple[Array, A
 
 
 def _reduced(columns: Array, j: int, basis: Array, transform: Array, weights: Array) -> tuple[Array, Array]:
-    """Return what is new in column j beside a basis, and its shares of all columns.
+    """Return the part of column j that is orthogonal to a basis, and its coefficients in all columns.
 
-    The shares are two floats each, a sum and what its rounding left over.
+    Each coefficient is kept as two floats: a sum, and the rounding error of that sum.
     """
     shares, small = np.zeros(columns.shape[1]), np.zeros(columns.shape[1])
     shares[j] = 1.0

@@ -1,7 +1,7 @@
-"""A deadline that all loops within a run keep, however deep: they look at the clock, and the run ends when time is up.
+"""A deadline for all loops within a run, at any depth: they look at the clock, and the run ends when time is up.
 
-A loop that may take long calls `look()` now and then. That costs a tenth of a microsecond, raises `TimeUp` after the
-deadline, and lets Ctrl-C through.
+A loop that may take long calls `look()` regularly. The call costs a tenth of a microsecond. It raises `TimeUp` after
+the deadline, and it lets Ctrl-C through.
 """
 
 import time
@@ -18,7 +18,7 @@ class TimeUp(Exception):
 
 @contextmanager
 def deadline(at: float) -> Iterator[None]:
-    """Set the time, on the clock of `time.perf_counter`, at which all loops inside end; an earlier one stays.
+    """End all loops inside at a time on the clock of `time.perf_counter`; an earlier deadline remains in force.
 
     >>> with deadline(time.perf_counter() - 1):
     ...     look()

@@ -1,11 +1,11 @@
-"""Arrays with error bounds: every number is `mid` up to `rad`, and every operation keeps that true.
+"""Arrays with error bounds: every number lies within `rad` of `mid`, and every operation preserves this.
 
-The model: IEEE double precision, round to nearest, sums in any order, fused multiply-add allowed. A rounded result is
-off by at most `EPS` times itself, or by `LEAST` where it underflows. Radii are sums of products of non-negative
-numbers, a handful of operations, so that a last factor `1 + 2^-48` makes up for their own rounding.
+The model: IEEE double precision, round to nearest, sums in any order, fused multiply-add allowed. The error of a
+rounded result is at most `EPS` times the result, or `LEAST` if it underflows. A radius is a sum of products of
+non-negative numbers and takes only a few operations; a final factor `1 + 2^-48` covers the rounding of the radius.
 
-A radius of inf or NaN says nothing, and stays that way: comparisons that would decide something come out false.
-An enclosure speaks of the numbers for which a formula is defined: the root of [-1, 4] is [0, 2].
+A radius of inf or NaN carries no information, and it stays inf or NaN: no comparison with it is ever certain.
+An enclosure covers only the numbers for which a formula is defined: the square root of [-1, 4] is [0, 2].
 """
 
 import math
@@ -23,29 +23,29 @@ LEAST = 2.0**-1074
 """Absolute error of a product that underflows."""
 
 FUNCTION = 8 * EPS
-"""Relative error assumed of exp, log, log1p, expm1 and powers: 4 units in the last place."""
+"""Assumed relative error of exp, log, log1p, expm1 and powers: 4 units in the last place."""
 
 _UP = 1 + 2.0**-48
 
 WHOLE = 2**53
-"""Whole numbers up to this size are doubles."""
+"""All whole numbers up to this size are doubles."""
 
 
 class Uncertain(Exception):
-    """Nothing can be said, and why."""
+    """No statement is possible; the message says why."""
 
 
 class Undecided(Uncertain):
-    """A comparison of numbers that are known too little for an answer."""
+    """The numbers are not known well enough to compare them."""
 
 
 def up(radius: Any) -> Any:
-    """Return a bound of a radius that was computed in a handful of operations on non-negative numbers."""
+    """Return an upper bound of a radius that was computed in a few operations on non-negative numbers."""
     return radius * _UP + 4 * LEAST
 
 
 def gamma(terms: Any) -> Any:
-    """Return the relative error of a sum of that many products, as a part of the sum of their absolute values."""
+    """Return a bound of the error of a sum of products, relative to the sum of their absolute values."""
     if isinstance(terms, int):  # most often
         return up(terms * EPS / (1 - terms * EPS)) if terms < 2**50 else math.inf
     terms = np.asarray(terms, dtype=np.float64)
@@ -55,7 +55,7 @@ def gamma(terms: Any) -> Any:
 
 
 class NoArray:
-    """What NumPy must not take for an array, or it would drop the error bounds."""
+    """An object that NumPy must not convert to an array, because it would drop the error bounds."""
 
     __array_ufunc__ = None
 
@@ -102,31 +102,31 @@ class Verdict(NoArray):
 
 
 def possibly(condition: Any) -> Any:
-    """Return where a condition may hold: a mask as it is, and a verdict where it is not certainly false."""
+    """Return where a condition may hold: a mask itself, or where a verdict is not certainly false."""
     return ~condition.false if isinstance(condition, Verdict) else condition
 
 
 @dataclass(frozen=True, eq=False)
 class Enclosure(NoArray):
-    """Numbers `mid` up to `rad`, entry by entry; floats, and arrays of them, count as exact beside it."""
+    """Numbers within `rad` of `mid`, entry by entry; a float or an array of floats counts as exact."""
 
     mid: Any
     rad: Any
 
     def __post_init__(self) -> None:
         for name, value in (("mid", self.mid), ("rad", self.rad)):
-            if type(value) is float:  # Python's numbers raise errors where NumPy's overflow
+            if type(value) is float:  # Python floats raise errors where NumPy floats overflow
                 object.__setattr__(self, name, np.float64(value))
 
     @classmethod
     def exact(cls, mid: Any) -> "Enclosure":
-        """Return floats as they are."""
+        """Return floats as enclosures of radius 0."""
         mid = np.asarray(mid, dtype=np.float64)
         return cls(mid, np.zeros(mid.shape))
 
     @classmethod
     def of(cls, numbers: Any) -> "Enclosure":
-        """Return enclosures as they are and floats as exact; refuse what is neither."""
+        """Return an enclosure itself, and floats as exact; refuse everything else."""
         if isinstance(numbers, Enclosure):
             return numbers
         if type(numbers) is float:
@@ -140,7 +140,7 @@ class Enclosure(NoArray):
 
     @classmethod
     def between(cls, low: Any, high: Any) -> "Enclosure":
-        """Return what lies between two numbers, nothing where one of them is not finite."""
+        """Return the enclosure of [low, high]; the radius is inf where one end is not finite."""
         with np.errstate(all="ignore"):
             mid = np.where(low == high, low, low / 2 + high / 2)
             rad = np.where(low == high, 0.0, up(np.maximum(high - mid, mid - low)))
@@ -154,7 +154,7 @@ class Enclosure(NoArray):
 
     @property
     def ndim(self) -> int:
-        """The number of its axes."""
+        """The number of axes of the array."""
         return np.ndim(self.mid)
 
     def __len__(self) -> int:
@@ -165,7 +165,7 @@ class Enclosure(NoArray):
 
     @property
     def low(self) -> Array:
-        """A lower bound of every number: the number itself where it is exact."""
+        """A lower bound of every number; an exact number is its own bound."""
         if not self.rad.any():
             return np.asarray(self.mid)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -189,7 +189,7 @@ class Enclosure(NoArray):
 
     @property
     def signs(self) -> bool:
-        """Whether all numbers are 1 or -1, so that products with them are exact."""
+        """Whether all numbers are exactly 1 or -1; products with them are exact."""
         mid = np.asarray(self.mid)
         return bool(mid.size and abs(mid.flat[0]) == 1 and (np.abs(mid) == 1).all() and not self.rad.any())
 
@@ -265,7 +265,7 @@ class Enclosure(NoArray):
         return Enclosure(self.mid[index], self.rad[index])
 
     def widened(self, rad: Any) -> "Enclosure":
-        """Return the same numbers, known less well."""
+        """Return the same enclosures with larger radii."""
         with np.errstate(over="ignore", invalid="ignore"):
             return Enclosure(self.mid, up(self.rad + rad))
 
@@ -283,7 +283,7 @@ class Enclosure(NoArray):
 
 
 def norm(sizes: Array) -> float:
-    """Return an upper bound of the l2 norm of numbers with the given upper bounds of their absolute values."""
+    """Return an upper bound of the l2 norm, given upper bounds of the absolute values."""
     largest = float(np.max(sizes, initial=0.0))
     if not 0 < largest < np.inf:
         return largest
@@ -299,20 +299,20 @@ def norms_of(columns: Array) -> Any:
 
 
 def root(squares: Array) -> Array:
-    """Return upper bounds of square roots of upper bounds."""
+    """Return upper bounds of square roots, given upper bounds of the squares."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(up(np.sqrt(squares)))
 
 
 CHUNK = 1 << 18
-"""Entries of a temporary matrix in `dots`."""
+"""Largest number of entries of a temporary matrix in `dots`."""
 
 
 def dots(columns: Array, v: Enclosure) -> Enclosure:
     """Return the inner product of each column with v, as if summed in twice the precision.
 
-    Every product and every sum of a tree of sums comes with its own rounding error, which is a float, and the errors
-    are added up beside the sum: only the rounding of that second sum is left (Ogita, Rump and Oishi, 2005).
+    The sums form a tree. The rounding error of each product and of each sum is itself a float, and it is computed too.
+    The errors are summed separately. Only the rounding of this second sum remains (Ogita, Rump and Oishi, 2005).
     """
     n, d = columns.shape
     mid, rad = np.empty(d), np.empty(d)
@@ -330,14 +330,14 @@ def dots(columns: Array, v: Enclosure) -> Enclosure:
 
 
 def _two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return products and their rounding errors, by Veltkamp's splitting; NaN where that overflows."""
+    """Return products and their rounding errors, by Veltkamp's splitting; NaN where the splitting overflows."""
     product = a * b
     (high, low), (top, rest) = _split(a), _split(b)
     return product, low * rest - (((product - high * top) - low * top) - high * rest)
 
 
 def _split(a: Array) -> tuple[Array, Array]:
-    """Return a number as the sum of two with half of its digits."""
+    """Split a number into a sum of two numbers, each with half of its digits."""
     scaled = 134217729.0 * a  # 2^27 + 1
     high = scaled - (scaled - a)
     return high, a - high

@@ -1,4 +1,4 @@
-"""Which functions belong to an array, a float or an enclosure, told at once for the most common ones."""
+"""The functions for an array, a float or an enclosure; the most common types are recognised without a search."""
 
 from typing import Any
 

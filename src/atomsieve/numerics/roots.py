@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 
 def monotone_zero(derivative: Callable[[float], float], longest: float, tolerance: float = 1e-9) -> float:
-    """Return a zero in [0, longest] of a non-decreasing function; an end where it does not change sign.
+    """Return a zero in [0, longest] of a non-decreasing function; an end of the interval if the sign does not change.
 
-    The Illinois variant of the false position; `tolerance` is relative to the value at 0.
+    This is the Illinois variant of the false position method. `tolerance` is relative to the value at 0.
     """
     low, high = 0.0, longest
     at_low, at_high = derivative(low), derivative(high)
@@ -18,7 +18,7 @@ def monotone_zero(derivative: Callable[[float], float], longest: float, toleranc
     enough = tolerance * -at_low
     side, width = 0, math.inf
     for _ in range(60):
-        # past overflow the chord means nothing, and where the derivative explodes it means little: bisect
+        # after an overflow the chord is meaningless, and where the derivative explodes it is useless: bisect there
         chord = math.isfinite(at_high) and high - low <= width / 2
         s = (low * at_high - high * at_low) / (at_high - at_low) if chord else (low + high) / 2
         width = high - low

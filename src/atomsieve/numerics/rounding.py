@@ -1,4 +1,4 @@
-"""How much rounding to expect in double precision."""
+"""The size of rounding errors in double precision."""
 
 import math
 
@@ -7,5 +7,5 @@ EPS = 2.0**-53
 
 
 def noise_level(n: int) -> float:
-    """Return the relative rounding error to expect of a sum of n terms: an estimate, not a bound."""
+    """Return the expected relative rounding error of a sum of n terms; this is an estimate, not a bound."""
     return (16 + math.sqrt(n)) * EPS

@@ -1,6 +1,6 @@
-"""The namespace of floats: what `array_namespace` gives for a number, beside NumPy for an array.
+"""The namespace of floats: `array_namespace` returns this module for a number, and NumPy for an array.
 
-Functions return inf or NaN where those of `math` raise an error.
+The functions return inf or NaN where those of `math` raise an error.
 """
 
 import math
@@ -15,7 +15,7 @@ minimum = min
 
 
 def where(condition: bool, x: Any, y: Any) -> Any:
-    """Return x where the condition holds and y otherwise."""
+    """Return x if the condition holds, otherwise y."""
     return x if condition else y
 
 
@@ -46,7 +46,7 @@ def log1p(x: float) -> float:
 
 
 def log1pmx(x: float) -> float:
-    """Return `log(1 + x) - x`; by its series near 0, where the difference would cancel."""
+    """Return `log(1 + x) - x`; near 0 the difference would cancel, so the series is used there."""
     if -0.05 < x < 0.05:
         return -math.fsum((-x) ** k / k for k in range(2, 14))
     return log1p(x) - x
@@ -57,8 +57,8 @@ def sqrt(x: float) -> float:
     return math.sqrt(x) if x >= 0 else math.nan
 
 
-def pow(base: float, exponent: float) -> float:  # noqa: A001
-    """Return `base ** exponent` for base >= 0, +inf instead of an overflow error."""
+def pow(base: float, exponent: float) -> float:  # noqa: A001 -- the name of the standard
+    """Return `base ** exponent` for base >= 0; +inf instead of an overflow error."""
     try:
         return math.pow(base, exponent)
     except OverflowError:

@@ -1,10 +1,11 @@
-"""How many threads linear algebra uses: one, but for products large enough to share.
+"""The number of threads for linear algebra: one, except for products that are large enough to share.
 
-Threads of BLAS wait for each other in busy loops. Where other work keeps a core busy, a small product on two threads
-takes as long as a slice of the scheduler, a hundred times longer than on one (docs/design.md has the figures).
+BLAS threads wait for each other in busy loops. If other work keeps a core busy, a small product on two threads takes
+as long as a time slice of the scheduler. That is a hundred times longer than on one thread (see docs/design.md).
 """
 
-from contextlib import ContextDecorator, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -12,17 +13,20 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 SHARED = 4e6
-"""Multiplications from which a product is shared among all threads: about two milliseconds of one."""
+"""Number of multiplications from which a product uses all threads: about two milliseconds on one thread."""
 
 
 @cache
 def _libraries() -> list[Any]:
-    """Return the handles of all BLAS libraries in this process; finding them takes milliseconds, so it is done once."""
+    """Return the handles of all BLAS libraries in this process; the search takes milliseconds and is done once."""
     return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
 class _Threads:
-    """The number of threads that each library had before the first of several nested or concurrent limits."""
+    """Limit the number of threads; limits may be nested or concurrent.
+
+    The first limit records the number of threads of each library, and the last release restores it.
+    """
 
     def __init__(self) -> None:
         self._lock, self._depth = Lock(), 0
@@ -38,21 +42,21 @@ class _Threads:
                 self._set(limited=True)
 
     def release(self) -> None:
-        """Use as many as before, once nobody asks for one alone."""
+        """Restore the number of threads when the last limit ends."""
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
                 self._set(limited=False)
 
     def share(self, *, on: bool) -> None:
-        """Use as many as before for a while, or one again."""
+        """Use all threads for a large product, or return to one thread."""
         with self._lock:
             if self._depth:
                 self._set(limited=not on)
 
     @property
     def idle(self) -> bool:
-        """Whether threads lie idle that a large product could use."""
+        """Whether a limit is in force and leaves threads unused."""
         return bool(self._depth and self._before)
 
     def _set(self, *, limited: bool) -> None:
@@ -63,19 +67,19 @@ class _Threads:
 _threads = _Threads()
 
 
-class one_thread(ContextDecorator):  # noqa: N801 -- used like a function
-    """Linear algebra on one thread inside, but for what `shared` lets out.
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run linear algebra on one thread inside, except for products under `shared`.
 
     >>> with one_thread():
     ...     counts = [library.get_num_threads() for library in _libraries()]
     >>> set(counts) <= {1}
     True
     """
-
-    def __enter__(self) -> None:
-        _threads.limit()
-
-    def __exit__(self, *error: object) -> None:
+    _threads.limit()
+    try:
+        yield
+    finally:
         _threads.release()
 
 
@@ -88,5 +92,5 @@ class _Shared:
 
 
 def shared(work: float) -> Any:
-    """Return a context in which a product of so many multiplications runs on all threads, if it is large."""
+    """Return a context for a product of `work` multiplications; a large product runs on all threads in it."""
     return _Shared() if work >= SHARED and _threads.idle else nullcontext()

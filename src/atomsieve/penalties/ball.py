@@ -10,7 +10,7 @@ from atomsieve.penalties.base import Penalty
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ball(Penalty):
-    """Constraint, `phi(s) = 0` for `s <= radius`, else +inf; its conjugate is `radius * t`.
+    """Constraint, `phi(s) = 0` for `s <= radius`, otherwise +inf; its conjugate is `radius * t`.
 
     >>> Ball(2.0).value(2.0), Ball(2.0).value(2.1), Ball(2.0).conjugate(3.0)
     (0.0, inf, 6.0)

@@ -1,6 +1,6 @@
 """A penalty is the shape phi of `phi(kappa_P(x))`: convex, non-decreasing on [0, inf), zero at zero.
 
-It is a function of one number: of floats in a run, and of enclosures where a certificate asks for bounds.
+It is a function of one number. A run evaluates it on floats; a certificate evaluates it on enclosures to get bounds.
 """
 
 import math
@@ -16,21 +16,21 @@ from atomsieve.piece import Piece
 class Penalty(Piece, ABC):
     """One-dimensional convex shape with its conjugate, both in closed form.
 
-    `value`, `slope` and `conjugate` run on floats and on enclosures: operators, comparisons and the functions of
-    `array_namespace` do. `argmax` and `rise` see floats alone.
+    `value`, `slope` and `conjugate` must run on floats and on enclosures; write them with operators, comparisons and
+    the functions of `array_namespace`. `argmax` and `rise` are called with floats only.
     """
 
     limit: float = math.inf
-    """Supremum of the domain: phi is +inf beyond it."""
+    """Supremum of the domain; phi is +inf beyond it."""
 
     superlinear: bool = True
-    """Whether phi grows faster than every line, so that `argmax` is defined for every slope."""
+    """Whether phi grows faster than every linear function; then `argmax` is defined for every slope."""
 
     quadratic: bool = True
-    """Whether phi grows at least like a square, so that open-loop steps are proven to converge."""
+    """Whether phi grows at least quadratically; then open-loop steps are proven to converge."""
 
     main: str = "strength"
-    """The parameter that paths and searches vary; the radius, where there is one."""
+    """The name of the parameter that paths and searches vary; the radius if the penalty has one."""
 
     @abstractmethod
     def value(self, s: float) -> float:
@@ -38,7 +38,7 @@ class Penalty(Piece, ABC):
 
     @abstractmethod
     def slope(self, s: float) -> float:
-        """Return phi'(s), the left derivative where there are two (the right one at 0)."""
+        """Return phi'(s): at a kink the left derivative, at 0 the right derivative."""
 
     @abstractmethod
     def conjugate(self, t: float) -> float:
@@ -46,29 +46,30 @@ class Penalty(Piece, ABC):
 
     @abstractmethod
     def argmax(self, t: float) -> float:
-        """Return the size s that attains `phi*(t)`; +inf where none does."""
+        """Return the s that attains `phi*(t)`; +inf if no s does."""
 
     @property
     def bounds(self) -> PenaltyBounds:
-        """The formulas above with error bounds."""
+        """The formulas above with error bounds, for certificates."""
         return PenaltyBounds(self)
 
     def at(self, strength: float) -> Self:
-        """Return the same shape at another value of its main parameter."""
+        """Return the same shape with another value of its main parameter."""
         return replace(self, **{self.main: strength})  # type: ignore[type-var]
 
     def through(self, size: float, slope: float) -> Self:
-        """Return the same shape with the main parameter for which `phi'(size) = slope`, for positive size and slope.
+        """Return the same shape with the main parameter for which `phi'(size) = slope`; size and slope are positive.
 
-        It has the solution that `Linear(slope)` has, where that solution has the given size: all shapes share a path.
+        If the solution for `Linear(slope)` has the given size, it is also the solution for this shape. So all shapes
+        share one path of solutions.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say which strength has slope {slope:g} at {size:g}.")
 
     def rise(self, slope: float, mass: float, pull: float) -> float:
-        """Return the r for which phi charges `slope + r` at the size `mass - r * pull^2`, at least phi'(0).
+        """Return the r with `slope + r = phi'(mass - r * pull^2)`; `slope + r` is at least phi'(0).
 
-        This is how a whole face is solved at once: along it the size falls in proportion to the slope. The change is
-        returned and not the slope itself, so that its digits survive a large pull.
+        This solves a whole face at once: along a face the size decreases in proportion to the slope. The method returns
+        the change r instead of the slope itself, because r keeps its digits when the pull is large.
         """
         least = self.slope(0.0) - slope
         if pull == 0:

@@ -1,4 +1,4 @@
-"""What a certificate asks of a penalty, from its own formulas: phi, its slope at 0 and its conjugate with bounds."""
+"""What a certificate needs of a penalty: phi, its slope at 0 and its conjugate, as enclosures."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,31 +16,34 @@ UNKNOWN = Enclosure(np.float64(np.inf), np.float64(np.inf))
 
 @dataclass(frozen=True, eq=False)
 class PenaltyBounds:
-    """Bounds in spite of rounding; Uncertain is raised where a formula does not run on enclosures."""
+    """Bounds that include rounding, from the formulas of the penalty.
+
+    Uncertain is raised if a formula does not run on enclosures.
+    """
 
     penalty: "Penalty"
 
     def value(self, mass: Enclosure) -> Enclosure:
-        """Return phi(mass); inf where the mass may lie outside its domain."""
+        """Return phi(mass); inf if the mass may lie outside its domain."""
         inside = mass <= self._known("limit")
         return self._known("value", mass) if inside.true else UNKNOWN
 
     def conjugate(self, t: Enclosure) -> Enclosure:
-        """Return phi*(t); inf where t may lie outside its domain."""
+        """Return phi*(t); inf if t may lie outside its domain."""
         return self._known("conjugate", t)
 
     @cached_property
     def first_slope(self) -> Enclosure:
-        """The slope of phi at 0, the least there is."""
+        """The slope of phi at 0, which is its smallest slope."""
         return self._known("slope", Enclosure.exact(0.0))
 
     def check(self) -> None:
-        """Raise Uncertain where a formula does not run on enclosures, whatever the point."""
+        """Raise Uncertain if a formula does not run on enclosures at all."""
         self.value(Enclosure.exact(0.0))
         self.conjugate(self.first_slope)
 
     def _known(self, name: str, *number: Enclosure) -> Enclosure:
-        """Return what a formula gives, nothing where it asks for a comparison that cannot be decided."""
+        """Evaluate a formula; return UNKNOWN if it needs a comparison that cannot be decided."""
         try:
             return self.penalty.evaluate(name, *number, shape=())
         except Undecided:

@@ -1,4 +1,4 @@
-"""Log-barrier: a smooth stand-in for the ball, finite strictly inside it."""
+"""Log-barrier: a smooth approximation of the ball, finite only in its interior."""
 
 import math
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from atomsieve.penalties.base import Penalty
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogBarrier(Penalty):
-    """Log-barrier, `phi(s) = (-log(1 - s/C) - s/C) / sharpness` for `s < C = radius`; the ball as sharpness grows.
+    """Log-barrier, `phi(s) = (-log(1 - s/C) - s/C) / sharpness` for `s < C = radius`.
 
-    The conjugate is `C t - log(1 + C sharpness t) / sharpness` (Sun and Bach, 2020, section 2.4).
+    It tends to the ball as the sharpness grows. The conjugate is `C t - log(1 + C sharpness t) / sharpness`
+    (Sun and Bach, 2020, section 2.4).
 
     >>> LogBarrier(10.0, 1.0).value(5.0) == math.log(2) - 0.5
     True
@@ -48,7 +49,7 @@ class LogBarrier(Penalty):
 
     def argmax(self, t: float) -> float:
         scaled = self.radius * self.sharpness * t
-        # for a steep slope the quotient rounds to 1, and the barrier is infinite there
+        # for a steep slope the quotient rounds to 1, where the barrier is infinite
         return min(self.radius * (scaled / (1 + scaled)), math.nextafter(self.radius, 0.0))
 
     def through(self, size: float, slope: float) -> Self:

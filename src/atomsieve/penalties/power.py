@@ -11,7 +11,7 @@ from atomsieve.penalties.base import Penalty
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Power(Penalty):
-    """Power penalty, `phi(s) = strength * s^p / p` for p > 1; `p = inf` is the unit ball, whatever the strength.
+    """Power penalty, `phi(s) = strength * s^p / p` for p > 1; `p = inf` is the unit ball for every strength.
 
     The conjugate is `strength * (t / strength)^q / q` with `1/p + 1/q = 1`. The open-loop method is proven to
     converge for `p >= 2`; for `1 < p < 2` it may diverge (Sun and Bach, 2020, section 2.4).
@@ -45,7 +45,7 @@ class Power(Penalty):
     def value(self, s: float) -> float:
         if self.p == math.inf:
             return 0.0 if s <= 1 else math.inf
-        return s * self.slope(s) / self.p  # its own power would leave the range of doubles sooner
+        return s * self.slope(s) / self.p  # s^p itself would overflow or underflow sooner
 
     def slope(self, s: float) -> float:
         if self.p == math.inf:

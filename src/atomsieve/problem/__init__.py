@@ -1,4 +1,4 @@
-"""Data and pieces make a problem; a state and one pass over the data make a point."""
+"""A problem consists of data and pieces; a point is a state and what one pass over the data shows there."""
 
 from atomsieve.problem.point import Point
 from atomsieve.problem.problem import Problem

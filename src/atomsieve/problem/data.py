@@ -1,4 +1,4 @@
-"""The data of a problem, checked once and refused in sentences that name the argument and the remedy."""
+"""The data of a problem, checked once; an error message names the argument and the remedy."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,22 +14,22 @@ from atomsieve.typing import Array, Samples
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """X, y, weights, unpenalised columns, offset and names, as they were given and checked.
+    """X, y, weights, unpenalised columns, offset and names, after checking.
 
-    Samples of weight 0 are left out, whatever they hold.
+    Samples of weight 0 are left out, whatever their values are.
     """
 
     design: Design
-    """X itself."""
+    """The design of X."""
 
     y: Samples
-    """Targets, as the loss takes them: one per sample, or one for each of K outputs."""
+    """Targets in the form that the loss needs: one per sample, or one for each of K outputs."""
 
     weights: Array
     """Weights that sum to 1."""
 
     stated_weights: Array
-    """The weights as they were given, to be divided by their sum; 1 for every sample by default."""
+    """The weights as given, before they are divided by their sum; 1 for every sample by default."""
 
     free: Array
     """The columns passed as `free`."""
@@ -38,16 +38,16 @@ class Data:
     """Whether a constant is added to the predictions."""
 
     offset: Samples | None
-    """What is added to the predictions as it is, None for nothing."""
+    """A fixed term that is added to the predictions; None means no offset."""
 
     names: tuple[str, ...] | None
-    """The names of the features, where they have names."""
+    """The names of the features, if they have names."""
 
     outputs: tuple[int, ...]
-    """Trailing shape of the predictions: (K,) where there are K outputs per sample, else empty."""
+    """Trailing shape of the predictions: (K,) if there are K outputs per sample, otherwise empty."""
 
     lost_weight: bool
-    """Whether samples have so little weight that it rounds to 0: they are left out, against the statement."""
+    """Whether some positive weights round to 0; their samples are left out although the statement includes them."""
 
     @classmethod
     def of(
@@ -75,8 +75,11 @@ class Data:
         counted = weights > 0
         lost = bool((stated[~counted] > 0).any())
         if not counted.all():
-            design, weights, stated = design.samples(counted), weights[counted], stated[counted]
-            given, targets = given[counted], targets[counted]
+            design = design.samples(counted)
+            weights = weights[counted]
+            stated = stated[counted]
+            given = given[counted]
+            targets = targets[counted]
             shift = None if shift is None else shift[counted]
         targets = check_targets(targets, loss, intercept=bool(intercept))
         classes = loss.outputs(targets)
@@ -89,7 +92,7 @@ class Data:
 
     @property
     def tasks(self) -> int:
-        """The number of outputs with targets of their own, 1 where y is a vector."""
+        """The number of outputs with their own targets; 1 if y is a vector."""
         return self.y.shape[1] if self.y.ndim == 2 else 1
 
 
@@ -124,7 +127,7 @@ def check_y(y: Any, n: int) -> NDArray[Any]:
 
 
 def check_targets(y: NDArray[Any], loss: Loss, *, intercept: bool) -> Samples:
-    """Return a copy of the targets; refuse what the loss does not take."""
+    """Return a copy of the targets; refuse targets that do not suit the loss."""
     if y.ndim == 2 and loss.targets == "classes":
         raise ValueError(
             f"y must have shape ({len(y)},), one class per row of X, got {y.shape}: {type(loss).__name__} makes an "
@@ -138,7 +141,7 @@ def check_targets(y: NDArray[Any], loss: Loss, *, intercept: bool) -> Samples:
 
 
 def check_free(free: Any, n: int) -> Array:
-    """Return a copy of the free columns as an n x k array, k = 0 where there are none."""
+    """Return a copy of the free columns as an n x k array; k = 0 if there are none."""
     if free is None:
         return np.zeros((n, 0))
     given = np.array(as_floats(free, "free"))
@@ -151,7 +154,7 @@ def check_free(free: Any, n: int) -> Array:
 
 
 def check_offset(offset: Any, n: int) -> Array | None:
-    """Return a copy of the offset; None where it is None or 0 everywhere."""
+    """Return a copy of the offset; None if it is None or 0 everywhere."""
     if offset is None:
         return None
     shift = np.array(as_floats(offset, "offset"))
@@ -163,7 +166,7 @@ def check_offset(offset: Any, n: int) -> Array | None:
 
 
 def check_names(names: Any, X: Any, count: int) -> tuple[str, ...] | None:
-    """Return the names of the features: those given, or those of the columns of a data frame, None without any."""
+    """Return the names of the features: those given, or those of the columns of a data frame, or None."""
     if names is None:
         columns = getattr(X, "columns", None)
         if columns is None or len(columns) != count or not all(isinstance(name, str) for name in columns):

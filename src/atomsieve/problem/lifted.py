@@ -1,4 +1,4 @@
-"""A problem without its penalty, in lifted coordinates, and an explicit store of what was computed from the data."""
+"""A problem without its penalty, in lifted coordinates; it stores what was computed from the data."""
 
 import math
 from collections.abc import Iterable
@@ -26,51 +26,51 @@ from atomsieve.typing import Array, Index, Mask
 
 @dataclass(frozen=True, eq=False)
 class Spreads:
-    """How far atoms reach in the data, block by block."""
+    """The norms of the images A p of the atoms, block by block."""
 
     spread: Array
     """Upper bound of the largest norm of A p, for each block."""
 
     lengths: Array
-    """The same with the part along the unpenalised columns counted: what rounding scales with."""
+    """The spread including the part in the span of the unpenalised columns; rounding errors are proportional to it."""
 
     widest: float
     """The largest norm of A p over all atoms of the full problem."""
 
     @classmethod
     def of(cls, core: BlockGauge, seminorm: Seminorm, outputs: int) -> Self:
-        """Compute all of them from the data."""
+        """Compute the spreads from the data."""
         spread = core.spread(seminorm, outputs)
         lengths = spread if seminorm.basis is None else core.spread(seminorm.plain, outputs)
         return cls(spread, lengths, float(spread.max()))
 
     def some(self, blocks: Index) -> Self:
-        """Return what is known of some blocks of the full problem."""
+        """Return the spreads of some blocks; `widest` remains that of the full problem."""
         return replace(self, spread=self.spread[blocks], lengths=self.lengths[blocks])
 
 
 @dataclass(frozen=True, eq=False)
 class Lifted:
-    """The smooth part, the design and the gauge over blocks that solvers work on: all but the penalty.
+    """Everything that solvers work on except the penalty: the smooth part, the design and the block gauge.
 
-    What is computed from the data is kept here, and shared by all problems that differ in their penalty.
+    Values computed from the data are stored here. Problems that differ only in the penalty share them.
     """
 
     smooth: Smooth
     design: Design
     core: BlockGauge
     shape: tuple[int, ...]
-    """Shape of the lifted coefficients: (d,), or (d, K) where the loss makes K outputs of one target."""
+    """Shape of the lifted coefficients: (d,), or (d, K) if the loss makes K outputs from one target."""
     form: tuple[int, ...]
-    """The shape in which the gauge sees all of them."""
+    """The shape in which the gauge sees the lifted coefficients."""
     columns: Index
-    """Which columns of the full lifted design these are."""
+    """The positions of these columns in the full lifted design."""
     known: Spreads | None = None
-    """What is known of the spreads before they are asked for."""
+    """The spreads, if they are known already."""
 
     @classmethod
     def of(cls, data: Data, loss: Loss, gauge: Gauge, shape: Any) -> Self:
-        """State data and pieces in lifted coordinates; nothing is solved."""
+        """State data and pieces in lifted coordinates, without solving anything."""
         form = check_shape(shape, data)
         gauge.check(form)
         design, core = gauge.lift(data.design)
@@ -89,51 +89,51 @@ class Lifted:
 
     @cached_property
     def seminorm(self) -> Seminorm:
-        """Norms of images in the data."""
+        """The seminorm of images."""
         span = self.smooth.span
         return Seminorm(self.design, self.smooth.weights, None if span is None else span.basis)
 
     @cached_property
     def spreads(self) -> Spreads:
-        """How far atoms reach in the data."""
+        """The norms of the images of the atoms; computed once."""
         return self.known or Spreads.of(self.core, self.seminorm, math.prod(self.shape[1:]))
 
     @cached_property
     def eligible(self) -> Mask:
-        """Which blocks have atoms at all (an infinite weight leaves none)."""
+        """Which blocks have atoms (a block with an infinite weight has none)."""
         return self.core.eligible(self.shape)
 
     @cached_property
     @one_thread()
     def origin(self) -> View:
-        """What the data show at x = 0."""
+        """The view at x = 0."""
         x = np.zeros(self.shape)
         coordinates = np.zeros(0) if self.smooth.span is None else self.smooth.span.origin
         return self.view(State(x, 0.0, self.design.matvec(x[:0], slice(0, 0)), coordinates, 0.0, 0.0))
 
     @cached_property
     def baseline(self) -> float:
-        """The losses at x = 0, unpenalised coefficients at their best."""
+        """The loss at x = 0 with the best free coefficients."""
         return self.smooth.value(self.origin.u)
 
     @cached_property
     def negligible(self) -> float:
-        """What rounding of the predictions at x = 0 can make of an objective that is 0."""
+        """The objective that rounding of the predictions at x = 0 can produce where the exact objective is 0."""
         u = self.origin.u
         error = noise_level(len(self.smooth.y)) * self.seminorm.plain_norm(u)
         return self.smooth.loss.smoothness_near(u) * error * error
 
     def view(self, state: State) -> View:
-        """Return what one product with A' shows."""
+        """Return the view at a state, which takes one product with A'."""
         smooth, seminorm = self.smooth, self.seminorm
         with np.errstate(over="ignore", invalid="ignore"):
             try:
                 coordinates, u, slopes = smooth.predict(state.image, state.coordinates)
-            except UnsettledError:  # so far out that losses cannot be told apart: nothing is known there
+            except UnsettledError:  # u is so large that losses cannot be distinguished: nothing is known there
                 coordinates, u = state.coordinates, np.nan * state.image
                 slopes = u
-            # B' theta = 0 holds up to rounding only, which an offset of the features would blow up in z; the slopes
-            # themselves stay as they are, inside the domain of the conjugate
+            # Project theta: B' theta = 0 holds only up to rounding, and features far from 0 amplify the error in z.
+            # Do not project the slopes: they must stay inside the domain of the conjugate.
             across = seminorm.project(slopes)
             stray = 0.0 if smooth.span is None else seminorm.plain_norm(slopes - across)
             theta = seminorm.weighted(across)
@@ -141,7 +141,7 @@ class Lifted:
             return View(moved, u, slopes, theta, -self.design.rmatvec(theta), stray)
 
     def restrict(self, columns: Index) -> "Lifted":
-        """Return the same on the chosen columns; what is known of their spreads is kept."""
+        """Return the same on the chosen columns; their spreads are not computed again."""
         known = self.spreads.some(self.core.blocks(columns, self.shape))
         shape = (len(columns), *self.shape[1:])
         design, core = self.design.select(columns), self.core.restrict(columns)
@@ -149,7 +149,7 @@ class Lifted:
 
 
 def check_shape(shape: Any, data: Data) -> tuple[int, ...]:
-    """Return the shape in which the gauge sees x; refuse one that does not hold its entries."""
+    """Return the shape in which the gauge sees x; refuse a shape with another number of entries."""
     d = data.design.shape[1]
     own = (d, *data.outputs)
     if shape is None:

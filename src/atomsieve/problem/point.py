@@ -1,4 +1,4 @@
-"""What one pass over the data tells: predictions, the dual point, scores, gap and radius, made together."""
+"""The result of one pass over the data: predictions, dual point, scores, gap and radius, computed together."""
 
 import math
 from dataclasses import dataclass, replace
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What the data show at a state, whatever the penalty: predictions, loss'(u), theta and `z = -A' theta`.
+    """What the data show at a state, for any penalty: predictions, loss'(u), theta and `z = -A' theta`.
 
-    `stray` is the length of what was taken from loss'(u) so that `B' theta = 0`: how far the free coefficients are from
-    their best, as a slope.
+    A part of loss'(u) is removed to make `B' theta = 0`, and `stray` is its norm. It is the slope of the loss along B,
+    and it measures how far the free coefficients are from the best ones.
     """
 
     state: State
@@ -36,12 +36,12 @@ class View:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Point:
-    """One state with its dual point; gap, dual point and radius are made together and travel together.
+    """One state with its dual point; gap, dual point and radius are computed together and stay together.
 
-    `theta` is dual feasible and `z = -A' theta`. It is the gradient at u, scaled by `dual_scale` where the penalty asks
-    for that (`Linear`): the point is then not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`.
-    `rounding` estimates how far rounding may have moved the gap for given scores, `doubt` how far it may have moved
-    `p . z` per unit of the norm of A p: estimates that keep plain floats out of trouble, not bounds.
+    `theta` is dual feasible and `z = -A' theta`. It is the gradient at u. A penalty such as `Linear` may need it scaled
+    by `dual_scale`; then the point is not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`.
+    `rounding` estimates how far rounding may have moved the gap for given scores. `doubt` estimates how far rounding
+    may have moved `p . z`, per unit of the norm of A p. These are estimates for floating-point runs, not bounds.
     """
 
     problem: "Problem"
@@ -61,18 +61,22 @@ class Point:
 
     @classmethod
     def of(cls, problem: "Problem", view: View, alive: Mask | None = None) -> Self:
-        """Pair a state with the gradient there, scaled into the domain of phi* where it must be."""
+        """Pair a state with the gradient there; scale the gradient into the domain of phi* if necessary."""
         with np.errstate(over="ignore", invalid="ignore"):
             return cls._of(problem, view, alive)
 
     @classmethod
     def _of(cls, problem: "Problem", view: View, alive: Mask | None) -> Self:
-        state, u, slopes, theta, z = view.state, view.u, view.slopes, view.theta, view.z
+        state = view.state
+        u = view.u
+        slopes = view.slopes
+        theta = view.theta
+        z = view.z
         scores = problem.core.scores(z)
         if alive is not None:
             np.copyto(scores, -np.inf, where=~alive)
         penalty = problem.penalty
-        # unpenalised columns do not count against theta, and taking them out first leaves less to cancel
+        # the part of the image in the span of B is orthogonal to theta; without it less cancels
         centred = problem.seminorm.project(state.image)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
@@ -80,8 +84,11 @@ class Point:
         dual_scale, answer = 1.0, penalty.conjugate(sigma)
         if not (penalty.superlinear or answer < math.inf):
             dual_scale, answer = penalty.slope(0.0) / sigma, 0.0
-            theta, z, scores, sigma = dual_scale * theta, dual_scale * z, dual_scale * scores, penalty.slope(0.0)
-            # F(u) + F*(dual_scale theta) - dual_scale u . theta, sample by sample: nothing cancels
+            theta = dual_scale * theta
+            z = dual_scale * z
+            scores = dual_scale * scores
+            sigma = penalty.slope(0.0)
+            # F(u) + F*(dual_scale theta) - dual_scale u . theta, summed sample by sample without cancellation
             apart = problem.loss.fenchel_young(u, dual_scale * slopes, problem.targets)
             answer = float(array_namespace(u).sum(problem.weights * apart))
         gap = charge + answer + inner(centred, theta)
@@ -94,11 +101,10 @@ class Point:
         rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.image else norm(centred))
         if view.stray > 0:
             rounding += problem.smooth.shortfall(u, view.stray, rounding, norm(u))
-        if (
-            dual_scale < 1
-        ):  # losses are evaluated, and rounding of u moves them as far as theta falls short of their slope
+        if dual_scale < 1:
+            # the loss itself enters the gap, and rounding of u moves it by the difference of its slope and theta
             rounding += noise * problem.smooth.value(u) + (1 - dual_scale) * norm(slopes) * blur
-        if gap < -rounding:  # it cannot be negative: so far off is rounding at least
+        if gap < -rounding:  # the exact gap is not negative, so rounding is at least this large
             gap = rounding = -gap
         if not math.isnan(gap):
             gap = max(gap, 0.0)
@@ -111,7 +117,7 @@ class Point:
 
     @cached_property
     def objective(self) -> float:
-        """F(u) + phi(mass), an upper bound of the optimum."""
+        """F(u) + phi(mass), an upper bound of the optimal value."""
         return self.problem.smooth.value(self.u) + self.problem.penalty.value(self.state.mass)
 
     @property
@@ -121,22 +127,24 @@ class Point:
 
     @property
     def dual(self) -> float:
-        """The dual value at theta, a lower bound of the optimum."""
+        """The dual value at theta, a lower bound of the optimal value."""
         return self.objective - self.gap
 
     @property
     def radius(self) -> float:
-        """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, with room for rounding."""
+        """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, enlarged for rounding."""
         gap_bound = (1 if self.paired else 2) * (self.gap + self.uncertainty)
         return math.sqrt(self._curvature(gap_bound) * gap_bound)
 
     @cached_property
     def uncertainty(self) -> float:
-        """How far rounding may have moved the gap, that of the best score included: an estimate."""
+        """An estimate of how far rounding may have moved the gap, including the rounding of the best score."""
         problem, penalty = self.problem, self.problem.penalty
         with np.errstate(over="ignore", invalid="ignore"):
-            # the slopes are in doubt across the unpenalised columns only, the product with A' along them as well
-            noise, norm, xp = noise_level(len(self.u)), problem.seminorm.plain_norm, array_namespace(self.u)
+            # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
+            noise = noise_level(len(self.u))
+            norm = problem.seminorm.plain_norm
+            xp = array_namespace(self.u)
             bend = problem.loss.curvature(self.u, problem.targets) * (xp.abs(self.state.image) + xp.abs(self.u))
             grain = noise * norm(self.slopes)
             blur = min(grain + noise * norm(bend) + problem.loss.smoothness_near(self.u) * self.state.drift, self.doubt)
@@ -146,12 +154,12 @@ class Point:
             if not highest > penalty.slope(0.0):
                 return self.rounding
             scale = penalty.slope(0.0) / highest
-            # the dual point might have to be scaled further
+            # with the highest possible score, the dual point would need a smaller scale
             apart = self._apart(scale * self.dual_scale) - (0.0 if self.paired else self._apart(self.dual_scale))
             return self.rounding + max(apart, 0.0) + (1 - scale) * abs(float(np.vdot(self.state.x, self.z)))
 
     def _apart(self, scale: float) -> float:
-        """Return `F(u) + F*(scale theta) - scale u . theta`, theta being the gradient at u."""
+        """Return `F(u) + F*(scale theta) - scale u . theta`, where theta is the gradient at u."""
         terms = self.problem.loss.fenchel_young(self.u, scale * self.slopes, self.problem.targets)
         return float(array_namespace(self.u).sum(self.problem.weights * terms))
 
@@ -167,17 +175,17 @@ class Point:
 
     @cached_property
     def atom(self) -> Atom:
-        """The best atom q with `q . z = sigma`; 0 where no atom has a positive score."""
+        """The best atom q, with `q . z = sigma`; 0 if no atom has a positive score."""
         atom = self.problem.core.atom(self.z, self.best)
         return atom if self.sigma > 0 else atom.scaled(0.0)
 
     @property
     def is_finite(self) -> bool:
-        """Whether the gap is a number: it is not after an overflow."""
+        """Whether the gap is finite; after an overflow it is not."""
         return math.isfinite(self.gap)
 
     def under(self, problem: "Problem") -> "Point":
-        """Return the point at the same state for a problem that differs in its penalty only: no product is needed."""
+        """Return the point at the same state for a problem with another penalty; no product with A is needed."""
         if not problem.penalty.admits(self.state.mass):
             state = problem.inside(self.state.x, self.state.image, self.state.coordinates, self.state.drift)
             return problem.at(state, problem.eligible)
@@ -185,7 +193,7 @@ class Point:
         return Point.of(problem, view, problem.eligible)
 
     def restrict(self, problem: "Problem", columns: Index, blocks: Index) -> "Point":
-        """Return the same point seen from the problem on the given columns, which holds all of its weight."""
+        """Return the same point for the problem on the given columns; x must be zero on all others."""
         state = replace(self.state, x=self.state.x[columns])
         best = int(np.searchsorted(blocks, self.best))
         return replace(self, problem=problem, state=state, z=self.z[columns], scores=self.scores[blocks], best=best)

@@ -26,39 +26,39 @@ from atomsieve.typing import Array, Index, Mask, Samples
 class Problem:
     """Minimise `sum_i w_i loss((A x + B b)_i, y_i) + penalty(gauge(x))` over x and the free coefficients b.
 
-    Nothing is solved when a problem is made: data are checked, and what follows from them is computed when it is first
-    needed and then kept (`lifted`).
+    The constructor checks the data and solves nothing. Values that depend on the data are computed when they are first
+    needed, and then stored (`lifted`).
 
     Parameters
     ----------
     X : array, data frame or sparse matrix of shape (n, d)
-        The design A, held by reference where it is float64 (dense, or CSR and CSC without duplicates) and converted
-        once otherwise; never modified. Predictions are `X @ result.x + result.intercept`.
+        The design A. It is held by reference if it is float64 (dense, or CSR and CSC without duplicates), and converted
+        once otherwise. It is never modified. Predictions are `X @ result.x + result.intercept`.
     y : array of shape (n,) or (n, K)
-        Targets: real numbers, labels -1 and 1, or classes 0, ..., K - 1, as the loss asks. With K columns there are K
-        outputs, x has the shape (d, K), and the losses of all outputs are added.
+        Targets: real numbers, labels -1 and 1, counts, or classes 0, ..., K - 1, depending on the loss. With K columns
+        there are K outputs: x has the shape (d, K), and the losses of all outputs are added.
     loss : Loss
-        `Squared()`, `Logistic()`, `SquaredHinge()`, `Huber(delta)`, `Poisson()` or `Multinomial()`; their weighted mean
-        over the samples is taken.
+        `Squared()`, `Logistic()`, `SquaredHinge()`, `Huber(delta)`, `Poisson()` or `Multinomial()`. The objective uses
+        its weighted mean over the samples.
     gauge : Gauge
         `L1()`, `NonNegative()`, `Simplex()`, `L2()`, `LInf()`, `Group(groups)`, `Atoms(matrix)`, or `Scaled` and
         `Image` of one of these.
     penalty : Penalty
         `Square(a)`, `Power(a, p)`, `Ball(C)`, `LogBarrier(C, b)`, `LinearSquare(a, m)` or `Linear(a)`.
     sample_weight : array of shape (n,), optional
-        Non-negative weights; they are divided by their sum, so that None means 1/n each and a weight of 2 means the
-        sample twice.
+        Non-negative weights. They are divided by their sum; None means 1/n for each sample. A weight of 2 has the same
+        effect as the sample twice.
     intercept : bool
-        Whether a constant is added to the predictions, unpenalised; one for each output.
+        Whether an unpenalised constant is added to the predictions, one for each output.
     free : array of shape (n, k), optional
         Further unpenalised columns B.
     offset : array of the shape of the predictions, optional
-        What is added to the predictions as it is, such as the logarithm of an exposure.
+        A fixed term that is added to the predictions, such as the logarithm of an exposure.
     shape : tuple, optional
-        The shape in which the gauge sees x, with d entries in all: (p, q) for a matrix x whose entries, row by row, are
-        the coefficients of the columns of X. By default (d,), or (d, K) for K outputs.
+        The shape in which the gauge sees x. It has d entries in all: with (p, q), x is a matrix, and its entries, row
+        by row, are the coefficients of the columns of X. By default (d,), or (d, K) for K outputs.
     names : list of d names, optional
-        What the features are called in certificates, tables and messages; the columns of a data frame by default.
+        The names of the features in certificates, tables and messages. By default the columns of a data frame.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Problem:
     2.25
     """
 
-    def __init__(  # noqa: PLR0913 -- the public statement
+    def __init__(  # noqa: PLR0913 -- a public signature
         self,
         X: Any,
         y: Any,
@@ -90,8 +90,11 @@ class Problem:
         self._hold(data, gauge, penalty, Lifted.of(data, loss, gauge, shape))
 
     def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted) -> None:
-        """Keep the parts, and at hand what every look at a point asks for."""
-        self.data, self.gauge, self.penalty, self.lifted = data, gauge, penalty, lifted
+        """Store the parts, and short names for what every evaluation of a point needs."""
+        self.data = data
+        self.gauge = gauge
+        self.penalty = penalty
+        self.lifted = lifted
         self.smooth: Smooth = lifted.smooth
         self.loss: Loss = lifted.smooth.loss
         self.design: Design = lifted.design
@@ -100,13 +103,13 @@ class Problem:
 
     @classmethod
     def of(cls, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted) -> Self:
-        """Return the problem of parts that were checked before."""
+        """Return the problem of parts that are already checked."""
         problem = cls.__new__(cls)
         problem._hold(data, gauge, penalty, lifted)
         return problem
 
     def at_penalty(self, penalty: Penalty) -> Self:
-        """Return the same problem with another penalty; nothing that was computed from the data is lost."""
+        """Return the same problem with another penalty; it shares all values computed from the data."""
         return self.of(self.data, self.gauge, penalty, self.lifted)
 
     def restrict(self, columns: Index) -> Self:
@@ -114,7 +117,7 @@ class Problem:
         return self.over(self.lifted.restrict(columns))
 
     def over(self, lifted: Lifted) -> Self:
-        """Return the same problem over other coefficients."""
+        """Return the same problem in other lifted coordinates."""
         return self.of(self.data, self.gauge, self.penalty, lifted)
 
     def __repr__(self) -> str:
@@ -124,7 +127,7 @@ class Problem:
 
     @property
     def y(self) -> Samples:
-        """The targets, output by output of each sample."""
+        """The targets, sample by sample, and output by output within a sample."""
         return self.smooth.y
 
     @property
@@ -134,33 +137,34 @@ class Problem:
 
     @property
     def targets(self) -> Samples:
-        """What predictions are compared with: y, less what an offset and unpenalised columns explain of it."""
+        """What predictions are compared with: y, or y without what an offset and unpenalised columns explain."""
         return self.smooth.targets
 
     @property
     def span(self) -> Span | None:
-        """The span of the unpenalised columns, None without any."""
+        """The span of the unpenalised columns; None without such columns."""
         return self.smooth.span
 
     @property
     def outputs(self) -> tuple[int, ...]:
-        """Trailing shape of the predictions: (K,) for a loss that makes K outputs of one target."""
+        """Trailing shape of the predictions: (K,) for a loss that makes K outputs from one target."""
         return self.smooth.outputs
 
     @property
     def meter(self) -> Meter:
-        """How many times the data were gone through so far."""
-        assert isinstance(self.design, Metered)  # noqa: S101 -- so it was made
+        """The number of passes over the data so far."""
+        if not isinstance(self.design, Metered):
+            raise TypeError("The passes of this problem are not counted: ask the problem it was made from.")
         return self.design.meter
 
     @property
     def columns(self) -> Index:
-        """Which columns of the full lifted design these are, for a problem restricted to some of them."""
+        """For a restricted problem, the positions of its columns in the full lifted design."""
         return self.lifted.columns
 
     @property
     def seminorm(self) -> Seminorm:
-        """Norms of images in the data."""
+        """The seminorm of images."""
         return self.lifted.seminorm
 
     @property
@@ -170,7 +174,7 @@ class Problem:
 
     @property
     def lengths(self) -> Array:
-        """The same with the part along the unpenalised columns counted: what rounding scales with."""
+        """The spread including the part in the span of B; rounding errors are proportional to it."""
         return self.lifted.spreads.lengths
 
     @property
@@ -185,17 +189,17 @@ class Problem:
 
     @property
     def smoothness(self) -> float:
-        """The constant L: smoothness of the loss part with respect to the symmetrised hull of the atoms."""
+        """The constant L: smoothness of F with respect to the symmetrised hull of the atoms."""
         return self.curvature * self.widest * self.widest
 
     @property
     def eligible(self) -> Mask:
-        """Which blocks have atoms at all (an infinite weight leaves none)."""
+        """Which blocks have atoms (a block with an infinite weight has none)."""
         return self.lifted.eligible
 
     @property
     def baseline(self) -> float:
-        """The objective at x = 0, unpenalised coefficients at their best: the scale of every tolerance."""
+        """The objective at x = 0 with the best free coefficients; all tolerances are relative to it."""
         baseline = self.lifted.baseline
         if not math.isfinite(baseline):
             raise ValueError(self._overflow())
@@ -203,7 +207,7 @@ class Problem:
 
     @property
     def negligible(self) -> float:
-        """What rounding of the predictions at x = 0 can make of an objective that is 0."""
+        """The objective that rounding of the predictions at x = 0 can produce where the exact objective is 0."""
         return self.lifted.negligible
 
     @property
@@ -230,7 +234,7 @@ class Problem:
         return self.inside(x, self.design.matvec(x), coordinates)
 
     def inside(self, x: Array, image: Samples, coordinates: Array, drift: float = 0.0) -> State:
-        """Return the state of coefficients with known predictions, shrunk where phi would be infinite."""
+        """Return the state of coefficients with known predictions; shrink them if phi would be infinite."""
         mass = self.core.value(x)
         while not self.penalty.admits(mass) and math.isfinite(mass):
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
@@ -239,9 +243,9 @@ class Problem:
         return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), drift)
 
     def at(self, state: State, alive: Mask | None = None) -> Point:
-        """Return the point at a state: one product with A', and all bounds that follow from it.
+        """Return the point at a state: one product with A' and all bounds that follow from it.
 
-        Blocks that are not `alive` are known to be zero at the optimum and do not count in the support function.
+        Blocks that are not `alive` are known to be zero at the optimum; the support function ignores them.
         """
         return Point.of(self, self.lifted.view(state), alive)
 
@@ -258,7 +262,7 @@ class Problem:
         return *given, b[second:]
 
     def called(self, entry: int) -> str:
-        """Return what an entry of the lifted coefficients is called: its number, or the name of its feature."""
+        """Return the name of an entry of the lifted coefficients: the name of its feature, or its number."""
         if self.data.names is None or self.lifted.form[0] != self.data.design.shape[1]:
             return str(entry)
         about = entries(self.data.names, self.lifted.form)
@@ -266,5 +270,5 @@ class Problem:
         return repr(about["feature"][entry]) + output
 
     def lower(self, lifted: Array) -> Array:
-        """Return x, in the shape that the gauge sees, of lifted coefficients."""
+        """Return x for lifted coefficients, in the shape that the gauge sees."""
         return self.gauge.lower(lifted.reshape(self.lifted.form))

@@ -1,4 +1,4 @@
-"""The smooth part of a problem: `A x -> min over b of F(A x + B b + offset)`, whatever gauge and penalty are."""
+"""The smooth part of a problem, `A x -> min over b of F(A x + B b + offset)`; gauge and penalty play no role here."""
 
 import math
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ from atomsieve.typing import Array, Samples
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """The losses of all samples as a function of the image A x, with the best coefficients of unpenalised columns.
+    """The weighted loss of all samples as a function of the image A x, at the best free coefficients.
 
-    Outputs with targets of their own are samples of their own here: n x K of them, each with the weight of its row.
+    Outputs with their own targets count as separate samples here: n x K samples, each with the weight of its row.
     """
 
     loss: Loss
     y: Samples
     weights: Samples
     counts: Array
-    """The weights as they were stated."""
+    """The weights as stated by the user."""
     unpenalised: Samples
-    """The columns B: the constant, those given, and columns of A without a price."""
+    """The columns B: the constant, the given columns, and the unpenalised columns of A."""
     offset: Samples | None
     outputs: tuple[int, ...]
-    """Trailing shape of the predictions here: (K,) where a loss makes K outputs of one target."""
+    """Trailing shape of the predictions: (K,) if the loss makes K outputs from one target."""
 
     @classmethod
     def of(cls, data: Data, loss: Loss, own: Samples) -> Self:
@@ -50,16 +50,17 @@ class Smooth:
 
     @cached_property
     def span(self) -> Span | None:
-        """The span of the unpenalised columns, with their best coefficients at x = 0; None without any."""
+        """The span of the unpenalised columns, with the best coefficients at x = 0; None without such columns."""
         if not self.unpenalised.shape[1]:
             return None
         return Span.of(self.unpenalised, self.loss, self.y, self.weights, self.outputs, self.offset)
 
     @cached_property
     def targets(self) -> Samples:
-        """What predictions are compared with: y, less what an offset and unpenalised columns explain of it.
+        """What predictions are compared with.
 
-        That is for losses that depend on the difference alone; others are compared with y.
+        For a loss that depends only on `u - y`, this is y without the offset and without what unpenalised columns
+        explain. For other losses it is y.
         """
         if self.span is not None:
             return self.span.y
@@ -67,7 +68,7 @@ class Smooth:
 
     @cached_property
     def _start(self) -> Samples | None:
-        """The offset, where it is not taken out of the targets."""
+        """The offset, if it is not subtracted from the targets."""
         return None if self.loss.translates else self.offset
 
     def value(self, u: Samples) -> float:
@@ -84,11 +85,13 @@ class Smooth:
             return self.span.minimise(image, coordinates)
 
     def shortfall(self, u: Samples, stray: float, enough: float, size: float) -> float:
-        """Return how much lower the losses may be at better free coefficients; a bound below `enough` will do.
+        """Return a bound of how far better free coefficients can lower the loss.
 
-        Their slope is `stray`. The best u may be as far away as u is from 0 (`size`), or as a step of that slope.
+        A rough bound is returned if it is at most `enough`. `stray` is the slope of the loss along B. We assume that
+        the best u is not farther away than u is from 0 (`size`), or than the step that this slope suggests.
         """
-        assert self.span is not None  # noqa: S101 -- else nothing strays
+        if self.span is None:
+            return 0.0
         curvature = self.loss.smoothness_near(u)
         farthest = max(size, stray / curvature if curvature > 0 else math.inf)
         lost = stray * farthest

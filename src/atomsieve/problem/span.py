@@ -1,7 +1,7 @@
-"""The span of the unpenalised columns B, minimised out of the problem to full precision.
+"""The span of the unpenalised columns B; the problem is minimised over it to full precision.
 
-`x -> min over b of F(A x + B b)` is as convex and as smooth as F, and its gradient is A' theta at the best b, where
-`B' theta = 0`. Everything else in the package sees only that function.
+The function `x -> min over b of F(A x + B b)` is as convex and as smooth as F. Its gradient is A' theta at the best b,
+where `B' theta = 0`. The rest of the package uses only this function.
 """
 
 import math
@@ -20,16 +20,16 @@ from atomsieve.numerics.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
 EVALUATIONS = 1000
-"""Places that a search may look at; those that need more lie where losses cannot be told apart."""
+"""Largest number of evaluations of a search; a longer search is where losses cannot be distinguished."""
 
 SEARCH_PLACES = 60
-"""Places that one line search may look at: as many as a float has digits."""
+"""Largest number of evaluations of one line search: about the number of bits of a float."""
 
 NEARLY_SETTLED = 1000
-"""Multiple of the rounding, which is an estimate, at which a search that makes no headway is at its end."""
+"""Multiple of the estimated rounding below which a search without progress ends."""
 
 RECEDING = 1e-11
-"""Curvature left at the end of a search that runs off to infinity, as a part of the largest possible."""
+"""Curvature, relative to the largest one, below which the end of a search counts as diverged to infinity."""
 
 SEPARATED = (
     "No best coefficients exist for the unpenalised columns (intercept, `free`, weights of 0): they run off to "
@@ -42,16 +42,16 @@ UNSETTLED = (
 )
 
 SHIFTS = 5
-"""How often targets are moved towards the least losses; each time gains as many digits as a float has."""
+"""Largest number of shifts of the targets towards the smallest losses; each gains as many digits as a float has."""
 
 SHARP_TARGETS = 1e-10
-"""Rounding of predictions at x = 0, as a part of the largest slope, that is small enough."""
+"""Rounding of predictions at x = 0, relative to the largest slope, that is small enough."""
 
 FLAT_BEYOND = 1e3
-"""Predictions beyond which losses that are not quadratic are as good as flat: a search begins nearer if it can."""
+"""Size of predictions beyond which a loss that is not quadratic is nearly flat; a search starts nearer if possible."""
 
 FLAT = 1e-13
-"""Part of the largest curvature below which a direction counts as flat."""
+"""Curvature, relative to the largest one, below which a direction counts as flat."""
 
 SUBNORMAL = 1e-290
 """Curvature too small to divide by."""
@@ -63,12 +63,12 @@ class UnsettledError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """Columns B through an orthonormal basis of their span: `basis = B transform`, `basis' diag(w) basis = I`.
+    """Columns B and an orthonormal basis of their span: `basis = B transform`, `basis' diag(w) basis = I`.
 
-    Targets far from zero are moved there by a combination of the columns, where the loss depends on `u - y` alone:
-    `y` is what is left of them, to all digits, and `shift` the coefficients that were taken out. So predictions are
-    moderate, and rounding is in proportion to what the columns cannot explain. An offset is taken out of such targets
-    as well. `origin` are the best coordinates at x = 0, and `centre` is where predictions lie there along the basis.
+    Targets may be far from zero. If the loss depends only on `u - y`, a combination of the columns is subtracted from
+    them. `y` is the rest, to all digits, and `shift` holds the coefficients of this combination. So predictions are
+    moderate, and rounding is in proportion to what the columns cannot explain. An offset is subtracted from such
+    targets as well. `origin` are the best coordinates at x = 0. `centre` are the coordinates of the predictions there.
     """
 
     loss: Loss
@@ -91,10 +91,10 @@ class Span:
         outputs: tuple[int, ...],
         offset: Samples | None = None,
     ) -> Self:
-        """Orthonormalise the columns in the norm of the weights; dependent ones get the coefficient 0.
+        """Orthonormalise the columns in the norm of the weights; dependent columns get the coefficient 0.
 
-        Whether a best b exists does not depend on x, so it is settled here, at x = 0; the solution there is where
-        later searches start, and its gradient tells which gradients are nothing.
+        Whether a best b exists does not depend on x, so it is decided here, at x = 0. Later searches start at the
+        solution for x = 0, and the slopes there determine which gradients count as zero.
         """
         xp = array_namespace(columns)
         basis, transform = orthonormal(np.asarray(columns), np.asarray(weights))
@@ -106,7 +106,7 @@ class Span:
         if loss.translates:
             span = span._shifted(stated, basis.T @ weigh(weights, y if offset is None else y - offset))
         origin, u, slopes = span.minimise(nothing, zeros)
-        for _ in range(SHIFTS):  # outliers have drawn the mean away from where the losses are least
+        for _ in range(SHIFTS):  # outliers may have moved the mean away from the smallest losses
             if not loss.translates or EPS * float(xp.max(xp.abs(u))) <= SHARP_TARGETS * float(xp.max(xp.abs(slopes))):
                 break
             span = span._shifted(stated, origin)
@@ -117,11 +117,11 @@ class Span:
         return replace(span, origin=origin, centre=origin + span._along(nothing), floor=floor)
 
     def _along(self, image: Samples) -> Array:
-        """Return the coordinates of the part of an image along the basis."""
+        """Return the coordinates of the part of an image in the span of the basis."""
         return np.asarray(self.basis.T @ weigh(self.weights, image))
 
     def _shifted(self, stated: "Stated", coordinates: Array) -> Self:
-        """Return the same directions with more of the stated targets taken out of them."""
+        """Return the same span with a further combination of its columns subtracted from the stated targets."""
         shift = self.shift + self.transform @ coordinates
         return replace(self, shift=shift, y=stated.less(shift))
 
@@ -132,7 +132,7 @@ class Span:
         return float(xp.max(xp.abs(self.basis))) if self.basis.shape[1] else 0.0
 
     def coefficients(self, coordinates: Array) -> Array:
-        """Return b from coordinates in the orthonormal basis."""
+        """Return the free coefficients b for coordinates in the orthonormal basis."""
         return self.shift + self.transform @ coordinates
 
     def minimise(self, image: Samples, start: Array) -> tuple[Array, Samples, Samples]:
@@ -151,13 +151,13 @@ class Span:
             if following.size > here.size / 2:
                 if here.size <= NEARLY_SETTLED * level:
                     return here.coordinates, here.u, here.slopes
-                if not astray:  # a search that makes no headway may have begun in the wrong place
+                if not astray:  # a search without progress may have started in the wrong place
                     astray, following = True, min(following, self._recentred(image), key=lambda place: place.size)
             here = following
         raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
 
     def shortfall(self, u: Samples, stray: float) -> float:
-        """Return how much lower the loss may be at better coordinates, where its slope along the basis is `stray`."""
+        """Return how much lower the loss may be at better coordinates, if its slope along the basis is `stray`."""
         hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))
         values = np.linalg.eigvalsh(hessian)[self._kernel(u) :]
         return stray * stray / float(values[0]) if len(values) and values[0] > 0 else math.inf
@@ -167,24 +167,25 @@ class Span:
         return self.basis.shape[1] if u.ndim == 2 else 0  # a constant added to every class changes nothing
 
     def _recentred(self, image: Samples) -> "_Here":
-        """Return where u has the part along the unpenalised columns that is best at x = 0.
+        """Return the place where u has the part in the span of B that is best at x = 0.
 
-        That is a fair guess wherever the search began. Columns far from zero move predictions far along the free
-        directions, and where losses are exponential Newton's method takes a step for each unit of the way back.
+        This is a good guess for every start. Columns of A far from zero move predictions far in the span of B. If
+        losses are exponential, Newton's method needs one step for each unit of the way back.
         """
         return _Here.at(self, image, self.centre - self._along(image))
 
     def _recedes(self, u: Samples) -> bool:
-        """Return whether the search ended far out, where losses without a minimiser are all but flat."""
+        """Return whether the search diverged to where losses without a minimiser are nearly flat."""
         if self.loss.attained or not self.basis.shape[1]:
             return False
         values = np.linalg.eigvalsh(np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights)))
         return bool(values[self._kernel(u)] < RECEDING * self.loss.smoothness_near(u))
 
     def _rounding(self, image: Samples, here: "_Here") -> float:
-        """Return the level of rounding in `B' theta`, below which no step can do better.
+        """Return the level of rounding in `B' theta`; no step can reduce the gradient below it.
 
-        Rounding enters through the sum itself and through u, which moves theta by its curvature times as much.
+        Rounding enters through the sum itself and through u. An error of u moves theta by the curvature times the
+        error.
         """
         xp = array_namespace(image)
         noise = noise_level(len(image))
@@ -193,12 +194,12 @@ class Span:
             return level
         sizes = xp.abs(image) + xp.abs(here.u)
         most = level + noise * self.loss.smoothness_near(here.u) * self._sum(weigh(self.weights, sizes))
-        if here.size > most:  # far from it, whatever the curvature
+        if here.size > most:  # far above the level for every possible curvature
             return most
         return level + noise * self._sum(weigh(self.weights, self.loss.curvature(here.u, self.y)) * sizes)
 
     def _sum(self, sizes: Samples) -> float:
-        """Return the sum of `abs(basis)' sizes`: what a product with the basis adds up, at most."""
+        """Return the sum of `abs(basis)' sizes`, an upper bound of a product with the basis."""
         xp = array_namespace(sizes)
         return float(xp.sum(self._spans * (sizes if sizes.ndim == 1 else xp.sum(sizes, axis=1))))
 
@@ -209,22 +210,25 @@ class Span:
         return xp.sum(xp.abs(self.basis), axis=1)
 
     def _newton_step(self, image: Samples, here: "_Here") -> tuple["_Here", int]:
-        """Return the point where the slope along Newton's direction has at least halved, and how many were tried."""
+        """Return a place where the slope along Newton's direction is at most half, and the number of places tried."""
         values, vectors = _spectrum(np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights)))
         gradient = here.gradient.ravel()
         along, bent = vectors.T @ gradient, values > max(FLAT * values[-1], SUBNORMAL)
-        # flat directions (clipped residuals; one constant added to every class) have no Newton step: where they hold
-        # much of the gradient, go down along them until the losses bend
+        # Flat directions (clipped residuals; one constant added to every class) have no Newton step. If they hold a
+        # large part of the gradient, go down along them until the losses have curvature.
         if np.abs(along[~bent]).sum() > np.abs(along[bent]).sum() / 10:
             direction = -vectors[:, ~bent] @ along[~bent] / max(self.loss.smoothness_near(here.u), SUBNORMAL)
         else:
             direction = -vectors[:, bent] @ (along[bent] / values[bent])
-        # where the losses are nearly flat the step is nearly infinite: hold it to the size of the predictions
+        # where the losses are nearly flat, the step is nearly infinite: limit it to the size of the predictions
         longest_move = self.largest * float(np.abs(direction).sum())
         direction *= min(1.0, 10 * (1 + here.farthest) / longest_move)
         fall = -float(direction @ gradient)
-        shortest, longest, step = 0.0, np.inf, 1.0
-        following, tried = here, 0
+        shortest = 0.0
+        longest = np.inf
+        step = 1.0
+        following = here
+        tried = 0
         while tried < SEARCH_PLACES:
             look()
             tried += 1
@@ -235,14 +239,14 @@ class Span:
                 break
             if slope < 0:
                 shortest = step
-            else:  # NaN and inf land here as well: too far
+            else:  # NaN and inf also mean that the step is too long
                 longest = step
             step = (shortest + longest) / 2 if longest < np.inf else 2 * step
         return following, tried
 
 
 def _spectrum(matrix: Array) -> tuple[Array, Array]:
-    """Return eigenvalues and eigenvectors of a symmetric matrix, which is most often a number."""
+    """Return eigenvalues and eigenvectors of a symmetric matrix, which is usually 1 x 1."""
     if len(matrix) > 1:
         values, vectors = np.linalg.eigh(matrix)
         return values, vectors
@@ -251,14 +255,14 @@ def _spectrum(matrix: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """Targets as they were stated, and what may be taken out of them."""
+    """Targets as stated by the user, and what may be subtracted from them."""
 
     y: Samples
     columns: Samples
     offset: Samples | None
 
     def less(self, shift: Array) -> Samples:
-        """Return `y - offset - columns @ shift`, with all digits that the difference has."""
+        """Return `y - offset - columns @ shift`, accurate to all digits of the difference."""
         if self.offset is None and self.columns.shape[1] == 1 and bool((self.columns == 1.0).all()):
             return self.y - shift[0]
         taken = [] if self.offset is None else [self.offset]
@@ -269,7 +273,7 @@ class Stated:
 
 @dataclass(frozen=True, eq=False)
 class _Here:
-    """One place of the search: predictions, slopes of the losses, gradient in the coordinates."""
+    """One place of a search: predictions, slopes of the losses, gradient in the coordinates."""
 
     coordinates: Array
     u: Samples
@@ -281,7 +285,7 @@ class _Here:
 
     @property
     def distance(self) -> float:
-        """How far out predictions are, infinitely far where they mean nothing."""
+        """The largest absolute prediction; inf if the gradient is not finite."""
         return self.farthest if math.isfinite(self.size) else math.inf
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Where a method stands: coefficients in blocks, their mass, and what they predict. Moves lead from state to state."""
+"""The state of a method: coefficients in blocks, their mass and their predictions. A move leads to another state."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from atomsieve.typing import Array, Samples
 class State:
     """Lifted coefficients x with their predictions `image = A x`.
 
-    `mass >= kappa(x)` is what the penalty is charged for. `coordinates` are those of B b in the basis of the span of B,
-    best at the last point where they were looked for. `length` is the norm of `image`, and `drift` estimates how far
-    rounding has moved it since it was computed from x.
+    `mass >= kappa(x)` is what the penalty is charged for. `coordinates` are those of B b in the basis of the span of B;
+    they were the best ones at the last point that was evaluated. `length` is the norm of `image`. `drift` estimates how
+    far rounding has moved the image since it was computed from x.
     """
 
     x: Array

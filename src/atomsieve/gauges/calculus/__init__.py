@@ -1,4 +1,4 @@
-"""New gauges from old ones."""
+"""New gauges from existing ones."""
 
 from atomsieve.gauges.calculus.image import Image
 from atomsieve.gauges.calculus.scaled import Scaled

@@ -1,4 +1,4 @@
-"""Atoms moved by a matrix: the gauge of `Q P`. The paper's invariance makes it the problem in the preimage."""
+"""Atoms multiplied by a matrix: the gauge of `Q P`. By the invariance in the paper, solvers work on the preimage."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +18,8 @@ from atomsieve.typing import Array, Mask
 class Image(Gauge):
     """Gauge of `Q P`: `kappa(x) = min { gauge(c) : Q c = x }` and `sigma(z) = sigma_P(Q' z)`.
 
-    Overlapping groups, analysis penalties and dictionaries are images. Solvers work on c, the preimage; the value at
-    a given x is found by linear programming for coordinate gauges and directly where Q is injective.
+    Overlapping groups, analysis penalties and dictionaries are images. Solvers work on the preimage c. The value at
+    a given x is found by linear programming for coordinate gauges, and directly if Q is injective.
 
     >>> import numpy as np
     >>> from atomsieve import L1
@@ -60,7 +60,7 @@ class Image(Gauge):
         return lowered
 
     def enclose(self, c: Enclosure) -> Enclosure:
-        """Return `Q c` with a bound of all rounding."""
+        """Return `Q c` with a bound of all rounding errors."""
         return bounded(self._map).enclose(c)
 
     def names(self) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""Atoms made larger by a factor: the paper's C."""
+"""Atoms multiplied by a factor, called C in the paper."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +57,9 @@ class Scaled(BlockGauge):
 
     @property
     def _blocks(self) -> BlockGauge:
-        assert isinstance(self.gauge, BlockGauge)  # noqa: S101 -- solvers see lifted gauges only
+        """The inner gauge, if it has blocks; solvers work on lifted gauges, which always do."""
+        if not isinstance(self.gauge, BlockGauge):
+            raise TypeError(f"{self!r} does not split x into blocks: use its lifted form, lift(design).")
         return self.gauge
 
     @property
