@@ -3,6 +3,7 @@
 Minimise `F(A x + B b) + phi(kappa_P(x))`: a smooth loss, a gauge over atoms, a convex penalty shape.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from atomsieve.certificate import Certificate
@@ -104,10 +105,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators when they are first asked for: scikit-learn takes longer to import than a fit takes."""
+    """Import the estimators on first use: importing scikit-learn takes longer than a fit."""
     if name in __all__:
-        from importlib import import_module  # noqa: PLC0415
-
         return getattr(import_module("atomsieve.estimators"), name)
     raise AttributeError(f"module 'atomsieve' has no attribute {name!r}")
 

@@ -1,4 +1,9 @@
-"""The command `atomsieve`, also as `python -m atomsieve`; its packages are an extra, and missed in one sentence."""
+"""The command `atomsieve`, also `python -m atomsieve`.
+
+The packages it needs are an extra. If one is missing, the command says in one sentence what to install.
+"""
+
+from importlib import import_module
 
 OPTIONAL = {"typer", "rich", "pandas", "matplotlib", "markdown_it"}
 
@@ -6,8 +11,7 @@ OPTIONAL = {"typer", "rich", "pandas", "matplotlib", "markdown_it"}
 def main() -> None:
     """Run the command."""
     try:
-        import matplotlib  # noqa: F401, PLC0415 -- needed later, and missed now
-
+        import_module("matplotlib")  # the command needs it later: report it missing now
         from atomsieve.cli.app import app  # noqa: PLC0415 -- optional
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in OPTIONAL:

@@ -1,4 +1,4 @@
-"""A certificate: what is certain about the optimum, from one point to all claims."""
+"""A certificate: all claims about the optimum that follow from one point."""
 
 import json
 import os
@@ -25,28 +25,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DROPPED_ROUNDS = 5
-"""How often weight on coefficients that are proven zero may be dropped, and the point looked at again."""
+"""How often the weight on coefficients that are proven zero is dropped, and the new point is proven again."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
     """What is certain about every solution of one problem, in spite of rounding.
 
-    It speaks of the exact problem whose data are the given floats, and of its optimum: not of the relevance of a
-    feature, and not of other data. Masks have one truth value per block (a coefficient for L1, a group for Group).
+    It is about the exact problem whose data are the given floats, and about its optimum. It says nothing about the
+    relevance of a feature or about other data. Masks have one truth value per block (a coefficient for L1, a group for
+    Group).
     """
 
     zero: Mask
     """Blocks that are zero in every solution."""
 
     nonzero: Mask
-    """Blocks that are not zero in the solution, which is then unique on the blocks that are not zero."""
+    """Blocks that are not zero in the solution. The solution is then unique on the blocks that are not zero."""
 
     lower: Array
-    """Lower bounds of the coefficients (lifted, for Image and Atoms); -inf where none is known."""
+    """Lower bounds of the coefficients (lifted for Image and Atoms); -inf where no bound is known."""
 
     upper: Array
-    """Upper bounds of the coefficients."""
+    """Upper bounds of the coefficients; inf where no bound is known."""
 
     primal: float
     """An upper bound of the optimal value."""
@@ -58,37 +59,37 @@ class Certificate:
     """An upper bound of how far the objective at the certified point is above the optimal value."""
 
     x: Array
-    """The point of the certificate: coefficients that carry no weight where they are proven zero."""
+    """The point of the certificate: its coefficients are 0 where they are proven zero."""
 
     free: Array
-    """Its free coefficients: intercept, `free`, unpenalised columns, in that order; enclosed, not exact."""
+    """The free coefficients of the point: intercept, `free`, unpenalised columns, in that order; not exact."""
 
     free_lower: Array
     """Lower bounds of the best free coefficients."""
 
     free_upper: Array
-    """Upper bounds of them."""
+    """Upper bounds of the best free coefficients."""
 
     margin: float
-    """The least relative distance from a wrong decision, over all blocks that are decided."""
+    """The smallest relative distance from a wrong decision, over all decided blocks."""
 
     valid: bool
-    """Whether anything could be proven; nothing is decided where not."""
+    """Whether anything could be proven. If not, no block is decided."""
 
     reason: str
     """Why nothing could be proven, or why something is undecided."""
 
     dependencies: list[Dependency]
-    """Columns that are exact sums of others: the coefficients of all columns involved are not determined."""
+    """Columns that are exact combinations of others: the coefficients of all columns involved are not determined."""
 
     statement: dict[str, Any]
     """The problem in words and numbers: pieces with their parameters, sizes."""
 
     names: dict[str, tuple[str, ...] | None]
-    """What `features` and `blocks` are called, None where they have no names."""
+    """The names of `features` and `blocks`; None where there are none."""
 
     digest: str
-    """A digest of X, y, weights, free columns and offset as they were when this was proven, by which they are known."""
+    """A digest of the data (X, y, weights, free columns, offset) at the time of the proof, to recognise them."""
 
     @classmethod
     def of(
@@ -100,8 +101,10 @@ class Certificate:
         around: Array,
         dependencies: list[Dependency],
     ) -> Self:
-        """Return the claims that a proof supports."""
-        statement, x, problem = proof.statement, proof.x, proof.statement.problem
+        """Return the certificate of a proof."""
+        statement = proof.statement
+        problem = statement.problem
+        x = proof.x
         with np.errstate(invalid="ignore", over="ignore"):
             lower, upper = np.nextafter(x - away, -np.inf), np.nextafter(x + away, np.inf)
             fixed = zero[statement.labels].reshape(x.shape)
@@ -111,7 +114,7 @@ class Certificate:
             least = Enclosure.exact(proof.objective.low) - Enclosure.exact(proof.gap)
             dual = float((least / statement.total).low)
             gap = float((Enclosure.exact(proof.gap) / statement.total).high)
-            if statement.plain:  # a coefficient is not zero where its interval says so
+            if statement.plain:  # a coefficient is not zero if its interval excludes 0
                 nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
             free_lower, free_upper = np.nextafter(proof.b - around, -np.inf), np.nextafter(proof.b + around, np.inf)
         own = problem.core.unpenalised()
@@ -168,7 +171,7 @@ class Certificate:
 
     @property
     def undecided(self) -> Mask:
-        """Penalised blocks of which nothing is certain."""
+        """Penalised blocks about which nothing is certain."""
         unknown = ~self.zero & ~self.nonzero
         unknown[self.statement["unpenalised"]] = False
         return unknown
@@ -189,9 +192,9 @@ class Certificate:
         return f"Certificate({self})"
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame with a row for each coefficient: feature, output, bounds, verdict.
+        """Return a data frame with one row per coefficient: feature, output, bounds, verdict.
 
-        The verdict is that of its block: "zero", "non-zero", "undecided" or "unpenalised".
+        The verdict is that of the block: "zero", "non-zero", "undecided" or "unpenalised".
         """
         words = np.select([self.zero, self.nonzero], ["zero", "non-zero"], "undecided")[labels_of(self.statement)]
         verdicts = words.reshape(self.statement["shape"]).astype(object)
@@ -202,9 +205,9 @@ class Certificate:
         return frame
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate as readable JSON with exact floats, at once or not at all.
+        """Write the certificate as readable JSON with exact floats; an interrupted write leaves no partial file.
 
-        A link is followed; a device or a pipe, such as /dev/stdout, is written to.
+        The path may be a symbolic link (its target is written), a device or a pipe (such as /dev/stdout).
         """
         try:
             text = json.dumps(self.content(), indent=1, allow_nan=False)
@@ -214,16 +217,16 @@ class Certificate:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a certificate; `verify` is what checks it."""
+        """Read a certificate without checking it; use `verify` for that."""
         return cls(**read(path))
 
     def content(self) -> dict[str, Any]:
-        """Return all that the file says, as plain data."""
+        """Return the content of the file as plain data."""
         return content_of(self)
 
 
 def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
-    """Return the least relative distance from a wrong decision."""
+    """Return the smallest relative distance from a wrong decision."""
     statement = proof.statement
     eligible = statement.problem.eligible
     with np.errstate(all="ignore"):
@@ -257,7 +260,7 @@ def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependenc
 
 @one_thread()
 def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
-    """Return the certificate of lifted coefficients x; `coordinates` are those of B b to begin with."""
+    """Return the certificate at lifted coefficients x; `coordinates` are the first guess of those of B b."""
     try:
         statement = Statement.of(problem)
         x, b = feasible(statement, x, coordinates)
@@ -287,5 +290,5 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
 
 
 def _numbers(x: Array) -> Array:
-    """Return x with 0 where it is no number: a file cannot hold others."""
+    """Return x with 0 in place of NaN and inf, which a file cannot hold."""
     return np.where(np.isfinite(x), x, 0.0)

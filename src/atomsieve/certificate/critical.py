@@ -1,4 +1,4 @@
-"""The slope from which on a certificate proves that x = 0 is the solution."""
+"""The slope above which a certificate proves that x = 0 is the solution."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from atomsieve.problem.span import UnsettledError
 
 
 def critical_bound(problem: Problem) -> float:
-    """Return an upper bound of the critical slope, proven in spite of rounding; inf where nothing can be proven."""
+    """Return an upper bound of the critical slope, proven in spite of rounding; inf if nothing can be proven."""
     origin = problem.origin
     if not 0 < origin.sigma < np.inf:
         return np.inf

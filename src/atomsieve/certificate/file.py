@@ -1,4 +1,4 @@
-"""The file of a certificate: what it says of the problem, the data and the claims, and how it is read."""
+"""The file of a certificate: how the problem, the data and the claims are written and read."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ ASSUMPTIONS = (
 
 
 def content_of(certificate: "Certificate") -> dict[str, Any]:
-    """Return all that the file says, as plain data."""
+    """Return the content of the file as plain data."""
     if (certificate.zero & certificate.nonzero).any():
         raise ValueError("A certificate cannot claim that a block is zero and that it is not.")
     index = np.flatnonzero(certificate.x.ravel())
@@ -76,7 +76,7 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the fields of a certificate from a file; refuse in a sentence what is none."""
+    """Return the fields of a certificate from a file; raise ValueError if the file is not one."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (RecursionError, ValueError) as error:  # too deep, no text, no JSON, numbers without end
@@ -92,10 +92,14 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def claims_of(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a certificate from all that a file says."""
-    problem, point, claims = content["problem"], content["point"], content["claims"]
+    """Return the fields of a certificate from the content of a file."""
+    problem = content["problem"]
+    point = content["point"]
+    claims = content["claims"]
     shape, blocks = tuple(problem["shape"]), int(problem["blocks"])
-    x, lower, upper = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    x = np.zeros(shape)
+    lower = np.zeros(shape)
+    upper = np.zeros(shape)
     x.ravel()[point["x"]["index"]] = point["x"]["value"]
     held = claims["intervals"]["index"]
     lower.ravel()[held] = [_float(v, -np.inf) for v in claims["intervals"]["lower"]]
@@ -105,7 +109,7 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
     undecided[claims["undecided"] + problem["unpenalised"]] = True
     free_lower = np.array([_float(v, -np.inf) for v in claims["free"]["lower"]])
     free_upper = np.array([_float(v, np.inf) for v in claims["free"]["upper"]])
-    free_shape = (-1, *shape[1:])  # flat, but for losses that make several outputs of one target
+    free_shape = (-1, *shape[1:])  # flat, except for losses with several outputs per target
     free_lower, free_upper = free_lower.reshape(free_shape), free_upper.reshape(free_shape)
     own = len(free_lower) - len(problem["unpenalised"])
     lower[problem["unpenalised"]], upper[problem["unpenalised"]] = free_lower[own:], free_upper[own:]
@@ -155,7 +159,7 @@ def describe(problem: Problem) -> dict[str, Any]:
 
 
 def labels_of(statement: dict[str, Any]) -> Index:
-    """Return the block of each entry of x, flattened, from what a file says of the gauge."""
+    """Return the block of each entry of x, flattened, from the description of the gauge in a file."""
     form, piece = statement["form"], statement["gauge"]
     while "gauge" in piece:
         piece = piece["gauge"]
@@ -170,15 +174,15 @@ def labels_of(statement: dict[str, Any]) -> Index:
 def _piece(piece: Piece) -> dict[str, Any]:
     """Return a piece as plain data."""
     names = [f.name for f in piece._fields() if not f.name.startswith("_")]
-    told = {name: (_plain_matrix if name == "matrix" else _plain)(getattr(piece, name)) for name in names}
-    if told.get("groups") is not None:  # labels may be of any kind
-        labels: Any = getattr(piece, "groups")  # noqa: B009 -- only Group has it
-        told["groups"] = numbered(labels).tolist()
+    values = {name: getattr(piece, name) for name in names}
+    told = {name: (_plain_matrix if name == "matrix" else _plain)(value) for name, value in values.items()}
+    if told.get("groups") is not None:  # labels may be of any type: the file numbers them
+        told["groups"] = numbered(values["groups"]).tolist()
     return {"type": _name(type(piece))} | told
 
 
 def _name(kind: type[Piece]) -> str:
-    """Return the name of a piece, with its module where it is not of this package: another piece may have its name."""
+    """Return the name of a piece, with its module if that is outside this package: names may repeat there."""
     own = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
     return kind.__name__ if own else f"{kind.__module__}.{kind.__name__}"
 
@@ -196,7 +200,7 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_matrix(matrix: Any) -> Any:
-    """Return a matrix as designs read it: rows of doubles, or rows and columns of what is stored, duplicates added."""
+    """Return a matrix as plain data: rows of doubles, or the places and values of stored entries without duplicates."""
     if not hasattr(matrix, "tocoo"):
         return np.asarray(matrix, dtype=np.float64).tolist()
     entries = SparseDesign.of(matrix, "matrix").matrix.tocoo()
@@ -205,7 +209,7 @@ def _plain_matrix(matrix: Any) -> Any:
 
 
 def digest_of(problem: Problem) -> str:
-    """Return the SHA-256 of the data: shape, what is not zero in X, y, weights, free columns."""
+    """Return the SHA-256 of the data: shape, non-zero entries of X, y, weights, free columns, and any offset."""
     digest = hashlib.sha256()
     for part in _bytes(problem):
         digest.update(part)
@@ -221,13 +225,13 @@ def _bytes(problem: Problem) -> Iterator[bytes | memoryview]:
 
 
 def seal(content: dict[str, Any]) -> str:
-    """Return the SHA-256 of all that a file says but the seal itself."""
+    """Return the SHA-256 of the content of a file, without the seal itself."""
     told = {key: value for key, value in content.items() if key != "seal"}
     return hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def _number(value: float) -> float | None:
-    """Return a float for JSON, None where it is not finite."""
+    """Return a float for JSON, or None if it is not finite."""
     return float(value) if np.isfinite(value) else None
 
 

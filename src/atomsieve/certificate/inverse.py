@@ -1,7 +1,7 @@
-"""Upper bounds of the diagonal of an inverse, proven although the inverse was computed in floating point.
+"""Proven upper bounds of the diagonal of an inverse that is computed in floating point.
 
-With R close to the inverse of G and `alpha = norm(I - R G) < 1` proven, `inv(G) - R = inv(I - E) E R` with
-`E = I - R G`, so that `abs(inv(G) - R)_jj <= alpha / (1 - alpha) * max over i of abs(R_ij)`.
+Let R be an approximate inverse of G, and let `alpha = norm(I - R G) < 1` be proven. With `E = I - R G` we have
+`inv(G) - R = inv(I - E) E R`. It follows that `abs(inv(G) - R)_jj <= alpha / (1 - alpha) * max over i of abs(R_ij)`.
 """
 
 from typing import NamedTuple
@@ -15,23 +15,23 @@ from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, up
 from atomsieve.typing import Array, Index
 
 DEPENDENT = 1e-9
-"""Relative size of a pivot below which a column is tried as a combination of others."""
+"""A column whose pivot is smaller than this, relative to its norm, is tried as a combination of others."""
 
 EXACT = 2.0**40
-"""Sums of whole numbers below this, times a thousand, are exact."""
+"""Sums of whole numbers below this are exact, even after multiplication by a thousand."""
 
 INVERSE_PIECE = 2_000_000_000
 """Multiplications between two looks at the clock."""
 
 STRIPE = 256
-"""Columns of a Cholesky factor that are found at a time."""
+"""Columns of a Cholesky factor that are computed at a time."""
 
 LARGEST_INVERSE = 4000
-"""Columns beyond which no inverse is attempted."""
+"""Largest number of columns for which an inverse is computed."""
 
 
 class Dependency(NamedTuple):
-    """A column that is exactly the sum of others, each times a whole number."""
+    """A column that is exactly a combination of others with whole coefficients."""
 
     column: int
     of: Index
@@ -39,9 +39,9 @@ class Dependency(NamedTuple):
 
 
 def inverse_diagonal(columns: Enclosure, weights: Array) -> Array | None:
-    """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, w being floats; None where none is proven.
+    """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, or None if they cannot be proven.
 
-    The columns are known up to a radius.
+    The weights w are exact floats. The columns C are known up to a radius.
     """
     n, k = columns.mid.shape
     if not 0 < k <= min(n, LARGEST_INVERSE):
@@ -56,7 +56,7 @@ def inverse_diagonal(columns: Enclosure, weights: Array) -> Array | None:
         gram = _by_pieces(scaled.T, weights[:, None] * scaled)
         if not np.isfinite(gram).all():
             return None
-        # columns of length at most 2^0.5 and a little: every entry of the Gram matrix is off by at most this
+        # columns are at most slightly longer than 2^0.5: this bounds the error of every entry of the Gram matrix
         largest = up(lengths * scale).max()
         error = up(largest * largest * gamma(n + 6) + 4 * n * LEAST)
         if columns.rad.any():
@@ -76,7 +76,7 @@ def inverse_diagonal(columns: Enclosure, weights: Array) -> Array | None:
 
 
 def _by_pieces(a: Array, b: Array) -> Array:
-    """Return a product of matrices, with looks at the clock in between."""
+    """Return a product of matrices, checking the clock in between."""
     product = np.empty((len(a), b.shape[1]))
     width = max(16, INVERSE_PIECE // max(b.size, 1))
     for start in range(0, len(a), width):
@@ -86,7 +86,7 @@ def _by_pieces(a: Array, b: Array) -> Array:
 
 
 def _inverse(gram: Array) -> Array | None:
-    """Return the inverse of a positive definite matrix, more or less; None where it is none. No proof rests on it."""
+    """Return an approximate inverse of a positive definite matrix, None if it is not one. No proof relies on it."""
     k = len(gram)
     lower = np.array(gram, order="F")
     for start in range(0, k, STRIPE):
@@ -109,11 +109,11 @@ def _inverse(gram: Array) -> Array | None:
 
 
 def determined(columns: Enclosure, weights: Array, first: int) -> tuple[Array, list[Dependency]]:
-    """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, inf for dependent columns, and how they depend.
+    """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, inf for dependent columns, and the dependencies.
 
-    Where some columns are exact combinations of others (twins, a constant that is the sum of indicators), the rest is
-    still determined: a column that takes part in no such combination is as far from the span of all others as it is
-    from the span of an independent part of them.
+    Some columns may be exact combinations of others (duplicates, a constant that is the sum of indicators). The other
+    columns are still determined: the distance of such a column from the span of all others equals its distance from
+    the span of an independent part of them.
     """
     count = columns.mid.shape[1]
     diagonal = inverse_diagonal(columns, weights)
@@ -133,15 +133,16 @@ def determined(columns: Enclosure, weights: Array, first: int) -> tuple[Array, l
 
 
 def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
-    """Return columns as sums of others, which are then independent as far as floats can tell; None where not proven.
+    """Return which columns are combinations of the others, or None if that cannot be proven.
 
-    The first columns are independent, and the sums are made of them where that can be.
+    The others are then numerically independent. The first `first` columns are known to be independent, and the
+    combinations use them if possible.
     """
     mid = columns.mid
     norms = np.sqrt(np.sum(mid * mid, axis=0))
     if columns.rad.any() or not np.isfinite(norms).all() or mid.shape[1] > LARGEST_INVERSE:
         return None
-    if not mid.any(axis=0).all():  # a column of zeros is a sum of none
+    if not mid.any(axis=0).all():  # a column of zeros is an empty sum
         rest = np.flatnonzero(mid.any(axis=0))
         found = dependencies(columns[:, rest], int(np.count_nonzero(rest < first))) if len(rest) else []
         zeros = np.setdiff1d(np.arange(mid.shape[1]), rest)
@@ -151,7 +152,7 @@ def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
         )
     if not (norms > 0).all():
         return None
-    norms[:first] /= 2.0**20  # the longest are chosen first
+    norms[:first] /= 2.0**20  # pivoting chooses the longest columns first
     triangle, places = linalg.qr(_triangle(mid / norms), mode="r", pivoting=True)
     order = np.asarray(places, dtype=np.intp)
     rank = int(np.count_nonzero(np.abs(np.diag(triangle)) > DEPENDENT))
@@ -170,7 +171,7 @@ def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
 
 
 def _triangle(columns: Array) -> Array:
-    """Return R of `Q R = columns`, from blocks of rows: pivots are found much faster in it than in the columns."""
+    """Return R of `Q R = columns`, from blocks of rows: pivoting is much faster on R than on the columns."""
     n, k = columns.shape
     rows = max(k, STRIPE)
     triangle = columns[:rows]
@@ -181,7 +182,7 @@ def _triangle(columns: Array) -> Array:
 
 
 def _is_sum(column: Array, parts: Array, shares: Array) -> bool:
-    """Return whether a column is a combination of others, by arithmetic without rounding."""
+    """Return whether a column is a combination of others, in exact arithmetic."""
     if parts.shape[1] == 1 and abs(shares[0]) == 1:
         return bool(np.array_equal(column, shares[0] * parts[:, 0]))
     whole = np.array_equal(parts, np.round(parts)) and np.abs(parts).sum(axis=1) @ np.ones(len(parts)) < EXACT

@@ -1,4 +1,4 @@
-"""From a point to claims: what a point proves about the optimum, in spite of rounding."""
+"""What a point proves about the optimum, in spite of rounding."""
 
 import math
 from dataclasses import dataclass, replace
@@ -14,19 +14,19 @@ from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
 SLACK = 1 + 2.0**-9
-"""Claims are made with a gap larger by this factor, and a value less certain by as much of the gap, so that a checker
-with bounds of its own need not be as sharp."""
+"""Factor by which the gap in the claims is enlarged; the interval of the objective is widened by the same amount. A
+checker with slightly weaker bounds can then still confirm the claims."""
 
 SHARP = 1 << 25
-"""Entries of columns up to which products are taken in twice the precision."""
+"""Largest number of entries for which products are computed in twice the precision."""
 
 NEAR = 0.999
-"""Part of the best score above which a score is worth that."""
+"""Scores above this fraction of the best one are computed in twice the precision."""
 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """All that one point tells: gap and value, scores, how far the optimum can be."""
+    """What one point proves: gap and objective, scores, and how far away the optimum can be."""
 
     statement: Statement
     x: Array
@@ -53,12 +53,14 @@ class Proof:
 
     @cached_property
     def curvatures(self) -> tuple[Array, Array]:
-        """Bounds of loss'' between the point and the optimum, for each sample."""
+        """Lower and upper bounds of loss'' between the point and the optimum, for each sample."""
         loss, problem = self.statement.loss, self.statement.problem
         if self.slopes.mid.ndim > 1:
             largest = loss.entry_smoothness if problem.core.entrywise else loss.smoothness
             return np.zeros(len(self.slopes.mid)), np.full(len(self.slopes.mid), largest)
-        t, y, counts = self.slopes, problem.y, self.statement.counts
+        t = self.slopes
+        y = problem.y
+        counts = self.statement.counts
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         with np.errstate(all="ignore"):
             least, most = np.zeros_like(t.mid), loss.largest(low, high, y, up(self.gap_bound / counts))
@@ -69,11 +71,13 @@ class Proof:
 
     @cached_property
     def spread(self) -> tuple[Array, Array]:
-        """Upper bounds of the norm of A p over each block, and of each column, in the metric of the curvature."""
+        """Upper bounds of the norm of A p over each block, and of the norm of each column, in the curvature metric."""
         statement = self.statement
         with np.errstate(over="ignore", invalid="ignore"):
             norms = statement.spreads(up(statement.counts * self.curvatures[1]))
-            core, shape, prices = statement.problem.core, statement.problem.shape, _low(statement.prices)
+            core = statement.problem.core
+            shape = statement.problem.shape
+            prices = _low(statement.prices)
             if core.entrywise:
                 entries = np.broadcast_to(norms if len(shape) == 1 else norms[:, None], shape)
                 return up(entries.ravel() / prices), norms
@@ -98,8 +102,10 @@ class Proof:
 
     @property
     def _pulls(self) -> tuple[Array, Array]:
-        """Lower and upper bounds of the norm of z over each block; of z itself where only + is allowed."""
-        statement, z, signed = self.statement, self.z, self.statement.signs
+        """Lower and upper bounds of the norm of z over each block; of z itself where x must not be negative."""
+        statement = self.statement
+        signed = statement.signs
+        z = self.z
         if signed is False:
             return z.low.ravel(), z.high.ravel()
         least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * EPS))
@@ -119,7 +125,8 @@ class Proof:
             highest = above + up(radius * spread) + 2 * EPS * np.abs(above)
             floors = np.where(eligible, below - up(radius * spread) - 2 * EPS * np.abs(below), -np.inf)
             floor = float(np.max(floors, initial=-np.inf))
-            least = float((statement.total * statement.penalty.first_slope).low)  # at the optimum phi is no less steep
+            # phi is at least as steep at the optimum as at 0
+            least = float((statement.total * statement.penalty.first_slope).low)
             out = highest < (max(floor, least) if least > 0 else floor)
             left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
             if left.any() and not statement.problem.outputs and statement.problem.core.entrywise:
@@ -131,7 +138,7 @@ class Proof:
         return np.unique(self.statement.labels[np.flatnonzero(self.x.ravel())])
 
     def _pairwise(self, norms: Array, radius: float) -> Mask:
-        """Return the coordinates that the best atom beats, by the distance of their images."""
+        """Return the coordinates that the best atom rules out by the pairwise rule, with the distance of the images."""
         statement, signed = self.statement, self.statement.signs
         below, _ = self.scores
         q = int(np.where(statement.problem.eligible, below, -np.inf).argmax())
@@ -158,9 +165,10 @@ class Proof:
         return out
 
     def intervals(self, alive: Mask) -> tuple[Array, Array, list[Dependency]]:
-        """Return how far each entry of x, and each free coefficient, can be from the optimum; inf where unknown.
+        """Return how far each entry of x and each free coefficient can be from the optimum, and the dependencies.
 
-        And which columns are sums of others: entries of x are counted from 0, free columns -1, -2, and so on.
+        Distances are inf where unknown. In the dependencies, entries of x are numbered 0, 1, ... and free columns
+        -1, -2, ...
         """
         statement, shape = self.statement, self.statement.problem.shape
         away, around = np.full(shape, np.inf), np.full(self.b.shape, np.inf)
@@ -197,13 +205,13 @@ def _low(prices: Enclosure) -> Array:
 
 
 def free_scale(statement: Statement) -> Array:
-    """Return a power of two near 1 over the largest entry of each free column."""
+    """Return, for each free column, a power of two near 1 / (its largest entry)."""
     largest = np.abs(statement.unpenalised.mid).max(axis=0)
     return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
 
 
 def prove(statement: Statement, x: Array, b: Array) -> Proof:
-    """Return what a point tells; raise Uncertain where it tells nothing."""
+    """Evaluate gap, scores and objective at a point, with error bounds; raise Uncertain if that fails."""
     problem = statement.problem
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
     image = _image(statement, x, support)
@@ -254,7 +262,7 @@ def _image(statement: Statement, x: Array, support: Index) -> Enclosure:
 
 
 def _sharper(proof: Proof, theta: Enclosure, support: Index) -> Enclosure:
-    """Return z with the entries that matter, those of the best scores, known to nearly all digits."""
+    """Return z with the entries of the best scores, which matter most, known to nearly all digits."""
     statement = proof.statement
     if theta.mid.ndim > 1:
         return proof.z
@@ -291,10 +299,10 @@ def _mass(statement: Statement, x: Array) -> Enclosure:
 
 
 def _with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosure, float]:
-    """Return the predictions at the exact minimiser over the unpenalised columns, and how far it is from b.
+    """Return the predictions at the exact minimiser over the free coefficients, and how far that is from b.
 
-    On a ball of coefficients around b the Hessian is at least lambda; if the gradient at b is shorter than lambda times
-    the radius, the minimiser lies within `norm(gradient) / lambda`. Columns are scaled to entries of at most about 1.
+    Let the Hessian be at least lambda on a ball around b. If the gradient at b is shorter than lambda times the radius,
+    then the minimiser lies within `norm(gradient) / lambda` of b. Columns are scaled to entries of at most about 1.
     """
     problem = statement.problem
     if problem.span is None:
@@ -309,7 +317,7 @@ def _with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclos
     theta = slopes * Enclosure.exact(statement.counts)
     gradient = [float((free[:, k] * theta).sum().size) for k in range(len(used))]
     size = norm(np.array(gradient))
-    # entries are about 1 at most: their squares are in range
+    # entries are at most about 1: their squares do not overflow
     lengths = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
     with np.errstate(all="ignore"):
         guess = _least_eigenvalue(free, statement.counts * _least_on(statement, u, lengths * 0.0))
@@ -325,14 +333,14 @@ def _with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclos
 
 
 def _least_on(statement: Statement, u: Enclosure, away: Array) -> Array:
-    """Return lower bounds of loss'' for predictions within a distance of u."""
+    """Return lower bounds of loss'' for all predictions within a distance `away` of u."""
     return np.asarray(statement.loss.least_curvatures(u.widened(away), statement.problem.y) * (1 - 4 * EPS))
 
 
 def _least_eigenvalue(columns: Enclosure, weights: Array) -> float | None:
-    """Return a lower bound of the least eigenvalue of `C' diag(w) C`, None where none is proven.
+    """Return a lower bound of the smallest eigenvalue of `C' diag(w) C`, or None if none is proven.
 
-    It is one over the norm of the inverse, which the trace of the inverse bounds.
+    The smallest eigenvalue is 1 / (norm of the inverse), and the trace of the inverse bounds that norm.
     """
     diagonal = inverse_diagonal(columns, weights)
     if diagonal is None:
@@ -350,7 +358,7 @@ def _product(columns: Enclosure, b: Array) -> Enclosure:
 
 
 def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array, Array]:
-    """Return x with a gauge that is certainly within the limit of the penalty, and its best free coefficients."""
+    """Return x, shrunk until its gauge is certainly in the domain of the penalty, and the best free coefficients."""
     problem = statement.problem
     x = np.where(problem.eligible[statement.labels].reshape(x.shape), x, 0.0)
     x = admissible(x.ravel(), statement.signs).reshape(x.shape)

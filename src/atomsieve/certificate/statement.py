@@ -1,7 +1,7 @@
-"""The exact problem that a certificate speaks of.
+"""The exact problem that a certificate is about.
 
-Its data are the given floats, with sample weights divided by their exact sum. It is multiplied by that sum here, so
-that the weights are the floats that were given: `sum_i s_i loss(u_i) + S phi(kappa(x))`.
+Its data are the given floats, with the sample weights divided by their exact sum S. Here the objective is multiplied
+by S. The weights are then the given floats: `sum_i s_i loss(u_i) + S phi(kappa(x))`.
 """
 
 import math
@@ -24,7 +24,7 @@ from atomsieve.typing import Array, Index, Signs
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """The exact problem, with what is needed to bound it."""
+    """The exact problem, with bounds for its pieces."""
 
     problem: Problem
     loss: LossBounds
@@ -33,7 +33,7 @@ class Statement:
 
     @classmethod
     def of(cls, problem: Problem) -> "Statement":
-        """Return the statement of a problem; raise Uncertain where it has pieces for which there is no proof."""
+        """Return the statement of a problem; raise Uncertain if there is no proof for one of its pieces."""
         if problem.outputs and problem.span is not None:
             raise Uncertain(
                 f"there is no proof in this version for {type(problem.loss).__name__}, or any loss of several outputs, "
@@ -58,7 +58,7 @@ class Statement:
         return self.design.norm_bounds(np.ones(len(self.counts)))
 
     def spreads(self, metric: Array) -> Array:
-        """Return upper bounds of the lengths of the columns in a metric."""
+        """Return upper bounds of the lengths of the columns of A in a metric."""
         if metric.min() == metric.max():
             return np.asarray(up(self.lengths * math.sqrt(float(metric[0])) * (1 + 4 * EPS)))
         return self.design.norm_bounds(metric)
@@ -75,12 +75,12 @@ class Statement:
 
     @cached_property
     def signs(self) -> Signs:
-        """Whether entries of x may be negative, one answer for all or one for each, flattened."""
+        """Whether entries of x may be negative: one truth value for all, or one for each entry, flattened."""
         return self.problem.core.signs(self.problem.shape)
 
     @cached_property
     def prices(self) -> Enclosure:
-        """What a block's norm is multiplied by; a product of floats where the gauge is scaled."""
+        """The factor of each block's norm in the gauge; a quotient of floats if the gauge is scaled."""
         core: Any = self.problem.core
         radii = []
         while isinstance(core, Scaled):
@@ -97,12 +97,12 @@ class Statement:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether block j is entry j."""
+        """Whether every block j is just entry j of x."""
         return bool(np.array_equal(self.labels, np.arange(len(self.labels))))
 
     @cached_property
     def unpenalised(self) -> Enclosure:
-        """The columns B: the constant, those given, and columns of A without a price."""
+        """The columns B: the constant, the columns passed as `free`, and the columns of A with price 0."""
         problem = self.problem
         own = problem.core.unpenalised()
         columns = problem.smooth.unpenalised
@@ -113,7 +113,7 @@ class Statement:
 
     @cached_property
     def sums(self) -> list[Dependency]:
-        """Free columns that are sums of other free columns, exactly; their coefficients are set to 0."""
+        """Free columns that are exact combinations of other free columns; their coefficients are set to 0."""
         if self.unpenalised.mid.shape[1] < 2:
             return []
         found = dependencies(self.unpenalised)
@@ -123,7 +123,7 @@ class Statement:
 
     @cached_property
     def used(self) -> Index:
-        """The free columns that are left."""
+        """The free columns without those in `sums`."""
         return np.setdiff1d(np.arange(self.unpenalised.mid.shape[1]), [d.column for d in self.sums])
 
     def block_norms(self, sizes: Array) -> Array:
@@ -148,7 +148,7 @@ class Statement:
 
 
 def unprovable(problem: Problem) -> str | None:
-    """Return why nothing can be proven of a problem whatever the point, None where that depends on the point."""
+    """Return why nothing can be proven about a problem at any point, or None if that depends on the point."""
     try:
         statement = Statement.of(problem)
         statement.loss.check(np.zeros((1, *problem.shape[1:])), problem.y[:1])

@@ -1,4 +1,4 @@
-"""The door to verify.py, which stands alone and needs python-flint."""
+"""The function `verify`: it imports the independent checker, which needs python-flint, only when it is called."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 def verify(
     certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None, offset: Any = None
 ) -> "Verification":
-    """Check a certificate, or the file of one, against the data; needs python-flint (`pip install atomsieve[verify]`).
+    """Check a certificate or its file against the data; needs python-flint (`pip install atomsieve[verify]`).
 
-    Every claim is derived anew from the data, in ball arithmetic, by a module that shares no code with the solver.
+    A module that shares no code with the solver derives every claim again from the data, in ball arithmetic.
 
     >>> import numpy as np
     >>> from atomsieve import Problem, solve, verify

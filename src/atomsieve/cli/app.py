@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 
 INTERRUPTED = 130
-"""The exit status of a command that was stopped by Ctrl-C."""
+"""Exit status of a command that was stopped by Ctrl-C."""
 
 
 def show_version(wanted: bool) -> None:
@@ -87,7 +87,7 @@ def reproduce(
 
 
 def choose(names: list[str]) -> list[str]:
-    """Return the experiments that are meant, in the order of the report."""
+    """Return the chosen experiments, in the order of the report."""
     unknown = [name for name in names if name not in (*NAMES, "all")]
     if unknown:
         raise typer.BadParameter(f"There is no experiment {unknown[0]!r}; there are {', '.join(NAMES)} and all.")
@@ -95,7 +95,7 @@ def choose(names: list[str]) -> list[str]:
 
 
 def shown(bars: Progress, name: str) -> Report:
-    """Return what moves the bar of an experiment."""
+    """Return a function that moves the progress bar of an experiment."""
     task = bars.add_task(name, total=None, text="")
 
     def move(done: int, total: int, text: str) -> None:

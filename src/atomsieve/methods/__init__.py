@@ -1,4 +1,4 @@
-"""Methods: how the next state is found. The loop is in solve.py."""
+"""Methods: how to find the next state. The loop is in run/solve.py."""
 
 from atomsieve.methods.away import Away
 from atomsieve.methods.base import Method

@@ -1,4 +1,4 @@
-"""Conditional gradients with away steps: towards the best atom or away from the worst, whichever falls faster."""
+"""Conditional gradients with away steps: go towards the best atom or away from the worst one."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from atomsieve.problem import Point
 
 
 def worst(point: Point) -> tuple[Atom, float] | None:
-    """Return the active atom with the least score, and its weight; None where nothing is active."""
+    """Return the active atom with the lowest score, and its weight; None if no atom is active."""
     state, core = point.state, point.problem.core
     sizes = core.sizes(state.x)
     active = np.flatnonzero(sizes)
@@ -23,7 +23,7 @@ def worst(point: Point) -> tuple[Atom, float] | None:
 
 
 def away(point: Point) -> Move | None:
-    """Return the move that keeps the mass and takes weight from the worst active atom to all others alike."""
+    """Return the move that shifts weight from the worst active atom to all others in proportion; the mass stays."""
     found, state = worst(point), point.state
     if found is None or state.mass <= found[1]:
         return None
@@ -36,7 +36,7 @@ def away(point: Point) -> Move | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Away(Walk):
-    """Conditional gradient with away steps on the lifted cone: atoms that should not be there lose their weight.
+    """Conditional gradient with away steps on the lifted cone: an away step takes weight off a bad atom.
 
     Guelat and Marcotte, Some comments on Wolfe's 'away step', Mathematical Programming 35 (1986).
     """
@@ -44,8 +44,10 @@ class Away(Walk):
     step: Step = field(default_factory=LineSearch)
 
     def move(self, point: Point) -> Move:
-        """Settle the mass first where that is half of the gap; of the rest, take the steeper of toward and away."""
-        ahead, size, back = toward(point), rescale(point), away(point)
+        """Adjust the mass first if that is half of the gap; otherwise take the steeper of `toward` and `away`."""
+        ahead = toward(point)
+        size = rescale(point)
+        back = away(point)
         settled = 0.0 if size is None else size.descent
         if size is not None and settled > ahead.descent / 2:
             return size

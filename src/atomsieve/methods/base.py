@@ -1,4 +1,4 @@
-"""A method makes one state of another. The loop around it is the same for all (solve.py)."""
+"""A method turns one state into the next. The loop around it is the same for all methods (run/solve.py)."""
 
 import math
 from abc import ABC, abstractmethod
@@ -15,22 +15,22 @@ from atomsieve.problem.state import State
 
 
 class Stepper(Protocol):
-    """A method at work: what it remembers between the steps of one run is its own."""
+    """A method during one run, with everything that it remembers between steps."""
 
     @property
     def patience(self) -> float:
-        """Number of steps without a better gap after which there is no hope."""
+        """Number of steps without a smaller gap after which the run gives up."""
 
     @property
     def room(self) -> float:
-        """The part of the columns that may be copied to leave dead ones out of the products."""
+        """Largest fraction of the columns that may be copied, to leave dead columns out of the products."""
 
     def advance(self, point: Point, t: int) -> tuple[State, float]:
         """Return the state after step t (the first is 1) and the length of the step."""
 
 
 class Target(Protocol):
-    """What a run is to reach."""
+    """What a run should reach."""
 
     @property
     def gap(self) -> float:
@@ -39,21 +39,21 @@ class Target(Protocol):
 
 @runtime_checkable
 class Method(Protocol):
-    """How the next state is found."""
+    """How to find the next state."""
 
     @property
     def max_iter(self) -> int:
-        """Number of iterations after which the method gives up, unless told otherwise."""
+        """Default for the largest number of iterations."""
 
     def check(self, problem: Problem) -> None:
-        """Refuse, in a sentence, a problem that the method cannot solve."""
+        """Raise ValueError if the method cannot solve the problem."""
 
     def begin(self, problem: Problem, target: Target) -> Stepper:
-        """Return the method at work on a problem."""
+        """Return the stepper for one problem."""
 
 
 def require_bounded_oracle(method: object, penalty: Penalty) -> None:
-    """Refuse penalties without an `argmax`: the generalized oracle is unbounded there."""
+    """Raise ValueError for penalties without an `argmax`: the generalized oracle is unbounded there."""
     if penalty.superlinear:
         return
     raise ValueError(
@@ -66,14 +66,14 @@ def require_bounded_oracle(method: object, penalty: Penalty) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Walk(Piece, ABC):
-    """A method that walks along moves: a subclass chooses the move, its step rule the length."""
+    """A method that takes steps along moves: a subclass chooses the move, the step rule chooses the length."""
 
     step: Step
     max_iter = 10_000
     patience = math.inf
     room = 0.5
     measured = True
-    """Whether moves have lengths of their own, so that the step rule must look at them."""
+    """Whether the longest step depends on the move. The step rule must then look at the move."""
 
     def __post_init__(self) -> None:
         require_piece(f"{type(self).__name__}: step", self.step, Step)
@@ -96,7 +96,7 @@ class Walk(Piece, ABC):
 
     @abstractmethod
     def move(self, point: Point) -> Move:
-        """Return the way to go."""
+        """Return the move from a point."""
 
     def advance(self, point: Point, t: int) -> tuple[State, float]:
         move = self.move(point)

@@ -1,4 +1,4 @@
-"""The generalized conditional gradient method, as in the paper."""
+"""The generalized conditional gradient method of the paper."""
 
 from dataclasses import dataclass, field
 
@@ -10,11 +10,11 @@ from atomsieve.problem import Point
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GCG(Walk):
-    """Generalized conditional gradient: `x <- (1 - s) x + s xi p`, p the best atom and xi its best size.
+    """Generalized conditional gradient: `x <- (1 - s) x + s xi p` with the best atom p and its best size xi.
 
-    One product with A' per iteration. With the default step 2/(t+1) objective error and smallest gap fall like 1/t
-    for every penalty that grows at least quadratically (Sun and Bach, 2020, theorem 1), though with a weak penalty only
-    after the iterates have wandered far; exact and short steps never go up.
+    Each iteration takes one product with A'. With the default step 2/(t+1), objective error and smallest gap fall like
+    1/t for every penalty that grows at least quadratically (Sun and Bach, 2020, theorem 1). If the penalty is weak, the
+    iterates first move far away. With exact or short steps the objective never increases.
 
     >>> import numpy as np
     >>> from atomsieve import LineSearch, Problem, solve

@@ -1,4 +1,4 @@
-"""Moves: straight ways out of a state, and the state after a step along one."""
+"""Moves: directions from a state, and the state after a step along one."""
 
 from dataclasses import dataclass
 
@@ -10,16 +10,16 @@ from atomsieve.problem import Point, State
 from atomsieve.typing import Array, Samples
 
 STALE_MOVES = 512
-"""Multiple of the rounding error of the predictions beyond which they are computed afresh."""
+"""Predictions are computed again when their error exceeds this multiple of their rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """A straight way out of a state: `x + s (growth * x + sum of weight * atom)` for s in [0, longest].
+    """A straight line from a state: `x + s (growth * x + sum of weight * atom)` for s in [0, longest].
 
-    `rate` is the change of the mass per unit of s, `descent` how fast the objective falls at s = 0 (with the penalty
-    replaced by its chord for moves towards an atom), `image` the change of the predictions per unit of s.
-    `emptied` is the atom that loses all its weight at the longest step.
+    `rate` is the change of the mass per unit of s, and `image` the change of the predictions. `descent` is how fast the
+    objective falls at s = 0; for moves towards an atom, the chord of the penalty takes its place. `emptied` is the atom
+    that loses all its weight at the longest step.
     """
 
     growth: float
@@ -41,7 +41,7 @@ class Move:
 
 
 def toward(point: Point) -> Move:
-    """Return the move of the generalized conditional gradient: to `xi p`, p the best atom, xi its best size."""
+    """Return the move of the generalized conditional gradient: to `xi p` with the best atom p and its best size xi."""
     problem, state = point.problem, point.state
     size = problem.penalty.argmax(point.sigma)
     if point.sigma == 0:  # no atom helps: 0 is the best point of P
@@ -51,7 +51,7 @@ def toward(point: Point) -> Move:
 
 
 def rescale(point: Point) -> Move | None:
-    """Return the move to the best size along x itself: a step toward, with `x / mass` for the atom."""
+    """Return the move that rescales x to its best size, like `toward` with the atom `x / mass`."""
     state, penalty = point.state, point.problem.penalty
     if state.mass == 0:
         return None
@@ -63,9 +63,9 @@ def rescale(point: Point) -> Move | None:
 
 
 def apply(point: Point, move: Move, step: float) -> State:
-    """Return the state after a step along a move; an overflow leaves a state that is not finite.
+    """Return the state after a step along a move; after an overflow the state is not finite.
 
-    Predictions are moved along, and computed afresh once rounding has piled up or they have cancelled.
+    Predictions are updated, not recomputed, until rounding has accumulated or they have cancelled.
     """
     state, problem = point.state, point.problem
     with np.errstate(over="ignore", invalid="ignore"):

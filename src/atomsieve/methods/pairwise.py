@@ -1,4 +1,4 @@
-"""Pairwise conditional gradients: weight goes straight from the worst active atom to the best atom."""
+"""Pairwise conditional gradients: move weight directly from the worst active atom to the best atom."""
 
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ from atomsieve.problem import Point
 
 
 def exchange(point: Point) -> Move | None:
-    """Return the move of the worst active atom's weight to the best atom."""
+    """Return the move that shifts the weight of the worst active atom to the best atom."""
     found, design = worst(point), point.problem.design
     if found is None or point.sigma == 0:
         return None
@@ -24,7 +24,7 @@ def exchange(point: Point) -> Move | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pairwise(Walk):
-    """Pairwise conditional gradient on the lifted cone: exchanges atoms, and settles the mass by moves along x.
+    """Pairwise conditional gradient on the lifted cone: exchange atoms, and adjust the mass by moves along x.
 
     Lacoste-Julien and Jaggi, On the global linear convergence of Frank-Wolfe optimization variants (2015).
     """
@@ -32,7 +32,7 @@ class Pairwise(Walk):
     step: Step = field(default_factory=LineSearch)
 
     def move(self, point: Point) -> Move:
-        """Settle the mass where that is half of the gap, else exchange atoms."""
+        """Adjust the mass if that is half of the gap, otherwise exchange atoms."""
         size = rescale(point)
         if size is not None and size.descent > point.gap / 2:
             return size

@@ -1,4 +1,4 @@
-"""How far to go along a move: open loop, exact line search, short step."""
+"""Step rules: open loop, exact line search, short step."""
 
 import math
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Step(Protocol):
 
     @property
     def looks(self) -> bool:
-        """Whether the length depends on the move, as moves with lengths of their own need."""
+        """Whether the length depends on the move. Moves whose longest step varies need such a rule."""
 
     def size(self, point: Point, move: Move, t: int) -> float:
         """Return the length of step t (the first is 1), in [0, move.longest]."""
@@ -31,7 +31,7 @@ class Step(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OpenLoop(Piece):
-    """`scale / (t + shift)`, at most 1: decided beforehand. The paper uses 2/(t+1), its appendix 4/(t+2).
+    """`scale / (t + shift)`, at most 1: fixed in advance. The paper uses 2/(t+1), its appendix 4/(t+2).
 
     >>> OpenLoop().size(None, Move(-1.0, (), 0.0, 0.0, 1.0, None), 3)
     0.5
@@ -64,16 +64,16 @@ class ShortStep(Piece):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LineSearch(Piece):
-    """The exact minimiser along the move, unpenalised columns included, never outside the domain of the penalty.
+    """The exact minimiser along the move and over the free coefficients, always in the domain of the penalty.
 
-    The derivative is monotone; its zero is found by the Illinois variant of the false position. Where the objective
-    is quadratic along the move the first chord is already exact.
+    The derivative is monotone; the Illinois variant of the false position finds its zero. If the objective is quadratic
+    along the move, the first chord is already exact.
     """
 
     looks = True
 
     def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
-        # B' theta = 0: the part along the unpenalised columns adds nothing but rounding
+        # B' theta = 0: the part along the unpenalised columns would only add rounding
         across = point.problem.seminorm.project(move.image)
 
         def derivative(s: float) -> float:
@@ -83,16 +83,18 @@ class LineSearch(Piece):
 
 
 def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
-    """Return the derivative of the objective after a step of length s along a move whose image is `across`."""
+    """Return the derivative of the objective after a step s along a move; `across` is its image modulo B."""
     look()
-    problem, state, penalty = point.problem, point.state, point.problem.penalty
+    problem = point.problem
+    state = point.state
+    penalty = problem.penalty
     try:
         _, _, slopes = problem.smooth.predict(state.image + s * move.image, state.coordinates)
-    except UnsettledError:  # far beyond where the losses can be told apart
+    except UnsettledError:  # so far out that losses cannot be compared
         return math.inf
     with np.errstate(over="ignore", invalid="ignore"):
         slope = inner(problem.seminorm.weighted(slopes), across)
     mass = state.mass + s * move.rate
-    while not penalty.admits(mass):  # beyond the limit by rounding only: both ends are inside
+    while not penalty.admits(mass):  # only rounding goes beyond the limit: both ends are inside
         mass = math.nextafter(min(mass, penalty.limit), 0.0)
     return slope + move.rate * penalty.slope(mass)

@@ -197,7 +197,9 @@ def carry(resample: Resample, choices: pd.DataFrame) -> pd.DataFrame:
     hyper-parameter, two resamples), and with the one of the resample's own choice (`swapped`: one resample, two
     hyper-parameters). `edge` says that a hyper-parameter leads to an end of the path, or beyond.
     """
-    track, places, twins = resample.track, np.empty(len(choices)), np.empty(len(choices), dtype=int)
+    track = resample.track
+    places = np.empty(len(choices))
+    twins = np.empty(len(choices), dtype=int)
     donors = choices["resample"].to_numpy()
     for name, shape in SHAPES.items():
         rows = np.flatnonzero(choices["penalty"] == name)

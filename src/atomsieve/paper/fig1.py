@@ -34,7 +34,9 @@ class Gaps:
 
     def run(self, settings: Settings, cache: Cache, progress: Progress) -> Tables:
         powers, shared = settings["powers"], {key: settings[key] for key in (*DATA, "strength", "iterations")}
-        traces, rows, total = [], [], len(powers) + bool(settings["patience"])
+        traces = []
+        rows = []
+        total = len(powers) + bool(settings["patience"])
         for done, p in enumerate(powers):
             progress(done, total, f"p = {p}")
             problem, own = stated(settings, settings["strength"], float(p)), shared | {"p": p}
@@ -160,7 +162,9 @@ the penalty, the longer the first steps, which go to a point of size (σ/λ)^(1/
 def caption(tables: Tables) -> str:
     """Say what the figure shows."""
     rows = tables["summary"]
-    first, last, far = rows.iloc[0], rows.iloc[-1], list(rows.p[~rows.settled])
+    first = rows.iloc[0]
+    last = rows.iloc[-1]
+    far = list(rows.p[~rows.settled])
     end = f"all but p = {listed(far)}" if far else "all"
     return (
         f"**Figure 1.** Duality gap, λ = {first.strength:g}, steps 2/(t+1). The smaller p, the larger the largest gap, "

@@ -40,7 +40,9 @@ class Residuals:
         return DATA | {"strength": 1.0, "iterations": 1_000 if quick else 10_000}
 
     def run(self, settings: Settings, cache: Cache, progress: Progress) -> Tables:
-        problem, iterations, total = stated(settings, settings["strength"]), settings["iterations"], len(STEPS) + 2
+        problem = stated(settings, settings["strength"])
+        iterations = settings["iterations"]
+        total = len(STEPS) + 2
         progress(0, total, "the solution")
         optimum = Optimum.of(problem)
         runs = {}
@@ -88,7 +90,9 @@ def residuals(problem: Problem, optimum: Optimum, method: GCG, iterations: int) 
 
     def look(now: Any) -> None:
         point, t = now.point, now.iteration
-        scores, mass, error = np.abs(point.z), point.state.mass, float(np.abs(point.z - optimum.z).max())
+        scores = np.abs(point.z)
+        mass = point.state.mass
+        error = float(np.abs(point.z - optimum.z).max())
         alive[scores.max() - scores > 2 * np.sqrt(problem.smoothness * now.gap)] = False
         oracle = scores.max() - scores <= 2 * error
         rows.append(
@@ -131,7 +135,9 @@ def constants(problem: Problem, optimum: Optimum) -> pd.DataFrame:
 
 def closing(run: pd.DataFrame, auto: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     """Return the first iteration at which each certificate settles the support; 0 if none does."""
-    quarter, smoothness, support = known.delta[0] / 4, known.smoothness[0], known.support[0]
+    quarter = known.delta[0] / 4
+    smoothness = known.smoothness[0]
+    support = known.support[0]
     met = {
         "gap": ("gap < δ/4 (as printed for MNIST)", run.smallest_gap < quarter),
         "oracle": ("the rule with the true gradient error leaves the support", run.oracle_error == 0),
@@ -157,7 +163,9 @@ def rates(runs: Tables) -> pd.DataFrame:
 def paint(canvas: Figure, tables: Tables) -> None:
     """Draw residuals above, the error of the support below."""
     upper, lower = canvas.subplots(2, 1, sharex=True, height_ratios=[3, 1])
-    run, known, moments = spaced(tables["residuals"]), tables["constants"].iloc[0], tables["moments"].set_index("key").t
+    run = spaced(tables["residuals"])
+    known = tables["constants"].iloc[0]
+    moments = tables["moments"].set_index("key").t
     upper.loglog(run.t, run.objective_error, color="C0", label="objective error")
     upper.loglog(run.t, run.gap, color="C3", label="duality gap")
     upper.loglog(run.t, np.sqrt(known.smoothness * run.smallest_gap), color="C3", ls="--", label="√(L · smallest gap)")
@@ -186,7 +194,9 @@ the coefficients that the rule leaves though they are zero in the solution.
 
 def caption(tables: Tables) -> str:
     """Say what the figure shows."""
-    slope, moment, known = by_key(tables["slopes"]), tables["moments"].set_index("key").t, tables["constants"].iloc[0]
+    slope = by_key(tables["slopes"])
+    moment = tables["moments"].set_index("key").t
+    known = tables["constants"].iloc[0]
     return (
         f"**Figure 2.** Residuals for λ = {known.strength:g}; δ/4 = {known.delta / 4:.2g}. The gap falls like "
         f"t^{slope['gap']:.2f}; the objective error like t^{slope['objective_error']:.2f}, the gradient error like "

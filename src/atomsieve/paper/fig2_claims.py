@@ -91,7 +91,9 @@ def objective_bounds_gradient(tables: Tables) -> Verdict:
 
 def gradient_identifies(tables: Tables) -> Verdict:
     """Judge the caption of the paper's figure."""
-    run, known, moment = tables["residuals"], tables["constants"].iloc[0], tables["moments"].set_index("key").t
+    run = tables["residuals"]
+    known = tables["constants"].iloc[0]
+    moment = tables["moments"].set_index("key").t
     hit = run[run.gradient_error < known.delta / 4]
     return Verdict(
         "When the gradient error dips below δ/4 the support error is 0; the gap takes longer to reach this point.",
@@ -104,7 +106,9 @@ def gradient_identifies(tables: Tables) -> Verdict:
 
 def gap_alone(tables: Tables) -> Verdict:
     """Judge the condition as it is printed in the section on MNIST."""
-    run, known, moment = tables["residuals"], tables["constants"].iloc[0], tables["moments"].set_index("key").t
+    run = tables["residuals"]
+    known = tables["constants"].iloc[0]
+    moment = tables["moments"].set_index("key").t
     early = run[(run.smallest_gap < known.delta / 4) & (run.support_error > 0)]
     measured = (
         f"The gap is below δ/4 {when(moment['gap'])}, when {early.support_error.max():.0f} coefficients too many are "

@@ -36,7 +36,9 @@ class Screening:
 
     def run(self, settings: Settings, cache: Cache, progress: Progress) -> Tables:
         strengths, shared = settings["strengths"], {key: settings[key] for key in (*DATA, "iterations")}
-        traces, rows, total = [], [], len(strengths) + 1
+        traces = []
+        rows = []
+        total = len(strengths) + 1
         for done, strength in enumerate(strengths):
             progress(done, total, f"λ = {strength:g}")
             problem, own = stated(settings, strength), shared | {"strength": strength}
@@ -121,7 +123,9 @@ def narrowed(settings: Settings) -> pd.DataFrame:
     Enlarging the column with the best score outside the support changes nothing in the solution but brings that score,
     and with it delta, closer to those of the support.
     """
-    strength, iterations, design = settings["margin_strength"], settings["iterations"], gaussian(settings)
+    strength = settings["margin_strength"]
+    iterations = settings["iterations"]
+    design = gaussian(settings)
     optimum = Optimum.of(stated(settings, strength))
     scores = np.where(optimum.support, 0.0, np.abs(optimum.z))
     rival, rows = int(scores.argmax()), []

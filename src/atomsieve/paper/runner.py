@@ -24,7 +24,9 @@ QUICK = "\n\n**A quick run**: settings are smaller than the paper's, so that num
 
 def reproduce(names: Sequence[str], out: Path, *, quick: bool, progress: Callable[[str], Progress]) -> Report:
     """Run experiments by name and write the report into a folder; `progress(name)` shows how far each one is."""
-    cache, sections, verdicts = Cache(out / "cache"), [], []
+    cache = Cache(out / "cache")
+    sections = []
+    verdicts = []
     for experiment in map(load, names):
         tables = experiment.run(experiment.settings(quick), cache, progress(experiment.name))
         experiment.draw(tables, out)

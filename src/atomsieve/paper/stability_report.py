@@ -240,7 +240,9 @@ def _wide(compared: pd.DataFrame, judged: pd.DataFrame, *measures: str) -> pd.Da
 def verdicts(tables: Tables) -> list[Verdict]:
     """Judge what the abstract and the conclusion say of the hyper-parameter."""
     compared, count = tables["compared"], tables["choices"]["resample"].nunique()
-    judged, sets, settled = judge(compared, count), compared["set"].nunique(), count >= ENOUGH
+    judged = judge(compared, count)
+    sets = compared["set"].nunique()
+    settled = count >= ENOUGH
     alike, closer = _means(compared, "Jaccard with Linear"), _closer(compared)
     apart = _means(compared, "Jaccard, own choices")["Linear"]
     pooled, differing = pool(judged, count), int((judged["stability"] != "alike").sum())

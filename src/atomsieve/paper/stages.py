@@ -25,7 +25,9 @@ def walk(settings: Settings, digits: Digits, cache: Cache, progress: Progress) -
     """
     points, stages = points_of(settings["grids"]), stages_of(settings)
     walks = Walks(digits.X, digits.y, [penalty_of(*point) for point in points])
-    standing, seconds, seen = None, 0.0, []
+    standing = None
+    seconds = 0.0
+    seen = []
     for done, t in enumerate(stages):
         progress(done, len(stages), f"{len(points)} penalties, iteration {t} of {stages[-1]}")
         facts = {"data": settings["data"], "points": points, "stages": stages[: done + 1]}

@@ -48,7 +48,9 @@ class Walks:
     """Sparse logistic regression under many penalties, by open-loop conditional gradients in step."""
 
     def __init__(self, X: Array, y: Array, penalties: Sequence[Penalty]) -> None:
-        self.penalties, self.y, self.loss = list(penalties), y, Logistic()
+        self.penalties = list(penalties)
+        self.y = y
+        self.loss = Logistic()
         self.smoothness = Problem(X, y, loss=self.loss).smoothness
         self.columns = np.ascontiguousarray(X.T)
         self.used = np.flatnonzero(self.columns.any(axis=1))  # a feature that is always 0 has the score 0
@@ -79,7 +81,9 @@ class _Stride:
 
     def __init__(self, walks: Walks, standing: Standing) -> None:
         self.walks, self.t = walks, standing.t
-        self.x, self.alive, self.least = standing.x.copy(), standing.alive.copy(), standing.least
+        self.x = standing.x.copy()
+        self.alive = standing.alive.copy()
+        self.least = standing.least
         self.u = self.x @ walks.columns
         self.sight = self.look(np.arange(len(self.x)))
 
@@ -118,7 +122,9 @@ class _Stride:
 
     def step(self) -> None:
         """Take step t of every walk: `x <- (1 - s) x + s xi p` with `s = 2 / (t + 1)`."""
-        walks, sight, s = self.walks, self.sight, 2 / (self.t + 1)
+        walks = self.walks
+        sight = self.sight
+        s = 2 / (self.t + 1)
         every = np.arange(len(self.x))
         sizes = np.array([phi.argmax(v) for phi, v in zip(walks.penalties, sight.sigma.tolist(), strict=True)])
         weights = s * sizes * np.sign(sight.z[every, sight.best])

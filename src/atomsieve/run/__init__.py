@@ -1,1 +1,1 @@
-"""Runs: the only loop, when it ends, what it shows and what it returns; paths of runs."""
+"""Runs: the only loop, when it ends, what it shows, what it returns; and paths of runs."""

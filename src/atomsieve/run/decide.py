@@ -1,4 +1,4 @@
-"""Solve until every coefficient is decided: to ever smaller gaps, with a proof where one is expected to say more."""
+"""Solve to smaller and smaller gaps until the certificate decides every coefficient."""
 
 import math
 from collections.abc import Callable
@@ -15,20 +15,20 @@ from atomsieve.run.status import Status
 from atomsieve.typing import Mask
 
 NEXT = 1000
-"""How much smaller a gap is asked for each time."""
+"""The target gap is divided by this each time."""
 
 SMALLEST = 1e-16
-"""The least relative gap that is asked for."""
+"""The smallest relative gap to aim at."""
 
 ENDED = (Status.CONVERGED, Status.STALLED, Status.EXHAUSTED, Status.NO_HEADWAY)
-"""How a run ends that nobody cut short."""
+"""How a run can end if no limit and no user stops it."""
 
 
 def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) -> Result:
-    """Solve to ever smaller gaps until the certificate decides every coefficient, or no smaller gap would decide more.
+    """Solve to smaller gaps until the certificate decides every coefficient, or no smaller gap would decide more.
 
-    A certificate can cost more than a solve. So a second one is made only where it is expected to decide all that is
-    left, and at the end where it is expected to decide more than the last one.
+    A certificate can cost more than a solve. So a new one is made only if it is expected to decide every block that is
+    left, and once more at the end if it is expected to decide more than the last one.
     """
     asked, result = limits, go(first, limits)
     if result.status not in ENDED:
@@ -49,7 +49,8 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
     except KeyboardInterrupt:
         return replace(result, status=Status.INTERRUPTED)
     reached = result.status is Status.CONVERGED or asked.reached(result.point)
-    status = _verdict(certificate) if reached and result.status in ENDED else result.status  # which says why it is not
+    # a run that did not reach the tolerance keeps its status, which says why
+    status = _verdict(certificate) if reached and result.status in ENDED else result.status
     return replace(result, status=status, known=certificate)
 
 
@@ -64,7 +65,7 @@ def _verdict(certificate: Certificate) -> Status:
 
 
 def _further(go: Callable[[Point, Limits], Result], before: Result, limits: Limits) -> Result:
-    """Go on from a result, and return both runs as one."""
+    """Continue from a result, and return both runs as one."""
     problem = before.problem
     again = problem.at(problem.state(before.lifted, before.point.state.coordinates), problem.eligible)
     result = go(again, limits)
@@ -77,11 +78,11 @@ def _further(go: Callable[[Point, Limits], Result], before: Result, limits: Limi
 
 
 def _expected(certificate: Certificate, result: Result) -> Mask:
-    """Return, for each block that a certificate leaves undecided, whether one at a later point should decide it.
+    """Return, for each undecided block of a certificate, whether a certificate at the new point should decide it.
 
-    A block that screening has ruled out since should be proven zero. One that has an interval should be proven
-    non-zero where the interval, narrower as the root of the gap, excludes 0. Columns that depend on each other have no
-    intervals at any gap.
+    A block that screening has ruled out in the meantime should be proven zero. A block with an interval should be
+    proven non-zero if the interval excludes 0; its width falls like the square root of the gap. Columns that depend on
+    each other have no intervals at any gap.
     """
     core, gap = result.problem.core, max(result.point.gap, result.point.uncertainty)
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""When a run ends: the gap that is asked for, iterations, seconds."""
+"""When a run ends: target gap, iterations, seconds."""
 
 import time
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from atomsieve.run.status import Status
 from atomsieve.run.trace import Progress
 
 HOPELESS = 1e10
-"""Multiple of the objective at x = 0 beyond which a run without a convergence theorem is given up."""
+"""A run without a convergence theorem is given up when the objective exceeds this multiple of its value at x = 0."""
 
 UNLIKELY = 16
-"""How many times smaller the error of the scores mostly is than the estimate of it, which lets all roundings add up."""
+"""The error of the scores is usually so much smaller than its estimate, which assumes that all roundings add up."""
 
 BLURRED = 1000
-"""Multiple of the rounding of the gap up to which rounding in a method's own steps may be what holds it."""
+"""Up to this multiple of the rounding of the gap, rounding in the steps of a method may be what stops it."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class Limits:
         return self.started + self.time
 
     def reached(self, point: Point) -> bool:
-        """Return whether the gap is within the tolerance; it is known up to rounding, so that this must be as well.
+        """Return whether the gap is within the tolerance, and its rounding error too.
 
-        The uncertainty of the scores counts as far as it is likely: many roundings hardly ever add up.
+        The uncertainty of the scores may be larger by a factor UNLIKELY: many roundings hardly ever add up.
         """
         return max(point.gap, point.rounding) <= self.gap and point.uncertainty <= UNLIKELY * self.gap
 
     def status(self, progress: Progress) -> Status | None:
-        """Return why the run ends here, None where it goes on."""
+        """Return why the run ends here, or None if it continues."""
         point = progress.point
         if self.reached(point) or self._nothing_left(point):
             return Status.CONVERGED
@@ -74,15 +74,15 @@ class Limits:
 
     @staticmethod
     def without_headway(point: Point) -> Status:
-        """Return why many steps in a row brought nothing."""
+        """Return why many steps in a row brought no smaller gap."""
         return Status.EXHAUSTED if point.gap <= BLURRED * point.uncertainty else Status.NO_HEADWAY
 
     def _nothing_left(self, point: Point) -> bool:
-        """Return whether unpenalised columns fit the targets so exactly that the objective is nothing but rounding."""
+        """Return whether the unpenalised columns fit the targets so well that the objective is only rounding."""
         negligible = point.problem.negligible
         return self.baseline <= negligible and point.objective <= negligible
 
     def _above(self, point: Point, multiple: float) -> bool:
-        """Return whether the objective exceeds a multiple of what it was at x = 0; the gap tells first, at no cost."""
+        """Return whether the objective exceeds a multiple of its value at x = 0; check the gap first, it is free."""
         ceiling = multiple * self.baseline
         return point.gap > ceiling - self.baseline and point.objective > ceiling

@@ -1,7 +1,7 @@
 """The path of solutions over the slope of the penalty: one path answers for every penalty shape.
 
-If x solves the problem for phi, then it solves it for `Linear(alpha)` with the slope alpha that phi has at the size of
-x. So the solutions for `Linear` at all slopes hold those of every phi; phi only says which of them is meant.
+If x solves the problem for phi, then x also solves it for `Linear(alpha)`, where alpha is the slope of phi at the size
+of x. So the solutions for `Linear` at all slopes include those for every phi; phi only selects one of them.
 """
 
 import math
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atomsieve.certificate.critical import critical_bound
 from atomsieve.intake.arguments import as_floats, is_number, is_whole, require_piece, shown
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.methods import Corrective, Method
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
 
 
 HAIR = 1e-9
-"""Part of the critical slope by which a path begins above it."""
+"""A path begins above the critical slope by this fraction of it."""
 
 LEGIBLE = 12
-"""Lines up to which a picture names them."""
+"""Largest number of lines that get a legend."""
 
 NO_HAIR = 1e-3
-"""What is no hair any more: scores are hardly known, and no slope near the critical one could be proven."""
+"""Beyond this relative excess the scores are hardly known, and no slope near the critical one could be proven."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +46,7 @@ class Path:
     """Solutions for `Linear` at falling slopes."""
 
     problem: Problem
-    """The problem that was stated; its penalty plays no part."""
+    """The problem as it was stated; its penalty is not used."""
 
     slopes: Array
     """The slopes, largest first."""
@@ -68,11 +69,11 @@ class Path:
 
     @cached_property
     def sizes(self) -> Array:
-        """The gauge of x, one number for each slope; it does not fall along the path."""
+        """The gauge of x, one number for each slope; it never decreases along the path."""
         return np.array([result.point.state.mass for result in self.results])
 
     def at(self, penalty: Penalty, *, tol: float | None = None) -> Result:
-        """Return the solution for any penalty: the place on the path where its slope is meant, refined by a solve.
+        """Return the solution for any penalty: find the place of its slope on the path, and solve from there.
 
         >>> import numpy as np
         >>> from atomsieve import Ball, Problem, path
@@ -88,7 +89,7 @@ class Path:
         return solve(problem, tol=self.tol if tol is None else tol, start=self.results[place])
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame with a row for each slope and a column for each feature, or feature and output."""
+        """Return a data frame with one row per slope, and one column per feature (or per feature and output)."""
         pandas = pandas_for("Path.to_frame()")
         names = entries(self.problem.data.names, self.coefs.shape[1:])
         columns = names["feature"] if len(names) == 1 else pandas.MultiIndex.from_frame(pandas.DataFrame(names))
@@ -97,7 +98,7 @@ class Path:
         return frame
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw every coefficient that is ever non-zero against the slope (needs matplotlib)."""
+        """Plot all coefficients that are non-zero at some slope, against the slope (needs matplotlib)."""
         import matplotlib.pyplot as plt  # noqa: PLC0415 -- optional
 
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax
@@ -135,26 +136,26 @@ def path(
     screening: str | Rule = "auto",
     callbacks: Iterable[Callback] = (),
 ) -> Path:
-    """Solve a problem for `Linear` at many slopes, each from the solution before it.
+    """Solve a problem for `Linear` at many slopes, each from the solution at the slope before.
 
     Parameters
     ----------
     problem : Problem
-        Data, loss and gauge; its penalty plays no part.
+        Data, loss and gauge; its penalty is not used.
     slopes : array, optional
-        Strengths of `Linear`. By default n of them, in geometric progression from the critical slope, at which x = 0
-        just about solves the problem, down to `ratio` times that; the first is a hair above it (about 1e-9 of it), so
-        that a certificate proves every coefficient zero there.
+        Strengths of `Linear`. The default is a geometric progression of n slopes, from the critical slope (the least
+        one for which x = 0 solves the problem) down to `ratio` times that. The first slope is slightly higher (by about
+        1e-9 of it): there a certificate can prove that every coefficient is zero.
     method : Method, optional
         `Corrective()` by default; it must be able to solve `Linear`.
     n : int
-        Number of slopes, where none are given.
+        Number of slopes, if none are given.
     ratio : float, optional
-        Last slope over first; 0.001 by default where there are more samples than coefficients, else 0.01.
+        Last slope divided by the first; by default 0.001 if there are more samples than coefficients, else 0.01.
     tol, max_iter, screening, callbacks
         As for `solve`, at every slope.
     time_limit : float, optional
-        Seconds for the whole path; slopes that were not reached are left out.
+        Seconds for the whole path; slopes that are not reached in time are left out.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def walk(
     screening: str | Rule = "auto",
     callbacks: Sequence[Callback] = (),
 ) -> Iterator[Result]:
-    """Yield the results along a path one by one, so that nobody need keep them all; end early where a run does."""
+    """Yield the results along a path one by one, to save memory; stop early if a run is stopped."""
     new_rule, point = rules_for(screening), problem.origin
     stepper = method.begin(problem, limits)
     for slope in slopes:
@@ -198,7 +199,7 @@ def walk(
 
 
 def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float | None) -> Array:
-    """Return falling slopes; refuse others in a sentence."""
+    """Return the slopes in falling order; raise ValueError for invalid ones."""
     if slopes is not None:
         given = np.sort(np.atleast_1d(as_floats(slopes, "slopes")).ravel())[::-1]
         if not (len(given) and np.isfinite(given).all() and given[-1] > 0):
@@ -210,15 +211,14 @@ def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float
 
 
 def above_critical(problem: Problem) -> float:
-    """Return a slope a hair above the critical one, so that x = 0 is proven to be the solution.
+    """Return a slope slightly above the critical one, at which x = 0 can be proven to be the solution.
 
-    At the critical slope itself the best score is tied with the slope, and scores are rounded. So the path begins above
-    the certificate's own upper bound of the best score at x = 0, by as much again, and by a billionth at least. The
-    bound is 1e-14 to 1e-12 above the score in ordinary data, and more where columns or targets are far from zero
-    beside their spread. Where it is of no use (no proof, or no more than rounding to prove) a billionth is all.
+    At the critical slope itself the best score is tied with the slope, and scores are rounded. The certificate has an
+    upper bound of the best score at x = 0. The path begins above the score by twice the distance of that bound, plus a
+    billionth of the score. For ordinary data the bound is 1e-14 to 1e-12 above the score; it is further away if columns
+    or targets are far from zero compared with their spread. If there is no useful bound (no proof, or only rounding to
+    prove), the path begins a billionth above the score.
     """
-    from atomsieve.certificate.critical import critical_bound  # noqa: PLC0415 -- it looks at problems from outside
-
     sigma = problem.origin.sigma
     excess = critical_bound(problem) / sigma - 1 if sigma > 0 else 0.0
     return sigma * (1 + HAIR + (2 * max(excess, 0.0) if excess < NO_HAIR else 0.0))
@@ -233,8 +233,8 @@ def geometric_slopes(
 ) -> Array:
     """Return n slopes in geometric progression from the critical one down to `ratio` times that.
 
-    The first is lifted by a hair, so that x = 0 is not only a solution there but is proven to be. Errors speak of the
-    two numbers by the names that the caller knows them by.
+    The first is slightly higher: there x = 0 can be proven to be the solution. `names` are the caller's names for the
+    two numbers; error messages use them.
     """
     if not (is_whole(n) and n >= 1):
         raise ValueError(f"{names[0]} must be a positive whole number of slopes, got {shown(n)}.")

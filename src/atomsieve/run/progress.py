@@ -1,4 +1,4 @@
-"""A line on the terminal for runs that take longer than a second, when somebody is watching."""
+"""A progress line for runs that take longer than a second, if the output is a terminal."""
 
 import sys
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ INTERVAL = 0.2
 
 @dataclass
 class ProgressLine:
-    """Rewrites one line of a terminal; silent elsewhere. Use it as a context manager, which clears the line."""
+    """Rewrite one line of a terminal; print nothing elsewhere. As a context manager it clears the line at the end."""
 
     stream: TextIO = field(default_factory=lambda: sys.stderr)
     _shown_at: float = 0.0

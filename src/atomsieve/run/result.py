@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Active(NamedTuple):
-    """Points of P that carry weight, one per block, and their weights: x is their weighted sum."""
+    """Points of P that carry weight, one per block, and their weights; x is their weighted sum."""
 
     atoms: list[Atom]
     weights: Array
@@ -38,7 +38,7 @@ class Result:
     """The problem that was solved."""
 
     lifted: Array
-    """Coefficients in lifted coordinates: x itself, but for Image and Atoms, where it is the preimage."""
+    """Coefficients in lifted coordinates: x itself, or the preimage for Image and Atoms."""
 
     point: Point
     """The point itself, with its dual point."""
@@ -56,14 +56,14 @@ class Result:
     """Seconds."""
 
     passes: float
-    """Products with the whole of A or A' that the run cost; one with the part of the columns still alive counts as that
-    part. Gram matrices of a working set are not counted."""
+    """Number of products with A or A' that the run took. A product with some of the columns counts as that fraction.
+    Gram matrices of a working set do not count."""
 
     trace: Trace
-    """Iteration by iteration, where `trace=True` was asked for."""
+    """What happened in each iteration, if the run was called with `trace=True`."""
 
     known: Certificate | None = None
-    """The certificate, where it was made on the way."""
+    """The certificate, if the run has already made one."""
 
     @cached_property
     def x(self) -> Array:
@@ -100,7 +100,7 @@ class Result:
 
     @property
     def converged(self) -> bool:
-        """Whether the gap reached the tolerance, and every coefficient was decided where that was asked for."""
+        """Whether the gap reached the tolerance and, with `until="decided"`, every coefficient is decided."""
         return self.status in (Status.CONVERGED, Status.DECIDED)
 
     @cached_property
@@ -124,11 +124,11 @@ class Result:
         return certify(self.problem, self.lifted, self.point.state.coordinates)
 
     def certificate(self) -> Certificate:
-        """Return what is certain about the optimum, in spite of rounding, proven afresh from x alone."""
+        """Return what is certain about the optimum in spite of rounding. The proof uses x and the data only."""
         return self._certificate
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame with a row for each entry of x: feature, output, coefficient, whether it is ruled out."""
+        """Return a data frame with one row per entry of x: feature, output, coefficient, whether it is ruled out."""
         told = {"coefficient": self.x.ravel(), "zero": self.zero.ravel()}
         about = entries(self.problem.data.names, self.x.shape)
         frame: pd.DataFrame = pandas_for("Result.to_frame()").DataFrame(about | told)

@@ -1,4 +1,4 @@
-"""The only loop: look at the point, sieve the atoms, stop or step."""
+"""The only loop: look at the point, screen the atoms, stop or step."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from atomsieve.screening import Rule, Sieve, rules_for
 from atomsieve.typing import Index
 
 GRACE = 0.1
-"""Seconds beyond the time limit in which a step that was cut short may be looked at."""
+"""Seconds after the time limit in which the state of an interrupted step may still be evaluated."""
 
 Callback = Callable[[Progress], Any]
 
@@ -43,7 +43,7 @@ def solve(
     trace: bool = False,
     until: str | None = None,
 ) -> Result:
-    """Solve a problem and return its best point, with the blocks of atoms that were not ruled out.
+    """Solve a problem and return the best point, with the blocks of atoms that are not ruled out.
 
     Parameters
     ----------
@@ -52,22 +52,22 @@ def solve(
     method : Method, optional
         `Corrective()` (the default), `Pairwise()`, `Away()`, or `GCG()`, the paper's.
     tol : float
-        Relative: the run ends when `gap <= tol * objective at x = 0` (unpenalised coefficients at their best).
+        Relative tolerance: the run ends when `gap <= tol * objective at x = 0` (with the best free coefficients).
     max_iter : int, optional
-        Number of steps; the method's own limit by default.
+        Largest number of steps; each method has its own default.
     time_limit : float, optional
-        Seconds.
+        Largest number of seconds.
     screening : "auto", "paper", "off" or Rule
-        The strongest safe rule, the paper's, none, or an object with `keep(point)`, which returns the blocks that may
-        still carry weight.
+        The strongest safe rule, the paper's rule, no rule, or an object with a method `keep(point)` that returns which
+        blocks may still carry weight.
     start : array or Result, optional
         Where to start: coefficients, or the result of a similar problem.
     callbacks : callables
-        Each is called with a `Progress` at every iteration; returning False ends the run.
+        Each is called with a `Progress` at every iteration; the run ends if one returns False.
     trace : bool
         Whether to record every iteration in `Result.trace`.
     until : "decided", optional
-        Go on from `tol` to ever smaller gaps until the certificate decides every coefficient, or says why it cannot.
+        After `tol`, continue to smaller gaps until the certificate decides every coefficient or says why it cannot.
 
     Examples
     --------
@@ -112,28 +112,32 @@ def run(
     trace: bool = False,
     relay: bool = False,
 ) -> Result:
-    """Go from a point until a limit is reached.
+    """Run from a point until a limit is reached.
 
-    In a `relay` the next run takes over the last point: products are then taken with all columns, also with those that
-    are ruled out in this run.
+    With `relay`, the next run continues from the last point. Products then use all columns, including those that are
+    ruled out in this run.
     """
-    sieve, history, passes = Sieve(problem, rule), Trace(), problem.meter.passes
-    best, status, t, idle, fresh = None, Status.INTERRUPTED, 0, 0, first
+    sieve = Sieve(problem, rule)
+    history = Trace()
+    passes = problem.meter.passes
+    best: Best | None = None
+    status = Status.INTERRUPTED
+    t = 0
+    fresh = first
     with ProgressLine() as line, deadline(limits.ends + GRACE):
         try:
             for t in count(1):
                 sieve.room = 0.0 if relay else stepper.room
                 point = sieve.look(fresh)
-                best, before = Best.of(best, point, sieve), best
-                idle = 0 if best is not before else idle + 1
+                best = Best.of(best, point, sieve, t)
                 progress = Progress(t, limits.elapsed, point, sieve.count)
                 line.show(progress, limits.gap)
                 if trace:
                     history.record(progress)
                 stopped = [_says_stop(callback(progress)) for callback in callbacks]
                 ended = limits.status(progress) or (Status.STOPPED if any(stopped) else None)
-                ended = ended or (limits.without_headway(best.point) if idle > stepper.patience else None)
-                if ended is Status.STALLED and point.state.drift > 0:  # predictions computed afresh may tell more
+                ended = ended or (limits.without_headway(best.point) if t - best.seen_at > stepper.patience else None)
+                if ended is Status.STALLED and point.state.drift > 0:  # new predictions may give a smaller gap
                     fresh = sieve.at(sieve.problem.state(point.state.x, point.state.coordinates))
                     continue
                 if ended:
@@ -149,27 +153,30 @@ def run(
         except KeyboardInterrupt:
             if best is None:
                 raise
-    if best is None:  # no time for a single look
-        best = Best(first, sieve.held.columns)
+    if best is None:  # the time was up before the first look
+        best = Best(first, sieve.held.columns, t)
     result = best.result(sieve, status, n_iter=max(t - 1, 0), time=limits.elapsed, trace=history)
     return replace(result, passes=problem.meter.passes - passes)
 
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The point with the least gap, and the columns of the full problem that it speaks of."""
+    """The point with the smallest gap, its columns in the full problem, and the iteration in which it was seen."""
 
     point: Point
     columns: Index
+    seen_at: int
 
     @classmethod
-    def of(cls, best: "Best | None", point: Point, sieve: Sieve) -> "Best":
-        """Return the better of two."""
-        return cls(point, sieve.held.columns) if best is None or point.gap < best.point.gap else best
+    def of(cls, best: "Best | None", point: Point, sieve: Sieve, t: int) -> "Best":
+        """Return the better of the best point so far and the point of iteration t."""
+        return cls(point, sieve.held.columns, t) if best is None or point.gap < best.point.gap else best
 
     def result(self, sieve: Sieve, status: Status, *, n_iter: int, time: float, trace: Trace) -> Result:
-        """Return the result in terms of the full problem."""
-        problem, alive, point = sieve.full, sieve.alive, self.point
+        """Return the result for the full problem."""
+        problem = sieve.full
+        alive = sieve.alive
+        point = self.point
         lifted = point.state.x
         if len(self.columns) < problem.shape[0]:
             lifted = np.zeros(problem.shape)
@@ -185,7 +192,7 @@ def _says_stop(answer: Any) -> bool:
 
 
 def check_callbacks(callbacks: Any) -> list[Callback]:
-    """Return the callbacks as a list; refuse what cannot be called."""
+    """Return the callbacks as a list; raise TypeError if one cannot be called."""
     if callable(callbacks) or not isinstance(callbacks, Iterable):
         raise TypeError("callbacks must be a list of callables: write callbacks=[...].")
     found = list(callbacks)
@@ -195,15 +202,15 @@ def check_callbacks(callbacks: Any) -> list[Callback]:
 
 
 def first_point(problem: Problem, start: Any) -> Point:
-    """Return the point of coefficients or of an earlier result; x = 0 by default."""
+    """Return the point for given coefficients or an earlier result; the default is x = 0."""
     return problem.origin if start is None else problem.at(first_state(problem, start), problem.eligible)
 
 
 def first_state(problem: Problem, start: Any) -> State:
-    """Return the state of coefficients or of an earlier result."""
+    """Return the state for given coefficients or an earlier result."""
     if isinstance(start, Result) and start.problem.design is problem.design:
         state = start.point.state
-        if state.x.shape == problem.shape:  # the same data: what x predicts is known
+        if state.x.shape == problem.shape:  # the same data: the predictions of x are known
             return problem.inside(state.x, state.image, state.coordinates, state.drift)
     x = start.lifted if isinstance(start, Result) else as_floats(start, "start")
     if x.shape != problem.shape:

@@ -1,10 +1,10 @@
-"""Why a run ended, each reason a sentence."""
+"""Why a run ended, in one sentence for each reason."""
 
 from enum import Enum
 
 
 class Status(Enum):
-    """How a run ended; the value is the sentence to show."""
+    """Why a run ended; the value is the sentence to show."""
 
     CONVERGED = "The duality gap reached the tolerance."
     DECIDED = "The certificate decides every coefficient."

@@ -1,4 +1,4 @@
-"""What happened, iteration by iteration."""
+"""What happened in each iteration of a run."""
 
 import math
 from dataclasses import dataclass, field, fields
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Progress:
-    """One iteration, as callbacks see it: the point from which step `iteration` is about to be taken."""
+    """One iteration as callbacks see it: the point before step `iteration`."""
 
     iteration: int
-    """Number of the step that follows; the first is 1."""
+    """Number of the next step; the first is 1."""
 
     time: float
     """Seconds since the run began."""
@@ -31,17 +31,17 @@ class Progress:
 
     @property
     def objective(self) -> float:
-        """Upper bound of the optimum."""
+        """Objective value, an upper bound of the optimum."""
         return float(self.point.objective)
 
     @property
     def gap(self) -> float:
-        """Upper bound of the objective's error."""
+        """Duality gap, an upper bound of the objective's error."""
         return float(self.point.gap)
 
     @property
     def nonzero(self) -> int:
-        """Number of blocks with weight."""
+        """Number of blocks that carry weight."""
         return int(np.count_nonzero(self.point.problem.core.sizes(self.point.state.x)))
 
 
@@ -61,13 +61,13 @@ class Trace:
         return len(self.iteration)
 
     def record(self, progress: Progress) -> None:
-        """Append one iteration; its step is filled in once it is taken."""
+        """Append one iteration; its step is filled in later, when it is taken."""
         row = [getattr(progress, column.name, math.nan) for column in fields(self)]
         for column, entry in zip(fields(self), row, strict=True):
             getattr(self, column.name).append(entry)
 
     def followed_by(self, later: "Trace") -> "Trace":
-        """Return the iterations of both; the first of the later ones is the last of the earlier ones again."""
+        """Return the iterations of both traces; the later one begins with the last point of this one, kept once."""
         columns = {c.name: getattr(self, c.name)[:-1] + getattr(later, c.name) for c in fields(self)}
         columns["iteration"] = list(range(1, len(columns["time"]) + 1))
         return Trace(**columns)

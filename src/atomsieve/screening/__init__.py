@@ -1,4 +1,4 @@
-"""Screening: which blocks of atoms can be in no optimal decomposition."""
+"""Screening: find blocks of atoms that are in no optimal decomposition."""
 
 from atomsieve.screening.rules import Rule, rules_for
 from atomsieve.screening.sieve import Sieve

@@ -1,7 +1,7 @@
-"""Safe rules: which blocks of atoms can be in no optimal decomposition, judged from one point.
+"""Safe rules: find, from one point, blocks of atoms that are in no optimal decomposition.
 
-All rest on one fact: the optimal dual point lies within `radius` of the current one (Point.radius), so an atom whose
-score is too far below the best cannot be among the best at the optimum.
+All rules use one fact: the optimal dual point lies within `radius` of the current one (Point.radius). An atom whose
+score is too far below the best score now cannot have the best score at the optimum.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from atomsieve.problem import Point
 from atomsieve.typing import Mask
 
 THRIFT = 8
-"""Looks at the data for each product that the pairwise rule may spend."""
+"""The pairwise rule takes one product with A' in so many looks, at most."""
 
 
 class Rule(Protocol):
@@ -30,18 +30,18 @@ class PaperRule:
     def keep(self, point: Point) -> Mask:
         problem = point.problem
         room = 2 * (problem.widest * point.radius + float(problem.lengths.max()) * point.doubt)
-        with np.errstate(invalid="ignore"):  # without a bound nothing is ruled out
+        with np.errstate(invalid="ignore"):  # a NaN is no bound: it rules nothing out
             kept: Mask = ~(point.scores + room < point.sigma)
         return kept
 
 
 @dataclass
 class PairwiseRule:
-    """Data-space rule: out when `(q - p) . z > norm(A (q - p))_w r` for q, the best atom.
+    """Data-space rule: p is out when `(q - p) . z > norm(A (q - p))_w r` for the best atom q.
 
-    With the distance bounded by the sum of the norms the rule is free; the true distances cost one more product with
-    A', which is spent at one look in eight at most, and only once the gap has fallen to a quarter of what it was when
-    last spent.
+    The rule costs nothing if the sum of the norms bounds the distance. The true distances cost one more product with
+    A'. The rule takes this product at one look in eight at most, and only when the gap has fallen to a quarter of its
+    value at the last such product.
     """
 
     _spent_at: float = field(default=np.inf)
@@ -75,7 +75,7 @@ RULES: dict[str, type[Rule]] = {"auto": PairwiseRule, "paper": PaperRule, "off":
 
 
 def rules_for(screening: str | Rule) -> Callable[[], Rule]:
-    """Return what makes the rule of a run: one by name is new for each run, one of the user's is used as it is."""
+    """Return a function that makes the rule for a run: a new one if it has a name, otherwise the user's own object."""
     if isinstance(screening, str) and screening in RULES:
         return RULES[screening]
     if callable(getattr(screening, "keep", None)) and not isinstance(screening, (str, type)):

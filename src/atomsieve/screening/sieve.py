@@ -11,7 +11,7 @@ from atomsieve.typing import Index, Mask
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What is still in the sieve: a problem on some columns of the full one, its blocks, and which are alive."""
+    """What is left in the sieve: the problem on some of the columns, its blocks, and which of them are alive."""
 
     problem: Problem
     columns: Index
@@ -20,11 +20,11 @@ class Held:
 
     @property
     def dead(self) -> float:
-        """The share of columns that belong to no block alive."""
+        """The fraction of columns that belong to no block alive."""
         return 1 - float(np.count_nonzero(self._columns_alive())) / self.problem.shape[0]
 
     def compact(self) -> tuple["Held", Index, Index]:
-        """Return the problem of the columns alive, with the columns and the blocks it keeps."""
+        """Return the problem on the columns alive, and the columns and blocks that it keeps."""
         columns = np.flatnonzero(self._columns_alive())
         kept = self.problem.core.blocks(columns, self.problem.shape)
         held = Held(self.problem.restrict(columns), self.columns[columns], self.blocks[kept], self.alive[kept])
@@ -37,9 +37,9 @@ class Held:
 class Sieve:
     """The atoms still alive, over a whole run.
 
-    Removed blocks leave the support function at once and carry no weight. Their columns leave the products, by a copy
-    of the others, once that copy holds no more than `room` of all columns and the work wasted on dead ones adds up to
-    a product with all of them.
+    Removed blocks leave the support function at once and carry no weight. Their columns stay in the products for a
+    while. The sieve copies the columns alive when the copy holds at most the fraction `room` of the columns, and when
+    the work wasted on dead columns adds up to one product with all columns.
     """
 
     def __init__(self, problem: Problem, rule: Rule, room: float = 0.5) -> None:
@@ -75,7 +75,7 @@ class Sieve:
         return self.held.problem.at(state, self.held.alive)
 
     def look(self, point: Point) -> Point:
-        """Remove what a point of the current problem proves superfluous, and return the point without it."""
+        """Remove the blocks that a point of the current problem rules out, and return the point without them."""
         held, state = self.held, point.state
         removed = held.alive & ~self.rule.keep(point) if point.is_finite else np.zeros(1, dtype=bool)
         if removed.any():

@@ -1,4 +1,4 @@
-"""A fitted model from a file. This module stands alone: copied to a small device it needs NumPy and nothing else.
+"""Load a fitted model from a file. This module stands alone: a copy of it on a small device needs only NumPy.
 
 from predict import load_model
 
@@ -28,21 +28,21 @@ def _softmax(u: Any) -> Any:
 
 
 MEANS: dict[str, Any] = {"identity": lambda u: u, "exp": np.exp, "logistic": _logistic, "softmax": _softmax}
-"""The expected target for each inverse link; for "sign" there is none."""
+"""The expected target for each inverse link; "sign" has none."""
 
 
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """A sparse linear model: the features it uses, their coefficients, and what becomes of the predictions."""
+    """A sparse linear model: the features it uses, their coefficients, and the inverse link."""
 
     inverse_link: str
-    """What makes targets of linear predictions: "identity", "exp", "logistic", "softmax" or, for classes, "sign"."""
+    """The map from linear predictions to targets: "identity", "exp", "logistic", "softmax" or, for classes, "sign"."""
 
     index: Any
-    """Positions of the features that are used, among all of them."""
+    """Positions of the used features among all features."""
 
     names: list[str] | None
-    """Their names, where the model was fitted to a data frame."""
+    """Their names, if the model was fitted to a data frame."""
 
     count: int
     """The number of all features."""
@@ -54,10 +54,10 @@ class SavedModel:
     """Intercepts, one per output."""
 
     classes: Any
-    """The classes, None for regression."""
+    """The classes; None for regression."""
 
     def decision_function(self, X: Any, offset: Any = None) -> Any:
-        """Return the linear predictions: one number per sample, or one per output or class where there are several."""
+        """Return the linear predictions: one number per sample, or one per output or class if there are several."""
         u = self._linear(X, offset)
         if u.shape[1] == 1:
             return u[:, 0]

@@ -1,8 +1,8 @@
 """Check a certificate against the data: `python verify.py certificate.json X y`.
 
-This file stands alone: it needs NumPy and python-flint (ball arithmetic) and nothing of the package that made the
-certificate. It trusts the data, the formulas below and the point that the certificate names; every claim is derived
-anew. The proofs are in docs/certificates.md.
+This file stands alone: it needs NumPy and python-flint (ball arithmetic), and nothing from the package that made the
+certificate. It trusts the data and the formulas below, and uses the point that the certificate names. It derives every
+claim again. The proofs are in docs/certificates.md.
 
 The problem, multiplied by S, the sum of the sample weights s_i:
 
@@ -10,10 +10,10 @@ The problem, multiplied by S, the sum of the sample weights s_i:
     with   u = A x + B b + o,   mass(x) = sum_g price_g norm2(x_g)
 
 A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant column (intercept), the columns passed as
-`free`, and the columns of A with price 0; o is the offset. Where y has K columns each of its entries is a sample of its
-own, with the weight of its row: X, the matrix and the columns of B stand for their Kronecker products with the K x K
-identity, and x, a matrix of features and outputs, for the vector of its rows. At the given x let b~ be the exact
-minimiser over b, and there
+`free`, and the columns of A with price 0; o is the offset. If y has K columns, each of its entries is a separate sample
+with the weight of its row. Then X, the matrix and the columns of B stand for their Kronecker products with the K x K
+identity, and x, a matrix of features and outputs, stands for the vector of its rows. For the given x let b~ be the
+exact minimiser over b. At (x, b~) let
 
     theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score;
 
@@ -21,18 +21,18 @@ minimiser over b, and there
     L1 where `positive` is true).
 
 GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
-       phi with slope a and `sigma > S a`, theta is first multiplied by k < 1 so that `k sigma <= S a`, and
+       phi with slope a and `sigma > S a`, theta is first multiplied by some k < 1 with `k sigma <= S a`, and
        `gap = objective + sum_i s_i (loss*(t_i) - t_i o_i)` with `t_i = k theta_i / s_i`, `reach = 2 gap`. For any phi
-       this holds with k = 0, where the sum is 0: no loss is negative.
-CURVE  Between the point and the optimum loss'(u_i) moves by at most `sqrt(reach M / s_i)`, M bounding loss''; so
-       loss'' lies between some m_i and M_i there.
+       this holds with k = 0. Then the sum is 0, because no loss is negative.
+CURVE  Between the point and the optimum loss'(u_i) moves by at most `sqrt(reach M / s_i)`, where M bounds loss''. This
+       gives bounds m_i and M_i of loss'' there.
 ZERO   Block g is zero in every solution if `score_g + sqrt(reach) spread_g` is below `score_q - sqrt(reach) spread_q`
        for some block q, or below `S phi'(0)`. Here spread_g^2 is the sum over its columns of `sum_i s_i M_i A_ij^2`,
-       divided by price_g^2. A coordinate is zero also if `score_g + sqrt(reach) dist < score_q`, dist being the same
-       length of the difference of the two atoms.
-RANGE  With C the columns of blocks that are not proven zero, and B, and `G = C' diag(s m) C`:
+       divided by price_g^2. A coordinate is also zero if `score_g + sqrt(reach) dist < score_q`, where dist is the
+       length of the difference of the two atoms in the same metric.
+RANGE  Let C hold the columns of blocks that are not proven zero, and those of B. With `G = C' diag(s m) C`:
        `abs(x_j - x*_j) <= sqrt(inv(G)_jj reach)`. A column that is an exact sum of others (DEPENDENCY) is left out of
-       C, and nothing is said of any column involved.
+       C, and no range is claimed for any column involved.
 NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
 """
 
@@ -52,25 +52,25 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 
 BALLS_UP_TO = 10_000_000
-"""Entries of A up to which all products are taken in ball arithmetic; beyond, only those that matter."""
+"""Number of entries of A up to which all products use ball arithmetic; for larger A, only those that matter do."""
 
 PRECISION = 128
 """Bits."""
 
 DEPTH = 64
-"""How deep lists and objects may be nested."""
+"""How deeply lists and objects may be nested."""
 
 DIGITS = 20
 """Digits that a whole number may have."""
 
 ROOM = 1000
-"""How many columns of zeros a matrix may have, beside as many columns as there are entries in it and in the data."""
+"""A matrix may have so many columns in addition to one for each of its entries and each entry of the data."""
 
 MOST = 4000
-"""Columns beyond which no inverse is attempted; certificates attempt none either."""
+"""Largest number of columns for which an inverse is computed, as in the package that makes certificates."""
 
 ROUNDS = 8
-"""How many balls around the free coefficients are tried before they are made much larger."""
+"""Number of balls around the free coefficients that are tried before much larger ones."""
 
 UNIT = 2.0**-53
 
@@ -93,7 +93,7 @@ class Verification:
 
 
 class Refused(Exception):
-    """Raised where a claim does not follow, with the reason."""
+    """Raised if a claim does not follow, with the reason."""
 
 
 def verify(
@@ -134,7 +134,7 @@ def _method(checker: "Checker | None") -> str:
 
 
 def read(certificate: Any) -> dict[str, Any]:
-    """Return the content of a certificate, after its form and its seal were checked."""
+    """Check the form and the seal of a certificate, and return its content."""
     content = parse(_text(certificate))
     if not isinstance(content, dict) or content.get("format") != "atomsieve certificate":
         raise Refused("this is no atomsieve certificate")
@@ -162,7 +162,7 @@ def _text(certificate: Any) -> str:
 
 
 def parse(text: str) -> Any:
-    """Read JSON, strictly: no key twice, no NaN, no huge whole numbers, no deep nesting."""
+    """Read JSON strictly: no duplicate keys, no NaN, no huge whole numbers, no deep nesting."""
     depth = 0
     for bracket in re.findall(r"[][{}]", re.sub(r'"(?:[^"\\]+|\\.)*"?', "", text, flags=re.DOTALL)):
         depth += 1 if bracket in "[{" else -1
@@ -194,14 +194,14 @@ def _no_number(word: str) -> NoReturn:
 
 
 def _shown(value: Any) -> str:
-    """Return how a value is shown in a sentence."""
+    """Return a short text of a value, for messages."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A value that is no object: how it is called, and how it is recognised."""
+    """A value that is not an object: its description in words, and a test for it."""
 
     words: str
     fits: Callable[[Any], bool]
@@ -223,10 +223,10 @@ class Kinds:
 
 
 def check_form(value: Any, form: Any, place: str) -> None:
-    """Refuse a value that is not of a form, wherever in it the fault is.
+    """Refuse a value that does not fit a form, and say where the fault is.
 
-    A form is a leaf, a list of one form, which lists of any length fit, or a dictionary of forms, which objects with
-    exactly these keys fit.
+    A form is a leaf, a list of one form (for lists of any length) or a dictionary of forms (for objects with exactly
+    these keys).
     """
     form = _stands_for(value, form, place)
     if isinstance(form, Leaf):
@@ -339,12 +339,12 @@ BLOCKS: dict[str, dict[str, Any]] = {
 
 
 def _matrix_form(value: Any) -> Any:
-    """Return the form of a matrix: the places and values of what is not zero, or rows of numbers."""
+    """Return the form of a matrix: places and values of its non-zero entries, or rows of numbers."""
     return PLACES if isinstance(value, dict) else [[NUMBER]]
 
 
 def _gauge_form(_: Any) -> Kinds:
-    """Return the form of a gauge, which other gauges may be made of."""
+    """Return the form of a gauge; it may contain another gauge."""
     made: dict[str, dict[str, Any]] = {
         "Scaled": {"gauge": _gauge_form, "radius": POSITIVE},
         "Image": {"gauge": _gauge_form, "matrix": _matrix_form},
@@ -389,14 +389,18 @@ FILE: dict[str, Any] = {
     },
     "seal": TEXT,
 }
-"""All that a file says: every key, and what stands there."""
+"""The form of a file: every key, and what its value must be."""
 
 
 def check_sizes(content: dict[str, Any], data: "Data", gauge: "Gauge") -> None:
     """Refuse a statement that does not fit the data and the gauge, and lists that do not fit the statement."""
-    claims, point, problem = content["claims"], content["point"], content["problem"]
+    claims = content["claims"]
+    point = content["point"]
+    problem = content["problem"]
     stated = [problem[name] for name in ("shape", "form", "blocks", "samples", "outputs", "free", "unpenalised")]
-    entries, blocks, own = len(gauge.labels), len(gauge.prices), data.given.shape[1] // data.tasks
+    entries = len(gauge.labels)
+    blocks = len(gauge.prices)
+    own = data.given.shape[1] // data.tasks
     found = [[entries], gauge.form, blocks, data.shape[0] // data.tasks, data.tasks, own, gauge.free]
     told = [problem["weighted"], problem["offset"]] == [bool((data.weights != 1).any()), bool(data.offset.any())]
     if stated != found or not told:
@@ -420,7 +424,7 @@ def check_sizes(content: dict[str, Any], data: "Data", gauge: "Gauge") -> None:
 
 
 def check_dependencies(dependencies: list[dict[str, Any]]) -> None:
-    """Refuse sums that could be read in two ways: a column given twice, a part that counts twice or not at all."""
+    """Refuse ambiguous sums: a column with two sums, or a sum with a repeated or zero part."""
     columns = [dependency["column"] for dependency in dependencies]
     twice = len(set(columns)) < len(columns) or any(len(set(d["of"])) < len(d["of"]) for d in dependencies)
     if twice or any(factor == 0 for d in dependencies for factor in d["times"]):
@@ -428,7 +432,7 @@ def check_dependencies(dependencies: list[dict[str, Any]]) -> None:
 
 
 def check_silence(content: dict[str, Any]) -> None:
-    """Refuse a certificate that says it claims nothing, and does."""
+    """Refuse a certificate that says it claims nothing, but makes claims."""
     claims, problem = content["claims"], content["problem"]
     silent = [*claims["intervals"]["lower"], *claims["intervals"]["upper"], *claims["free"]["lower"], claims["gap"]]
     silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
@@ -444,7 +448,7 @@ def check_silence(content: dict[str, Any]) -> None:
 
 
 class Data:
-    """X, y, weights, free columns and offset as doubles; with K outputs, those of the K samples that each row makes."""
+    """X, y, weights, free columns and offset as doubles; with K outputs, every row counts as K samples."""
 
     def __init__(self, X: Any, y: Any, sample_weight: Any, free: Any, offset: Any) -> None:
         self.sparse = hasattr(X, "tocsc")
@@ -465,7 +469,10 @@ class Data:
             raise Refused("the sample weights must be finite, not negative, and not all 0")
         counted = weights > 0
         if not counted.all():  # samples of weight 0 do not count
-            y, weights, given, added = y[counted], weights[counted], given[counted], added[counted]
+            y = y[counted]
+            weights = weights[counted]
+            given = given[counted]
+            added = added[counted]
             self.X = self.X[np.flatnonzero(counted)]
         stored = self.X.data if self.sparse else self.X
         if not all(np.isfinite(part).all() for part in (stored, y, given, added)):
@@ -474,7 +481,9 @@ class Data:
         self.shape = (len(y) * self.tasks, shape[1] * self.tasks)
         self.stated = (y, weights, given, added) if added.any() else (y, weights, given)
         self.total = weights
-        self.y, self.weights, self.offset = y.ravel(), np.repeat(weights, self.tasks), added.ravel()
+        self.y = y.ravel()
+        self.weights = np.repeat(weights, self.tasks)
+        self.offset = added.ravel()
         self.given = np.kron(given, np.eye(self.tasks))
 
     def check_digest(self, stated: str) -> None:
@@ -483,11 +492,10 @@ class Data:
             raise Refused("the data are not those of the certificate: their digest differs")
 
     def _digest(self) -> str:
-        """SHA-256 over the shape, what is not zero in X, y, weights, free columns, offset if there is one.
+        """Return the SHA-256 of the shape (as text), X, y, weights, free columns, and the offset if there is one.
 
-        In eight bytes each, little-endian.
-
-        X in blocks of `max(1, 2^20 // d)` rows: how many entries there are in each row, their columns, their values.
+        Numbers have eight bytes, little-endian. X comes in blocks of `max(1, 2^20 // d)` rows; for each block: the
+        number of non-zero entries in each row, their columns, their values.
         """
         digest = hashlib.sha256(f"{self.rows}".encode())
         width = max(1, (1 << 20) // self.rows[1])
@@ -497,9 +505,13 @@ class Data:
             if self.sparse:
                 block.eliminate_zeros()
                 block.sort_indices()
-                counts, columns, values = np.diff(block.indptr), block.indices, block.data
+                counts = np.diff(block.indptr)
+                columns = block.indices
+                values = block.data
             else:
-                counts, columns, values = (block != 0).sum(axis=1), np.nonzero(block)[1], block[block != 0]
+                counts = (block != 0).sum(axis=1)
+                columns = np.nonzero(block)[1]
+                values = block[block != 0]
             for numbers, kind in ((counts, "<i8"), (columns, "<i8"), (values, "<f8")):
                 digest.update(np.ascontiguousarray(numbers, dtype=kind).tobytes())
         for part in self.stated:
@@ -507,14 +519,14 @@ class Data:
         return digest.hexdigest()
 
     def columns(self, index: Any) -> np.ndarray:
-        """Return columns of A as a dense array: those of X, in the rows of their output."""
+        """Return columns of X as a dense array; with several outputs, each in the rows of its output."""
         chosen = index if self.tasks == 1 else np.arange(self.shape[1])[index] // self.tasks
         columns = np.asarray(self.X[:, chosen].toarray() if self.sparse else self.X[:, chosen])
         return columns if self.tasks == 1 else in_outputs(columns, np.arange(self.shape[1])[index], self.tasks)
 
 
 def in_outputs(columns: np.ndarray, index: np.ndarray, tasks: int) -> np.ndarray:
-    """Return columns of a Kronecker product with the identity: each in the rows of its output."""
+    """Return columns of a Kronecker product with the identity: each column in the rows of its output."""
     n, m = columns.shape
     spread = np.zeros((n, tasks, m))
     spread[:, index % tasks, np.arange(m)] = columns
@@ -522,7 +534,7 @@ def in_outputs(columns: np.ndarray, index: np.ndarray, tasks: int) -> np.ndarray
 
 
 def _without_duplicates(X: Any) -> Any:
-    """Return a sparse matrix of doubles, by columns; entries that are stored in parts are added up, in their order."""
+    """Return a sparse matrix of doubles, by columns; duplicate entries are added up in their order."""
     matrix = (X if X.format in ("csr", "csc") else X.tocsc()).astype(np.float64)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -569,12 +581,12 @@ PENALTIES: dict[str, tuple[Any, Any, Any]] = {  # phi(s), phi*(t), phi'(0); p ho
 
 
 def square(v: arb) -> arb:
-    """Return the square; `v ** 2` is not a number where v may be 0."""
+    """Return the square; `v ** 2` is NaN if v may be 0."""
     return v * v
 
 
 def root(v: arb) -> arb:
-    """Return the square root of a number that is not negative, though its ball may reach below 0."""
+    """Return the square root of a number that is not negative; its ball may contain negative numbers."""
     if v > 0:
         return v.sqrt()
     top = arb(v.upper()).max(arb(0)).sqrt().upper() / 2
@@ -582,7 +594,7 @@ def root(v: arb) -> arb:
 
 
 def highest(values: Any) -> arb:
-    """Return an upper bound of numbers, 0 at least; comparisons of doubles would lose digits."""
+    """Return an upper bound of 0 and all numbers, as a ball: doubles would lose digits."""
     top = arb(0)
     for v in values:
         if not v.is_finite():
@@ -610,11 +622,11 @@ class Loss:
             raise Refused("counts must not be negative")
 
     def most(self, low: arb, high: arb, y: float, reach: arb) -> arb:
-        """Return a bound of loss'' from slopes between low and high to the optimum; reach is divided by the weight.
+        """Return a bound of loss'' between a slope in [low, high] and the optimum; reach is divided by the weight.
 
-        Poisson, for v > u: `(v - u)(exp(v) - exp(u)) >= exp(u) (v - u)^2`, the Bregman distance at least half of that.
-        And `log(t) (t - 1) >= t - 2` and `2 (t log(t) - t + 1) >= t - 2` for t = exp(v - u) > 1, which bounds exp(v)
-        by `reach + 2 exp(u)`, also where exp(u) may be 0.
+        Poisson, for v > u: `(v - u)(exp(v) - exp(u)) >= exp(u) (v - u)^2`, and the Bregman distance is at least half of
+        that. Also `log(t) (t - 1) >= t - 2` and `2 (t log(t) - t + 1) >= t - 2` for t = exp(v - u) > 1. So
+        `reach + 2 exp(u)` bounds exp(v), even if exp(u) may be 0.
         """
         if self.kind == "Poisson":
             least, most = low + arb(y), high + arb(y)
@@ -633,7 +645,7 @@ class Loss:
         return residual if self.kind == "Squared" else residual.max(-self.delta).min(self.delta)
 
     def value(self, u: arb, y: float) -> arb:
-        """Return the value at the middle of a ball, give or take the largest slope times its radius."""
+        """Return the value at the middle of a ball, plus or minus the largest slope times the radius."""
         steepest = arb(abs(self.slope(u, y)).upper())
         return self._at(arb(u.mid()), y) + arb(0, (steepest * arb(u.rad())).upper())
 
@@ -646,7 +658,7 @@ class Loss:
         return t * (u - arb(y) - t / 2) if self.kind == "Huber" else square(t) / 2
 
     def conjugate(self, t: arb, y: float) -> arb:
-        """Return an upper bound; it is convex, so that the ends of t decide."""
+        """Return an upper bound of the conjugate over the ball t: it is convex, so the ends are enough."""
         ends = [arb(t.lower()), arb(t.upper())]
         if self.kind == "Poisson":
             rates = [_positive(end + arb(y)) for end in ends]
@@ -677,7 +689,7 @@ class Loss:
         if self.kind == "Huber":
             inside, beyond = low > -self.delta and high < self.delta, low >= self.delta or high <= -self.delta
             return arb(int(inside)), arb(int(not beyond))
-        least, most = (low, high) if y < 0 else (-high, -low)  # of the shortfall, or the probability
+        least, most = (low, high) if y < 0 else (-high, -low)  # of the margin's shortfall, or of the probability
         if self.kind == "SquaredHinge":
             return arb(int(least > 0)), arb(int(not most <= 0))
         ends = [_within(arb(least.lower()), arb(0), arb(1)), _within(arb(most.upper()), arb(0), arb(1))]
@@ -695,7 +707,7 @@ def _within(t: arb, low: arb, high: arb) -> arb:
 
 
 class Gauge:
-    """Blocks of coefficients with their prices, and the matrix in front of them, None where there is none."""
+    """Blocks of coefficients with their prices, and the matrix of an Image or Atoms gauge, if there is one."""
 
     def __init__(self, piece: dict[str, Any], data: Data, form: list[int]) -> None:
         self.matrix: Matrix | None = None
@@ -724,7 +736,7 @@ class Gauge:
         self.prices = [arb(w) / scale if 0 < w < math.inf else arb(0) for w in weights]
 
     def _signs(self, positive: list[bool] | None, rows: int, per: int) -> list[bool]:
-        """Return which coefficients may be negative; what is said of a row of x holds for all of its entries."""
+        """Return which coefficients may be negative; `positive` for a row of x holds for all of its entries."""
         if positive is None:
             return [self.kind not in ("NonNegative", "Simplex")] * (rows * per)
         if len(positive) != rows:
@@ -767,7 +779,7 @@ class Gauge:
 
 
 class Matrix:
-    """The matrix of an Image or Atoms gauge: what is not zero in it, sorted by columns."""
+    """The matrix of an Image or Atoms gauge: its non-zero entries, sorted by columns."""
 
     def __init__(self, content: Any, data: Data) -> None:
         rows, columns, values, (height, width) = _places(content)
@@ -777,7 +789,9 @@ class Matrix:
             raise Refused(f"the matrix of the gauge cannot have {width} columns")
         if rows and not (max(rows) < height and max(columns) < width):
             raise Refused("the matrix has places outside its shape")
-        self.height, self.width, self.tasks = height, width, data.tasks
+        self.height = height
+        self.width = width
+        self.tasks = data.tasks
         order = np.argsort(np.array(columns, dtype=int), kind="stable")
         self._rows, self._values = np.array(rows, dtype=int)[order], np.array(values, dtype=np.float64)[order]
         self._starts = np.searchsorted(np.array(columns, dtype=int)[order], np.arange(width + 1))
@@ -792,7 +806,7 @@ class Matrix:
 
 
 def _places(content: Any) -> tuple[list[int], list[int], list[float], tuple[int, int]]:
-    """Return rows, columns and values of what is not zero in a matrix, and its shape."""
+    """Return rows, columns and values of the non-zero entries of a matrix, and its shape."""
     if isinstance(content, dict):
         rows, columns, values, shape = (content[name] for name in ("row", "column", "value", "shape"))
         if len(shape) != 2 or not len(set(zip(rows, columns))) == len(rows) == len(columns) == len(values):
@@ -810,11 +824,15 @@ def _places(content: Any) -> tuple[list[int], list[int], list[float], tuple[int,
 
 
 class Checker:
-    """Derives everything at the point of the certificate, and compares."""
+    """Derive everything from the point of the certificate, and compare with its claims."""
 
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
-        self.claims, self.point, problem = content["claims"], content["point"], content["problem"]
-        self.data, self.gauge, self.checked = data, gauge, 0
+        self.claims = content["claims"]
+        self.point = content["point"]
+        problem = content["problem"]
+        self.data = data
+        self.gauge = gauge
+        self.checked = 0
         if gauge.kind == "LInf":
             raise Refused("claims about the gauge LInf are not known to this checker")
         self.loss = Loss(problem["loss"])
@@ -871,7 +889,7 @@ class Checker:
         return [arb_mat([[image[i, k]] for i in range(self.n)]) for k in range(len(index))]
 
     def _adjoint(self) -> list[arb]:
-        """Return z = -A' theta, for large data with a bound of the rounding of doubles where no claim is close."""
+        """Return z = -A' theta; for large data, in doubles with a bound of their rounding where no claim is close."""
         if self.gauge.matrix is not None:
             theta = self.theta.transpose()
             parts = (range(self.d)[start : start + self.width] for start in range(0, self.d, self.width))
@@ -964,10 +982,10 @@ class Checker:
         return {g: root(squares[g]) / price for g, price in prices.items()}
 
     def _settle(self, fit: arb_mat) -> list[arb]:
-        """Return u at the exact minimiser over b, which is shown to be close to the b of the certificate.
+        """Return u at the exact minimiser over b, after proving that it is close to the b of the certificate.
 
-        Where the Hessian is at least lambda on a ball around b, and the gradient at b is shorter than lambda times its
-        radius, the minimiser is within gradient / lambda.
+        If the Hessian is at least lambda on a ball around b, and the gradient at b is shorter than lambda times the
+        radius, then the minimiser is within norm(gradient) / lambda of b.
         """
         b = [arb(v) for v in self.point["free"]]
         for column, value in zip(self.B, b):
@@ -990,8 +1008,8 @@ class Checker:
     def _enclose(self, u: list[arb], columns: list[arb_mat], lengths: list[arb]) -> arb:
         """Return a bound of the distance from b to the minimiser, in the units of the columns.
 
-        The distance that one ball gives is the radius of the next, until it is contained in its ball. At first the
-        radius grows no faster than it must, because the curvature on a larger ball may be 0.
+        The distance found for one ball is the radius of the next, until the distance is below the radius. At first the
+        radius grows as slowly as possible, because the curvature on a larger ball may be 0.
         """
         y = self.data.y.tolist()
         theta = arb_mat([[w * self.loss.slope(v, t) for w, v, t in zip(self.weights, u, y)]])
@@ -1014,7 +1032,7 @@ class Checker:
         raise Refused("the best free coefficients (intercept) cannot be enclosed")
 
     def _inverse(self, columns: list[arb_mat], least: list[arb]) -> arb_mat:
-        """Return the inverse of `C' diag(s m) C`, with bounds; raise Refused where it is not proven to exist."""
+        """Return the inverse of `C' diag(s m) C`, with bounds; raise Refused if it is not proven to exist."""
         if len(columns) > min(self.n, MOST):
             raise Refused(f"{len(columns)} columns are more than there are samples, or than {MOST}")
         C = arb_mat([[column[i, 0] for column in columns] for i in range(self.n)])
@@ -1033,7 +1051,9 @@ class Checker:
 
     def _values(self) -> None:
         """GAP."""
-        lower, upper, gap = self.claims["value"]["lower"], self.claims["value"]["upper"], self.claims["gap"]
+        lower = self.claims["value"]["lower"]
+        upper = self.claims["value"]["upper"]
+        gap = self.claims["gap"]
         self._claim(gap is None or self.gap <= self.total * arb(gap), "the gap at the point is larger than claimed")
         self._claim(
             upper is None or self.objective <= self.total * arb(upper), "the objective is above the upper bound"
@@ -1095,7 +1115,7 @@ class Checker:
     def _beaten(self, g: int, rivals: list[int], radius: arb) -> bool:
         """Return whether one of the rivals, the best first, beats coordinate g by the distance of their images.
 
-        The one that does is moved to the front: it is likely to beat the next coordinate, too.
+        That rival is moved to the front: it is likely to beat the next coordinate, too.
         """
         if not self.gauge.coordinates:
             return False
@@ -1143,7 +1163,7 @@ class Checker:
         self._not_zero(rows, away)
 
     def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
-        """Return the bounds that are claims, of the coefficients that are not proven zero."""
+        """Return the bounds that are claims, for the coefficients that are not proven zero."""
         index, *sides = (self.claims["intervals"][name] for name in ("index", "lower", "upper"))
         ends = dict(zip(index, zip(*sides)))
         self._claim(set(rows) <= set(ends), "a coefficient that is not proven zero has no interval")
@@ -1155,13 +1175,13 @@ class Checker:
         for j in rows:
             low, high = ends[j]
             if low is not None and low <= 0 and not self.gauge.signed[j]:
-                low = None  # where no coefficient may be negative a lower bound of 0 is no claim
+                low = None  # if a coefficient must not be negative, a lower bound of 0 is no claim
             if (low, high) != (None, None):
                 bounds[j] = low, high
         return bounds
 
     def _distances(self, independent: list[int], involved: set[int]) -> dict[int, arb]:
-        """Return how far coefficients can be from the optimum, of those columns that are in no dependency."""
+        """Return how far coefficients can be from the optimum, for the columns that are in no dependency."""
         if not independent:
             return {}
         columns = [self.B[-1 - name] if name < 0 else self._columns([name])[0] for name in independent]
@@ -1192,7 +1212,9 @@ class Checker:
         """DEPENDENCY: check that columns are sums of others, exactly."""
         there, sums = set(names), {d["column"] for d in dependencies}
         for dependency in dependencies:
-            column, others, times = dependency["column"], dependency["of"], dependency["times"]
+            column = dependency["column"]
+            others = dependency["of"]
+            times = dependency["times"]
             if not {column, *others} <= there or sums & set(others):
                 raise Refused("a dependency names columns that are not there")
             rest = self._exact(column)
@@ -1212,7 +1234,7 @@ class Checker:
 
 
 def _lengths(sizes: np.ndarray) -> np.ndarray:
-    """Return upper bounds of the lengths of columns of rounded products that are not negative, in doubles."""
+    """Return upper bounds, in doubles, of the lengths of columns of non-negative rounded products."""
     n = len(sizes)
     with np.errstate(all="ignore"):
         largest = sizes.max(axis=0)
@@ -1227,7 +1249,7 @@ def _above(value: arb) -> float:
 
 
 def _dense(archive: Any) -> np.ndarray:
-    """Return a sparse matrix as SciPy stores it as a dense array; entries that are stored in parts are added up."""
+    """Return a sparse matrix from a file of SciPy as a dense array; duplicate entries are added up."""
     if "indptr" in archive:
         inner, outer = archive["indices"], np.repeat(np.arange(len(archive["indptr"]) - 1), np.diff(archive["indptr"]))
         by_rows = bytes(archive["format"]).decode() == "csr"

@@ -1,6 +1,6 @@
-"""Law checkers for losses, penalties and gauges: run them on a piece of your own before you trust it.
+"""Law checkers for losses, penalties and gauges: run them on your own pieces before you trust them.
 
-Each raises AssertionError with the law that is broken. The laws are those that solvers, safe rules and proofs rest on.
+Each checker raises AssertionError with the law that is broken. Solvers, safe rules and proofs rely on these laws.
 """
 
 from atomsieve.testing.gauges import check_gauge

@@ -14,7 +14,7 @@ from atomsieve.typing import Array
 
 
 def check_gauge(gauge: Gauge, shape: tuple[int, ...], *, seed: int = 0) -> None:
-    """Check the oracle, the polar inequality, homogeneity, and that the lifted block gauge is the same gauge.
+    """Check the oracle, the polar inequality, homogeneity, and that the lifted block gauge agrees with the gauge.
 
     >>> from atomsieve import L1
     >>> check_gauge(L1(), (4,))
@@ -45,7 +45,7 @@ def _check_value(gauge: Gauge, z: Array, rng: np.random.Generator, shape: tuple[
     try:
         x, mass = _combination(gauge, rng, shape)
         kappa = gauge.value(x)
-    except ValueError:  # a gauge that cannot be evaluated says so; solvers use the mass
+    except ValueError:  # the gauge cannot be evaluated; solvers use the mass
         return
     law(kappa <= mass * (1 + 1e-9) + 1e-12, "the gauge must not exceed the mass of a combination of atoms")
     law(np.vdot(x, z) <= kappa * gauge.support(z) + 1e-9, "the polar inequality x.z <= kappa(x) sigma(z) fails")
@@ -102,14 +102,14 @@ def _check_blocks(core: BlockGauge, z: Array, shape: tuple[int, ...]) -> None:
         rows = np.flatnonzero(np.arange(shape[0]) >= shape[0] // 2)
         part, kept = core.restrict(rows), np.unique(labels[rows])
         inside = ~np.isin(labels[: shape[0] // 2], kept).any()
-        if inside:  # the rows cut no block in two
+        if inside:  # the rows split no block
             for side in (z, -z):
                 same = close(part.scores(side[rows]), core.scores(side)[kept])
                 law(same, "a restricted gauge must keep scores and order")
 
 
 def _check_signs(core: BlockGauge, x: Array) -> None:
-    """Check that entries may be negative where the gauge says so, and only there; x is not negative."""
+    """Check that entries may be negative exactly where the gauge says so; the given x is not negative."""
     both = np.broadcast_to(core.signs(x.shape), x.size).reshape(x.shape)
     law(close(core.value(np.where(both, -x, x)), core.value(x)), "signed entries must be measured by their size")
     for block in np.unique(core.labels(x.shape)[~both & (x > 0)]):
@@ -138,7 +138,7 @@ def _check_rivals(core: BlockGauge, seminorm: Seminorm, shape: tuple[int, ...], 
     for _, block, p, _ in _sampled_atoms(core, seminorm, shape, rng):
         reach = p.dot(z) + radius * seminorm.norm(p.image(seminorm.design) - image)
         if core.entrywise and _outputs(p) != _outputs(q):
-            # the curvature bound holds for each atom alone, not for differences across outputs
+            # the curvature bound holds for single atoms, not for differences between outputs
             reach = p.dot(z) + radius * (spread[block] + spread[best])
         law(reach <= bound[block] + 1e-9, f"rivals must bound every atom of block {block}")
 

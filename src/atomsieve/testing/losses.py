@@ -16,8 +16,8 @@ from atomsieve.typing import Array
 def check_loss(loss: Loss, *, xp: Any = np, targets: Any = None, seed: int = 0) -> None:
     """Check convexity, derivatives, Fenchel-Young with equality at the gradient, co-coercivity, extremes and bounds.
 
-    `xp` is an array namespace of the array API standard; `targets` are valid targets (by default of the first kind
-    that the loss accepts: reals, signs, counts or classes).
+    `xp` is an array namespace of the array API standard. `targets` are valid targets; by default they are of the first
+    kind that the loss accepts: reals, signs, counts or classes.
 
     >>> from atomsieve import Logistic
     >>> check_loss(Logistic())
@@ -54,7 +54,9 @@ class _LossLaws:
     """The laws of one loss, evaluated in an array namespace and compared in NumPy."""
 
     def __init__(self, loss: Loss, xp: Any, y: Any) -> None:
-        self.loss, self.xp, self.y = loss, xp, y
+        self.loss = loss
+        self.xp = xp
+        self.y = y
 
     def value(self, u: Array) -> Array:
         return np.asarray(self.loss.value(self.xp.asarray(u), self.y))
@@ -66,7 +68,7 @@ class _LossLaws:
         return np.asarray(self.loss.curvature(self.xp.asarray(u), self.y))
 
     def derivatives(self, u: Array) -> None:
-        """Compare with difference quotients, where two of them agree (away from kinks)."""
+        """Compare derivatives with difference quotients, where two quotients agree (away from kinks)."""
         for name, function, derivative in (
             ("gradient", self.value, self.gradient),
             ("curvature", self.gradient, self.curvature),
@@ -101,7 +103,7 @@ class _LossLaws:
         return np.asarray(difference[:, output[0]] if difference.ndim > 1 else difference)
 
     def convexity(self, u: Array, v: Array) -> None:
-        """Check the midpoint and the co-coercivity of the gradient."""
+        """Check convexity at the midpoint, and that the gradient is co-coercive."""
         middle, ends = self.value((u + v) / 2), (self.value(u) + self.value(v)) / 2
         law(middle <= ends + 1e-12 * (1 + np.abs(ends)), "the loss is not convex")
         change, move = self.gradient(u) - self.gradient(v), u - v
@@ -111,7 +113,7 @@ class _LossLaws:
         law(product >= square / self.loss.smoothness - 1e-12, "the gradient is not co-coercive with this smoothness")
 
     def conjugacy(self, u: Array, v: Array) -> None:
-        """Check Fenchel-Young, with equality at the gradient, and at scaled gradients inside the domain."""
+        """Check Fenchel-Young at gradients, where equality holds, and at gradients scaled towards 0."""
         for factor in (1.0, 0.5, 0.0):
             t = factor * self.gradient(v)
             conjugate = np.asarray(self.loss.conjugate(self.xp.asarray(t), self.y))
@@ -155,9 +157,9 @@ class _LossLaws:
         return ~close(self.curvature(u + shift), self.curvature(u - shift), 1e-2, 1e-2)
 
     def extremes(self, shape: tuple[int, ...]) -> None:
-        """Large predictions must give finite values and gradients, without warnings turned errors.
+        """Check that large predictions give finite values and gradients.
 
-        A loss without a bound of its curvature may grow as it likes.
+        Predictions are only moderately large for a loss without a curvature bound: it may grow fast.
         """
         for size in (0.0, 1e-300, 700.0, 1e6, 1e100) if self.loss.smoothness < math.inf else (0.0, 1e-300, 100.0):
             for sign in (-1.0, 1.0):
@@ -167,7 +169,7 @@ class _LossLaws:
                 law(np.isfinite(self.gradient(u)), f"the gradient is not finite at u = {sign * size:g}")
 
     def bounds(self, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
-        """Check that the bounds for all predictions within a radius hold at some of them, in NumPy."""
+        """Check, in NumPy, the bounds for all predictions within a radius at some of these predictions."""
         y = np.asarray(self.y)
         for radius in (0.0, 1e-9, 1e-3, 0.5):
             middle = rng.normal(scale=2.0, size=shape)
@@ -182,7 +184,7 @@ class _LossLaws:
 
 @dataclass(frozen=True)
 class Held:
-    """What a certificate takes for certain of a loss at all predictions of an enclosure."""
+    """What a certificate takes as certain about a loss, for all predictions in an enclosure."""
 
     slopes: Enclosure
     values: Enclosure
@@ -205,7 +207,7 @@ class Held:
         return cls(slopes, values, conjugates, curvatures, bounds.least_curvatures(u, y), largest)
 
     def check(self, loss: Loss, u: Array, y: Array) -> None:
-        """Compare with the loss at predictions u, up to the rounding of its own formulas."""
+        """Compare with the loss at predictions u, up to rounding in the formulas of the loss."""
         slopes, curvature = loss.gradient(u, y), loss.curvature(u, y)
         value, conjugate = loss.value(u, y), loss.conjugate(slopes, y)
         law(_between(self.slopes.low, slopes, self.slopes.high), "the bounds of the gradient do not hold")
@@ -217,6 +219,6 @@ class Held:
 
 
 def _between(low: Any, number: Array, high: Any) -> Any:
-    """Return whether numbers lie between bounds; a bound that is no number says nothing."""
+    """Return whether numbers lie between bounds; a bound that is NaN says nothing."""
     room = 1e-11 * (1 + np.abs(number))
     return ~(number < low - room) & ~(number > high + room)

@@ -12,7 +12,7 @@ from atomsieve.typing import Array
 
 
 def check_penalty(penalty: Penalty, *, sizes: Any = None) -> None:
-    """Check that phi is convex, non-decreasing and 0 at 0, its derivatives, Fenchel-Young with its equalities, bounds.
+    """Check that phi is convex, non-decreasing and 0 at 0; check its slope, Fenchel-Young with equality, and bounds.
 
     >>> from atomsieve import Square
     >>> check_penalty(Square(0.1))
@@ -83,7 +83,7 @@ def _check_domain(penalty: Penalty) -> None:
 
 
 def _check_bounds(penalty: Penalty, grid: Array, slopes: Array) -> None:
-    """Check that bounds of phi and its conjugate around a number hold at numbers nearby."""
+    """Check that the bounds of phi and its conjugate for an enclosure hold at numbers inside it."""
     bounds = penalty.bounds
     for radius in (0.0, 1e-12, 1e-3):
         for name, numbers in (("value", grid), ("conjugate", slopes)):

@@ -195,7 +195,9 @@ class Curvature:
     def _between_images(self, problem: Problem, entries: Index, others: Index) -> Array:
         """Return the block for atoms that move all outputs at once."""
         left, right = (self._across(problem, some) for some in (entries, others))
-        loss, y, weighted = problem.loss, problem.targets, problem.seminorm.weighted
+        loss = problem.loss
+        y = problem.targets
+        weighted = problem.seminorm.weighted
         bent = [weighted(loss.bend(self._u, y, right[:, :, j])) for j in range(len(others))]
         block = np.tensordot(left, np.stack(bent, axis=2), axes=([0, 1], [0, 1]))
         if problem.span is None:

@@ -121,7 +121,9 @@ class Factor:
             return
         self._covered[entering] = True
         if not old:
-            self._lower, self._order, self._reached = block, entering, block[:, :0]
+            self._lower = block
+            self._order = entering
+            self._reached = block[:, :0]
             return
         lower = np.empty((old + len(entering), old + len(entering)), order="F")
         lower[:old, :old] = self._lower

@@ -2,7 +2,7 @@
 
 They are taken where solving a face would cost far more than the products they need: to guess the face of a model, and
 on all columns of A where so many of them matter that picking some is no help. Coordinates and gradients are those of
-the caller, in units of his choice.
+the caller, in the caller's units.
 """
 
 import math
@@ -51,6 +51,22 @@ class Ground(Protocol):
         """Return a bound of the curvature between two spots, times the square of their distance."""
 
 
+@dataclass(frozen=True, eq=False)
+class Paraboloid:
+    """The smooth part of a quadratic model as proximal steps see it: the image of x is the gradient there."""
+
+    hessian: Array
+
+    def pull(self, spot: Spot) -> Array:
+        return -np.asarray(spot.image)
+
+    def reach(self, x: Array, spot: Spot) -> Spot:
+        return Spot(x, np.asarray(spot.image + self.hessian @ (x - spot.x)))
+
+    def curvature(self, spot: Spot, other: Spot) -> float:
+        return float((spot.x - other.x) @ (spot.image - other.image))
+
+
 @dataclass
 class Metric:
     """`scale * diagonal`, the curvature that steps reckon with, and the gauge whose proximal map is taken in it."""
@@ -90,13 +106,17 @@ class Metric:
 
 def glide(ground: Ground, metric: Metric, here: Spot, longest: int) -> Spot:
     """Return the spot after accelerated proximal steps, as many as it takes until the support settles."""
-    ahead, momentum, support = here, 1.0, np.count_nonzero(here.x)
+    ahead = here
+    momentum = 1.0
+    support = np.count_nonzero(here.x)
     for t in range(1, longest + 1):
         after = proximal_step(ground, metric, ahead)
         if metric.inner(ahead.x - after.x, after.x - here.x) > 0:  # the momentum leads astray: begin anew
             momentum = 1.0
         grown = (1 + math.sqrt(1 + 4 * momentum * momentum)) / 2
-        ahead, here, momentum = after.beyond(here, (momentum - 1) / grown), after, grown
+        ahead = after.beyond(here, (momentum - 1) / grown)
+        here = after
+        momentum = grown
         if t % CHECK == 0:
             before, support = support, np.count_nonzero(here.x)
             if abs(support - before) <= SETTLED * support:

@@ -11,7 +11,8 @@ from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.blocks import Blocks
 from atomsieve.methods.corrective.curvature import LARGE, Curvature, Products
 from atomsieve.methods.corrective.glide import Metric, Spot, glide
-from atomsieve.methods.corrective.quadratic import Model, marginal_slope, on_edge
+from atomsieve.methods.corrective.margin import marginal_slope, on_edge
+from atomsieve.methods.corrective.quadratic import Model
 from atomsieve.methods.corrective.working_set import AtomSet, RowSet, WorkingSet, best
 from atomsieve.methods.moves import Move, apply
 from atomsieve.methods.steps import slope_along
@@ -26,13 +27,13 @@ FRACTION = 0.1
 """Gap on the working set, as a part of the gap before, at which the next pass over the data pays."""
 
 FINE = 0.001
-"""The same once the working set has turned out to be complete."""
+"""Gap on the working set, as a part of the gap before, to aim at once the set has turned out to be complete."""
 
 SAFE = 0.25
 """Part of the gap asked for that is always small enough on the working set."""
 
 CLOSE = 0.9
-"""The same where no other block is expected to add to it."""
+"""Part of the gap asked for that is small enough where no block outside the working set is expected to add to it."""
 
 NEWTON_ROUNDS = 50
 """Newton steps on one working set."""
@@ -50,19 +51,19 @@ CURVED = 500
 """Entries up to which the Hessian is formed where blocks are curved, and every face needs a factor of its own."""
 
 SPARSE = 500
-"""The same where A is so sparse that products cost next to nothing."""
+"""Entries up to which the Hessian is formed where A is so sparse that products with it cost next to nothing."""
 
 THIN = 0.02
-"""Part of the entries of A below which it counts as that sparse."""
+"""Part of the entries of A that are not zero, below which A counts as so sparse."""
 
 PROXIMAL_STEPS = 200
 """Proximal steps on all columns: what they have not found by then is left to Newton's method."""
 
 ROUGH = 0.05
-"""Part of the gap of a model at which it is solved well enough, where it is right to second order only."""
+"""Part of its first gap to which a second-order model is solved: no more accurately than it approximates the loss."""
 
 STALE_CURVATURE = 0.1
-"""Part of the gap that a Newton step may leave before the curvature is taken afresh."""
+"""Part of the gap that a Newton step may leave before the curvature is computed again."""
 
 LEAST_DAMPING = 1e-10
 """Part of the largest possible curvature that stands in for none (clipped residuals)."""
@@ -95,7 +96,7 @@ class Frame:
     blocks: Blocks
     stiffness: Array
     response: Array
-    """How the entries answer to a lower slope of the penalty, as the last models found."""
+    """`-dx/dalpha` for the slope alpha of the penalty, as the last models found it."""
 
     @classmethod
     def of(cls, point: Point, unit: float, last: "Frame | None") -> "Frame":
@@ -114,7 +115,9 @@ class Columns:
     """The loss over all columns alive as proximal steps see it: the image of x is what it predicts."""
 
     def __init__(self, point: Point, unit: float) -> None:
-        self.problem, self.unit, alive = point.problem, unit, point.scores > -np.inf
+        self.problem = point.problem
+        self.unit = unit
+        alive = point.scores > -np.inf
         self.alive = alive[point.problem.core.labels(point.problem.shape)]
         self.state, self.coordinates = point.state, point.state.coordinates
 
@@ -134,7 +137,9 @@ class Corrections:
     """The method at work: a working set at a time, with the curvature and the damping that were good before."""
 
     def __init__(self, working_set: WorkingSet, curvature: Curvature, target: Target) -> None:
-        self.working_set, self.curvature, self.target = working_set, curvature, target
+        self.working_set = working_set
+        self.curvature = curvature
+        self.target = target
         self.patience = working_set.patience
         self.damping = 0.0
         self.room = 0.0
@@ -193,7 +198,9 @@ class Corrections:
 
     def _glide(self, point: Point) -> State:
         """Return the state after proximal steps on all columns."""
-        problem, state, unit = point.problem, point.state, self.curvature.unit
+        problem = point.problem
+        state = point.state
+        unit = self.curvature.unit
         slope = marginal_slope(problem.penalty, state.mass, float(state.x @ point.z))
         prices, alive = problem.core.prices(problem.shape), point.scores > -np.inf
         assert prices is not None  # noqa: S101
@@ -207,7 +214,9 @@ class Corrections:
 
     def _newton(self, point: Point, frame: "Frame", enough: float) -> tuple[State, float]:
         """Return the state after one Newton step on the blocks that matter, and its length."""
-        problem, x, unit = point.problem, point.state.x, self.curvature.unit
+        problem = point.problem
+        x = point.state.x
+        unit = self.curvature.unit
         slope = marginal_slope(problem.penalty, point.state.mass, float(np.vdot(x, point.z)))
         near = self._near(point, slope)
         if problem.loss.quadratic and frame.blocks.single:

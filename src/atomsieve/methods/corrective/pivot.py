@@ -78,7 +78,10 @@ class PivotWalk:
     """
 
     def __init__(self, tableau: Tableau, x: Array, gradient: Array, prices: Array, slope: float, *, signed: Signs):
-        self.tableau, self.prices, self.slope, self.signed = tableau, prices, slope, signed
+        self.tableau = tableau
+        self.prices = prices
+        self.slope = slope
+        self.signed = signed
         self.values = np.where(tableau.face, x, gradient)
         self.normals = np.where(tableau.face, np.copysign(prices, x), 0.0)
         self.earliest = np.where(tableau.face, 0.0, -np.inf)  # an entry of the face moves off zero first

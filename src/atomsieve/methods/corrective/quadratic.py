@@ -16,8 +16,9 @@ from atomsieve.gauges.signs import some
 from atomsieve.methods.corrective.blocks import Blocks
 from atomsieve.methods.corrective.curvature import Products
 from atomsieve.methods.corrective.factor import Factor, square
-from atomsieve.methods.corrective.glide import Metric, Spot, glide
+from atomsieve.methods.corrective.glide import Metric, Paraboloid, Spot, glide
 from atomsieve.methods.corrective.large import LargeFace
+from atomsieve.methods.corrective.margin import charge, marginal_slope
 from atomsieve.methods.corrective.pivot import TABLEAU, best_face
 from atomsieve.numerics.clock import late, look
 from atomsieve.numerics.rounding import EPS
@@ -29,9 +30,6 @@ FACES = 60
 
 ENTER = 10
 """Blocks that may enter a face at once, at least."""
-
-EDGE = 1e-12
-"""Relative distance from the limit of a penalty that counts as none."""
 
 TRIALS = 8
 """Points on the way to a target that are compared."""
@@ -62,7 +60,7 @@ class Model:
     reach: float
     """How fast the gap grows with a score beyond the slope of the penalty."""
     response: Array
-    """How x answers to a lower slope of the penalty on a large face, as far as is known; kept up to date."""
+    """The last known value of `-dx/dalpha` on a large face, alpha being the slope of the penalty; kept up to date."""
     factor: Factor | None = None
     """A factor of the Hessian on some entries, where one is known from before."""
     rough: float = 0.0
@@ -145,7 +143,7 @@ class Model:
         else:
             diagonal = blocks.each(diagonal)
         metric = Metric(diagonal, blocks, self.penalty, here.slope)
-        x = self._inside(glide(_Paraboloid(hessian), metric, Spot(here.x, here.gradient), MODEL_STEPS).x)
+        x = self._inside(glide(Paraboloid(hessian), metric, Spot(here.x, here.gradient), MODEL_STEPS).x)
         if not self._jump(here, x, here.slope):
             return False
         here.slope = marginal_slope(self.penalty, blocks.mass(x), -float(x @ here.gradient))
@@ -156,7 +154,8 @@ class Model:
         move = x - here.x
         bent = self.hessian @ move
         before, growth = self.blocks.mass(here.x), self.blocks.growth(here.x, x)
-        fall = float(move @ (here.gradient + bent / 2)) + self._charge(before, before + growth, growth, here.slope)
+        charged = charge(self.penalty, before, before + growth, growth, here.slope)
+        fall = float(move @ (here.gradient + bent / 2)) + charged
         if fall < 0:
             here.go(x, bent, slope, self.blocks.norms(x) > 0, settled=False)
         return fall < 0
@@ -183,7 +182,9 @@ class Model:
 
         On the way blocks that reach zero stay there, and leave the face.
         """
-        sizes, active, fall = self.blocks.norms(here.x), here.active, 0.0
+        sizes = self.blocks.norms(here.x)
+        active = here.active
+        fall = 0.0
         while active.any():
             look()
             target, slope, kept = self._face(here, sizes, active)
@@ -292,10 +293,13 @@ class Model:
         assert isinstance(hessian, Products)  # noqa: S101
         stiffness, norms = self.stiffness[entries], blocks.over(sizes)[entries]
         if blocks.single:
-            labels, bend, rtol = np.arange(len(entries)), 0.0, 1e-2
+            labels = np.arange(len(entries))
+            bend = 0.0
+            rtol = 1e-2
         else:
             labels = np.unique(blocks.labels[entries], return_inverse=True)[1]
-            bend, rtol = here.slope * blocks.over(blocks.prices)[entries] / norms, 0.1
+            bend = here.slope * blocks.over(blocks.prices)[entries] / norms
+            rtol = 0.1
         directions = here.x[entries] / np.where(norms > 0, norms, 1.0)
         face = LargeFace(hessian.restrict(entries), stiffness, labels, directions, bend)
         prices, x = blocks.over(blocks.prices)[entries], here.x[entries]
@@ -359,40 +363,14 @@ class Model:
         before = blocks.mass(here.x)
         # on a straight face the gauge is linear
         growths = here.normals @ moves if blocks.single else blocks.growths(here.x, targets)
-        charges = [self._charge(before, after, grown, here.slope) for after, grown in zip(masses, growths, strict=True)]
+        masses_and_growths = zip(masses, growths, strict=True)
+        charges = [charge(penalty, before, after, grown, here.slope) for after, grown in masses_and_growths]
         return falls + charges, bent
 
     def _inside(self, x: Array) -> Array:
         """Return x, shrunk to the limit of the penalty where rounding has taken it beyond."""
         mass = self.blocks.mass(x)
         return x if self.penalty.admits(mass) else x * (self.penalty.limit / mass * (1 - 8 * EPS))
-
-    def _charge(self, before: float, after: float, growth: float, slope: float) -> float:
-        """Return what the penalty asks for more mass; by slopes where the difference of values would cancel."""
-        penalty = self.penalty
-        if not penalty.admits(after):
-            return np.inf
-        if abs(growth) > 1e-4 * before:
-            return penalty.value(after) - penalty.value(before)
-        if on_edge(penalty, before) and on_edge(penalty, after):
-            return growth * slope
-        return growth * (penalty.slope(before) + penalty.slope(after)) / 2
-
-
-@dataclass(frozen=True, eq=False)
-class _Paraboloid:
-    """The smooth part of a model as proximal steps see it: the image of x is the gradient there."""
-
-    hessian: Array
-
-    def pull(self, spot: Spot) -> Array:
-        return -np.asarray(spot.image)
-
-    def reach(self, x: Array, spot: Spot) -> Spot:
-        return Spot(x, np.asarray(spot.image + self.hessian @ (x - spot.x)))
-
-    def curvature(self, spot: Spot, other: Spot) -> float:
-        return float((spot.x - other.x) @ (spot.image - other.image))
 
 
 class _Face:
@@ -401,22 +379,17 @@ class _Face:
     def __init__(
         self, x: Array, gradient: Array, slope: float, active: Mask, factor: Factor | None, precision: float
     ) -> None:
-        self.x, self.gradient, self.slope, self.active = x, gradient, slope, active
+        self.x = x
+        self.gradient = gradient
+        self.slope = slope
+        self.active = active
         self.factor, self.precision = factor, precision
         self.settled = False
         self.normals = np.zeros_like(x)  # of the face looked at last
 
     def go(self, target: Array, bent: Array, slope: float, active: Mask, *, settled: bool) -> None:
         """Move to a target, where the gradient is different by `bent`."""
-        self.x, self.gradient, self.slope = target, self.gradient + bent, slope
+        self.x = target
+        self.gradient = self.gradient + bent
+        self.slope = slope
         self.active, self.settled = active, settled
-
-
-def on_edge(penalty: Penalty, mass: float) -> bool:
-    """Return whether a mass is at the limit of the penalty up to rounding, where the slope is open to choice."""
-    return mass >= penalty.limit * (1 - EDGE)
-
-
-def marginal_slope(penalty: Penalty, mass: float, pull: float) -> float:
-    """Return what the penalty charges at the margin; on its edge, where that is open, what x . z (`pull`) bears."""
-    return max(penalty.slope(mass), pull / mass) if on_edge(penalty, mass) else penalty.slope(mass)

@@ -7,7 +7,7 @@ import numpy as np
 
 from atomsieve.design import DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
-from atomsieve.methods.corrective.quadratic import marginal_slope
+from atomsieve.methods.corrective.margin import marginal_slope
 from atomsieve.problem import Point, State
 from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.typing import Array, Index, Mask
@@ -16,7 +16,7 @@ START = 100
 """Blocks in the first working set, where samples are many."""
 
 FEW = 150
-"""The same for few samples, a hundred or less."""
+"""Blocks in the first working set, where samples are few: a hundred or less."""
 
 FULL = 0.98
 """Part of a working set that carries weight where columns are nearly orthogonal: proximal steps are good there."""
@@ -25,7 +25,7 @@ MANY = 16
 """Blocks that ask to join, for each in the working set, above which it would have to double too often."""
 
 SEVERAL = 2
-"""The same for curved blocks, whose faces take many products each."""
+"""The number that takes the place of MANY for curved blocks, whose faces take many products each."""
 
 
 class WorkingSet(Protocol):
@@ -44,7 +44,7 @@ class WorkingSet(Protocol):
         """Return a state of the small problem as one of the large problem."""
 
     def filled(self, point: Point) -> bool:
-        """Return whether nearly all that was chosen last carries weight, and far more asks to be chosen."""
+        """Return whether the working set is saturated: nearly all of it is active, and many more blocks ask to join."""
 
 
 class RowSet:
@@ -153,7 +153,9 @@ class AtomSet:
     def _restart(self, point: Point) -> None:
         """Begin with the blocks of x, each as one atom."""
         core, x = point.problem.core, point.state.x
-        self.atoms, self.images, self.weights = [], [], np.empty(0)
+        self.atoms = []
+        self.images = []
+        self.weights = np.empty(0)
         self.ids = np.empty(0, dtype=np.intp)
         for block in np.flatnonzero(core.sizes(x)):
             self._add(point, *core.part(x, int(block)))
