@@ -13,7 +13,7 @@ import atomsieve
 from atomsieve.__main__ import main
 from atomsieve.cli.app import app
 from atomsieve.paper import NAMES, runner
-from atomsieve.paper.experiment import Section, Verdict
+from atomsieve.paper.experiment import Finding, Section
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Toy:
         return Section(self.title, f"The sum is {sum(table.value[0] for table in tables.values())}.")
 
     def verdicts(self, *_):
-        return [Verdict("Sums add up.", "here", "yes", True)]
+        return [Finding("Sums add up.", "here", "yes", True)]
 
 
 @pytest.fixture

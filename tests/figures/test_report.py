@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from atomsieve.paper.experiment import Section, Verdict
+from atomsieve.paper.experiment import Finding, Section
 from atomsieve.paper.report import Report, figure, table
 
 PIXEL = bytes.fromhex(
@@ -23,9 +23,9 @@ def written(tmp_path):
         Section("Second", "More."),
     ]
     verdicts = [
-        Verdict("It is so.", "Theorem 1", "1 | 2", np.True_),
-        Verdict("It is not.", "Lemma 2", "3", False),
-        Verdict("Who knows.", "Remark", "4", None),
+        Finding("It is so.", "Theorem 1", "1 | 2", np.True_),
+        Finding("It is not.", "Lemma 2", "3", False),
+        Finding("Who knows.", "Remark", "4", None),
     ]
     Report("A title", "To begin with.", sections, verdicts).write(tmp_path)
     return tmp_path

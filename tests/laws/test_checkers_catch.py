@@ -196,8 +196,8 @@ class WrongScores(Group):
 
 @dataclass(frozen=True, eq=False)
 class SmallSpread(Group):
-    def spread(self, measure, outputs):
-        return 0.8 * super().spread(measure, outputs)
+    def spread(self, seminorm, outputs):
+        return 0.8 * super().spread(seminorm, outputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,14 +208,14 @@ class SmallRivals(L1):
 
 @dataclass(frozen=True, eq=False)
 class ForgetfulRestriction(L1):
-    def restrict(self, rows):
-        return L1(np.asarray(self.weights)[: len(rows)])
+    def restrict(self, columns):
+        return L1(np.asarray(self.weights)[: len(columns)])
 
 
 @dataclass(frozen=True, eq=False)
 class ForgottenSigns(L1):
-    def restrict(self, rows):
-        return L1(np.ones(len(rows)))
+    def restrict(self, columns):
+        return L1(np.ones(len(columns)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ X, Y = RNG.normal(size=(30, 8)), RNG.normal(size=30)
 def test_nothing_is_solved_when_a_problem_is_made():
     problem = Problem(X, Y, intercept=True)
     assert problem.meter.passes == 0
-    assert not {"free", "targets"} & set(vars(problem.smooth))
+    assert not {"span", "targets"} & set(vars(problem.smooth))
     assert not {"origin", "spreads", "seminorm"} & set(vars(problem.lifted))
 
 

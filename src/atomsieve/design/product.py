@@ -54,7 +54,7 @@ class ProductDesign:
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
         return bounded(self.left).enclose(bounded(self.right).enclose(x, index))
 
-    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:  # noqa: ARG002 -- norms of A Q
+    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         return bounded(self.right).enclose_adjoint(bounded(self.left).enclose_adjoint(r))
 
     def enclose_columns(self, index: Columns) -> Enclosure:

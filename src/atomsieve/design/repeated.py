@@ -89,7 +89,7 @@ class RepeatedDesign:
         image = bounded(self.design).enclose(table, used)
         return Enclosure(image.mid.ravel(), image.rad.ravel())
 
-    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:  # noqa: ARG002
+    def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         table = Enclosure(r.mid.reshape(-1, self.tasks), r.rad.reshape(-1, self.tasks))
         product = bounded(self.design).enclose_adjoint(table)
         return product[self.features, self.outputs]

@@ -23,7 +23,7 @@ PROJECTION_SLACK = 4 * EPS
 NARROW_BLOCK = 32
 """Largest width of blocks that are processed together with others of the same width."""
 
-TINY = 1e-200
+TINY_SQUARES = 1e-200
 """Sum of squares below which a matrix is scaled before its entries are squared."""
 
 WIDTH = 256
@@ -95,7 +95,7 @@ class Seminorm:
         """Return the norm of every column of A, enlarged to cover the rounding of the subtraction."""
         with np.errstate(over="ignore", under="ignore"):
             scale, squares = 1.0, self.design.squared_norms(self.weights)
-        if not TINY < float(squares.max()) < np.inf:
+        if not TINY_SQUARES < float(squares.max()) < np.inf:
             scale = self.design.largest()
             if scale == 0:
                 return np.zeros(self.design.shape[1])
@@ -123,7 +123,7 @@ class Seminorm:
         widths = np.array([len(columns) for columns in places])
         squares = self.plain.column_norms() ** 2
         frobenius = np.array([squares[columns].sum() for columns in places])
-        together = (widths <= min(NARROW_BLOCK, n)) & (frobenius > TINY) & (frobenius < 1 / TINY)
+        together = (widths <= min(NARROW_BLOCK, n)) & (frobenius > TINY_SQUARES) & (frobenius < 1 / TINY_SQUARES)
         if self.design.density < 1:  # dense blocks also hold the zeros of a sparse matrix
             together &= n * widths <= LIGHT
         norms = np.empty(len(members))

@@ -17,7 +17,7 @@ from atomsieve.run.status import Status
 STEP = 0.8
 """Ratio of the slopes that are tried on the way down to a number of features."""
 
-LEAST = 1e-4
+LEAST_SLOPE = 1e-4
 """Part of the critical slope at which a search for more features ends."""
 
 HALVINGS = 30
@@ -87,7 +87,7 @@ class FeatureCount(StrengthRule):
         critical = slope = critical_slope(problems)
         factor, halvings = STEP, 0
         best = [solver(problem.at_penalty(Linear(slope)), None) for problem in problems]
-        while halvings < HALVINGS and slope > LEAST * critical:
+        while halvings < HALVINGS and slope > LEAST_SLOPE * critical:
             lower = slope * factor
             tried = [solver(p.at_penalty(Linear(lower)), start) for p, start in zip(problems, best, strict=True)]
             if any(result.status is Status.TIME_LIMIT for result in tried):

@@ -132,7 +132,7 @@ class BlockGauge(Gauge):
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         """Return for each block an upper bound of the largest norm of A p over its atoms."""
 
-    def prices(self, shape: tuple[int, ...]) -> Array | None:  # noqa: ARG002
+    def prices(self, shape: tuple[int, ...]) -> Array | None:
         """Return the price of every block if `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""
         return None
 
@@ -193,7 +193,7 @@ class BlockGauge(Gauge):
         """Return x with zeros outside the alive blocks."""
         return np.where(alive[self.labels(x.shape)], x, 0.0)
 
-    def rivals(self, z: Array, cross: Array, spread: Array, best: tuple[Atom, float], radius: float) -> Array:  # noqa: ARG002
+    def rivals(self, z: Array, cross: Array, spread: Array, best: tuple[Atom, float], radius: float) -> Array:
         """Return for each block an upper bound of `p . z + radius * norm(A (p - q))` over its atoms p.
 
         `best` is the atom q with the norm of A q. `cross` holds the inner products of the columns of A with the

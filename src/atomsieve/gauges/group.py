@@ -117,7 +117,7 @@ class Group(BlockGauge):
         weight = 1.0 if self.weights is None else float(self.weights[block])
         return Atom(columns, values / (norm * weight) if norm > 0 else np.zeros_like(values), block)
 
-    def spread(self, seminorm: Seminorm, outputs: int) -> Array:  # noqa: ARG002
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         norms = seminorm.column_norms() if self._members is None else seminorm.spectral_norms(self._members)
         return norms if self.weights is None else norms / self.weights
 

@@ -28,7 +28,7 @@ class L2(BlockGauge):
     def check(self, shape: tuple[int, ...]) -> None:
         pass
 
-    def flat(self, shape: tuple[int, ...]) -> BlockGauge:  # noqa: ARG002
+    def flat(self, shape: tuple[int, ...]) -> BlockGauge:
         return self
 
     def labels(self, shape: tuple[int, ...]) -> Index:
@@ -40,12 +40,12 @@ class L2(BlockGauge):
     def sizes(self, x: Array) -> Array:
         return np.array([euclidean(x)])
 
-    def prices(self, shape: tuple[int, ...]) -> Array:  # noqa: ARG002
+    def prices(self, shape: tuple[int, ...]) -> Array:
         return np.ones(1)
 
     def atom(self, z: Array, block: int) -> Atom:
         norm = euclidean(z)
         return Atom(ALL, z / norm if norm > 0 else np.zeros_like(z), block)
 
-    def spread(self, seminorm: Seminorm, outputs: int) -> Array:  # noqa: ARG002
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         return np.array([seminorm.spectral_norm()])

@@ -22,7 +22,7 @@ class LInf(BlockGauge):
     def check(self, shape: tuple[int, ...]) -> None:
         pass
 
-    def flat(self, shape: tuple[int, ...]) -> BlockGauge:  # noqa: ARG002
+    def flat(self, shape: tuple[int, ...]) -> BlockGauge:
         return self
 
     def labels(self, shape: tuple[int, ...]) -> Index:

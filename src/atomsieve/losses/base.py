@@ -15,7 +15,7 @@ from atomsieve.numerics.namespace import array_namespace
 from atomsieve.piece import Piece
 from atomsieve.typing import Samples
 
-LEAST = float(np.finfo(np.float64).tiny)
+LEAST_NORMAL = float(np.finfo(np.float64).tiny)
 """The smallest positive number of full precision; it replaces smaller numbers in a logarithm."""
 
 
@@ -54,11 +54,11 @@ class Loss(Piece, ABC):
         """Lipschitz constant when only one output changes; it is smaller than `smoothness` for Multinomial."""
         return self.smoothness
 
-    def smoothness_near(self, u: Samples) -> float:  # noqa: ARG002
+    def smoothness_near(self, u: Samples) -> float:
         """Return the largest curvature at predictions u; it multiplies the rounding of u in the derivative."""
         return self.smoothness
 
-    def smoothness_towards(self, slopes: Samples, y: Samples, gap_bound: Samples) -> Samples:  # noqa: ARG002
+    def smoothness_towards(self, slopes: Samples, y: Samples, gap_bound: Samples) -> Samples:
         """Return for each sample an upper bound of the curvature between the u with the given slope and the optimum.
 
         `gap_bound` is the gap at a paired point and twice the gap otherwise, divided by the weight of the sample. At a
@@ -83,7 +83,7 @@ class Loss(Piece, ABC):
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         """Return `sup over u of t u - loss(u, y)` for each sample; +inf outside the domain of the conjugate."""
 
-    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:  # noqa: ARG002
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:
         """Return the second derivative where the first derivative is t; NaN means unknown, up to `entry_smoothness`.
 
         Certificates know slopes more accurately than predictions. They can prove that coefficients are non-zero only if
@@ -113,7 +113,7 @@ class Loss(Piece, ABC):
         """
         return u
 
-    def outputs(self, y: Samples) -> int | None:  # noqa: ARG002
+    def outputs(self, y: Samples) -> int | None:
         """Return the number K of outputs per sample, None if predictions are a vector."""
         return None
 
@@ -165,4 +165,4 @@ def x_log_x(x: Samples) -> Samples:
     xp = array_namespace(x)
     if isinstance(x, Enclosure):
         return xp.x_log_x(x)
-    return xp.clip(x, 0.0, None) * xp.log(xp.clip(x, LEAST, None))
+    return xp.clip(x, 0.0, None) * xp.log(xp.clip(x, LEAST_NORMAL, None))

@@ -37,7 +37,7 @@ class Huber(Loss):
         xp = array_namespace(u)
         return zero_where_not(xp.abs(u - y) <= self.delta, xp.ones_like(u))
 
-    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:  # noqa: ARG002
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:
         xp = array_namespace(t)
         return zero_where_not(xp.abs(t) < self.delta, xp.ones_like(t))
 

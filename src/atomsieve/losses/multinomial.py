@@ -65,7 +65,7 @@ class Multinomial(Loss):
         others = q * (1 - label)
         return others - label * array_namespace(u).sum(others, axis=1, keepdims=True)
 
-    def curvature(self, u: Samples, y: Samples) -> Samples:  # noqa: ARG002
+    def curvature(self, u: Samples, y: Samples) -> Samples:
         """Return the diagonal of the K x K Hessian of each sample; `hessian` uses the full matrix."""
         q = self._probabilities(u)
         return q * (1 - q)
@@ -82,12 +82,12 @@ class Multinomial(Loss):
     def bounds(self) -> LossBounds:
         return MultinomialBounds(self)
 
-    def bend(self, u: Samples, y: Samples, v: Samples) -> Samples:  # noqa: ARG002
+    def bend(self, u: Samples, y: Samples, v: Samples) -> Samples:
         xp = array_namespace(u)
         q = self._probabilities(u)
         return q * (v - xp.sum(q * v, axis=1, keepdims=True))
 
-    def hessian(self, columns: Samples, u: Samples, y: Samples, weights: Samples) -> Samples:  # noqa: ARG002
+    def hessian(self, columns: Samples, u: Samples, y: Samples, weights: Samples) -> Samples:
         xp = array_namespace(u)
         q = self._probabilities(u)
         count, classes = columns.shape[1], q.shape[1]

@@ -35,7 +35,7 @@ class Poisson(Loss):
     def gradient(self, u: Samples, y: Samples) -> Samples:
         return array_namespace(u).exp(u) - y
 
-    def curvature(self, u: Samples, y: Samples) -> Samples:  # noqa: ARG002
+    def curvature(self, u: Samples, y: Samples) -> Samples:
         return array_namespace(u).exp(u)
 
     def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:

@@ -27,10 +27,10 @@ class Squared(Loss):
     def gradient(self, u: Samples, y: Samples) -> Samples:
         return u - y
 
-    def curvature(self, u: Samples, y: Samples) -> Samples:  # noqa: ARG002
+    def curvature(self, u: Samples, y: Samples) -> Samples:
         return array_namespace(u).ones_like(u)
 
-    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:  # noqa: ARG002
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:
         return array_namespace(t).ones_like(t)
 
     def conjugate(self, t: Samples, y: Samples) -> Samples:

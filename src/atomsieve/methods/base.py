@@ -91,7 +91,7 @@ class Walk(Piece, ABC):
                 "Use LineSearch()."
             )
 
-    def begin(self, problem: Problem, target: Target) -> "Walk":  # noqa: ARG002
+    def begin(self, problem: Problem, target: Target) -> "Walk":
         return self
 
     @abstractmethod

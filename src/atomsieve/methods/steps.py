@@ -44,7 +44,7 @@ class OpenLoop(Piece):
     def __post_init__(self) -> None:
         require_positive(self, scale=self.scale, shift=self.shift)
 
-    def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+    def size(self, point: Point, move: Move, t: int) -> float:
         return min(self.scale / (t + self.shift), move.longest)
 
 
@@ -54,7 +54,7 @@ class ShortStep(Piece):
 
     looks = True
 
-    def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+    def size(self, point: Point, move: Move, t: int) -> float:
         problem = point.problem
         bend = problem.loss.smoothness * problem.seminorm.norm(move.image) ** 2
         if bend * move.longest <= move.descent:
@@ -72,7 +72,7 @@ class LineSearch(Piece):
 
     looks = True
 
-    def size(self, point: Point, move: Move, t: int) -> float:  # noqa: ARG002
+    def size(self, point: Point, move: Move, t: int) -> float:
         # B' theta = 0: the part along the unpenalised columns would only add rounding
         across = point.problem.seminorm.project(move.image)
 

@@ -27,7 +27,7 @@ FUNCTION = 8 * EPS
 
 _UP = 1 + 2.0**-48
 
-WHOLE = 2**53
+LARGEST_WHOLE = 2**53
 """All whole numbers up to this size are doubles."""
 
 
@@ -134,8 +134,8 @@ class Enclosure(NoArray):
         array = np.asarray(numbers)
         if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
             raise TypeError(f"{type(numbers).__name__} is no number with error bounds")
-        if array.dtype.kind in "iu" and np.any(array > WHOLE) | np.any(array < -WHOLE):
-            raise TypeError(f"whole numbers beyond {WHOLE} are no doubles")
+        if array.dtype.kind in "iu" and np.any(array > LARGEST_WHOLE) | np.any(array < -LARGEST_WHOLE):
+            raise TypeError(f"whole numbers beyond {LARGEST_WHOLE} are no doubles")
         return cls.exact(array)
 
     @classmethod

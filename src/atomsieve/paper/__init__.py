@@ -1,4 +1,4 @@
-"""The paper's experiments and what goes beyond them, each in one file, on the public interface of the library alone."""
+"""The paper's experiments and what goes beyond them, each in one file, on the public interface of the library."""
 
 from importlib import import_module
 

@@ -15,7 +15,7 @@ import pandas as pd
 from atomsieve import GCG, Certificate, Logistic, Problem, Square, path, solve
 from atomsieve.paper import fig4, maps
 from atomsieve.paper.cache import Cache
-from atomsieve.paper.experiment import Progress, Section, Settings, Tables, Verdict
+from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
 from atomsieve.paper.grids import ROWS, Digits, load_pair, misclassified, name_of, penalty_of, points_of
 from atomsieve.paper.report import figure, table
 from atomsieve.paper.stages import from_frame, stages_of, walk
@@ -62,7 +62,7 @@ class Beyond:
         text += [figure("beyond-pixels.png", maps.caption(tables["pixels"])), figure("beyond-path.png", caption(lines))]
         return Section(self.title, "\n\n".join(text))
 
-    def verdicts(self, tables: Tables) -> list[Verdict]:
+    def verdicts(self, tables: Tables) -> list[Finding]:
         return [judge(tables["beyond"]) for judge in (safe, identified, misprinted, richer)]
 
 
@@ -245,10 +245,10 @@ def caption(lines: pd.DataFrame) -> str:
     return text + (more if exact > lines.slope.min() else "")
 
 
-def safe(lines: pd.DataFrame) -> Verdict:
+def safe(lines: pd.DataFrame) -> Finding:
     """Judge the safety of the rule against what is proven."""
     out = int((lines.features - lines.open).sum())
-    return Verdict(
+    return Finding(
         "Screening is safe: no true non-zero is wrongly called a zero.",
         "Theorem 2 and Section 5, on Figure 4",
         f"The rule has ruled out {out} coefficients under {len(lines)} penalties; {int(lines.wrong.sum())} of them are "
@@ -257,10 +257,10 @@ def safe(lines: pd.DataFrame) -> Verdict:
     )
 
 
-def identified(lines: pd.DataFrame) -> Verdict:
+def identified(lines: pd.DataFrame) -> Finding:
     """Judge the identification theorem where its condition is met."""
     met = lines[np.sqrt(lines.smoothness * lines.least_gap) < lines.delta / 4]
-    return Verdict(
+    return Finding(
         "Once sqrt(L gap) < δ/4, the features that are left are the support.",
         "Theorem 3, on Figure 4",
         f"The condition is met at {len(met)} of {len(lines)} penalties; at {int((met.open == met.support).sum())} of "
@@ -269,11 +269,11 @@ def identified(lines: pd.DataFrame) -> Verdict:
     )
 
 
-def misprinted(lines: pd.DataFrame) -> Verdict:
+def misprinted(lines: pd.DataFrame) -> Finding:
     """Judge the condition as it is printed in the section on MNIST."""
     met = lines[lines.least_gap < lines.delta / 4]
     against = met[met.open > met.support]
-    return Verdict(
+    return Finding(
         "What it takes to screen all non-support features is a gap below δ/4.",
         "Section 4.2, first observation (slip 6)",
         f"The gap has been below δ/4 at {len(met)} of {len(lines)} penalties; at {len(against)} of them more than the "
@@ -282,10 +282,10 @@ def misprinted(lines: pd.DataFrame) -> Verdict:
     )
 
 
-def richer(lines: pd.DataFrame) -> Verdict:
+def richer(lines: pd.DataFrame) -> Finding:
     """Judge what the choice of phi adds."""
     same = "φ adds no model here, it only runs along the path differently." if lines.on_path.all() else ""
-    return Verdict(
+    return Finding(
         "The generalization over atom type and choice of φ allows for a much richer collection of sparse models.",
         "Section 5",
         f"Only φ was varied here: at {int(lines.on_path.sum())} of {len(lines)} penalties the Lasso of the same slope "

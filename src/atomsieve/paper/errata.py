@@ -10,7 +10,7 @@ import pandas as pd
 
 from atomsieve import GCG, L1, L2, Atoms, Image, Logistic, Problem, Scaled, Square, solve
 from atomsieve.paper.cache import Cache
-from atomsieve.paper.experiment import Progress, Section, Settings, Tables, Verdict
+from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
 from atomsieve.paper.synthetic import DATA, Optimum, gaussian, listed, stated
 from atomsieve.typing import Array
 
@@ -41,7 +41,7 @@ class Errata:
         end = f"Not as printed: {listed(failed)}." if failed else "All hold as printed."
         return Section(self.title, f"{ERRATA_WORDS} {end}")
 
-    def verdicts(self, tables: Tables) -> list[Verdict]:
+    def verdicts(self, tables: Tables) -> list[Finding]:
         facts: Any = tables["facts"].iloc[0]
         return [*formulas(facts), *properties(facts), *conditions(facts)]
 
@@ -177,38 +177,38 @@ CHECKS = (
 )
 
 
-def formulas(facts: Any) -> list[Verdict]:
+def formulas(facts: Any) -> list[Finding]:
     """Judge the formulas of the preliminaries."""
     return [
-        Verdict(
+        Finding(
             "For linear models L = sup g″ · sup‖Av‖².",
             "Section 2.5 (slip 1)",
             f"The weight 1/n is missing: L = {facts.L:.3g}, printed {facts.L_printed:.3g}. The rule stays safe but "
             f"leaves {facts.left_printed:.0f} variables where it could leave {facts.left:.0f}.",
             bool(np.isclose(facts.L, facts.L_printed)),
         ),
-        Verdict(
+        Finding(
             "L ≤ diam(P) L₂.",
             "Section 2.5 (slip 2)",
             f"With atoms ±10 eᵢ: L = {facts.L_large:.3g}, diam(P) L₂ = {facts.diam_bound:.3g}. The square is missing: "
             f"max‖p‖² L₂ = {facts.square_bound:.3g}.",
             bool(facts.L_large <= facts.diam_bound),
         ),
-        Verdict(
+        Finding(
             "d² L₁ ≥ d L₂ ≥ L∞, with L∞ = (Σ‖Aᵢ‖)².",
             "Section 2.5 (slip 12)",
             f"{facts.d2L1:.3g}, {facts.dL2:.3g} and {facts.Linf:.3g} on the synthetic data: the formula for L∞ is an "
             "upper bound of the constant, and too large for the chain.",
             bool(facts.d2L1 >= facts.dL2 >= facts.Linf),
         ),
-        Verdict(
+        Finding(
             "The logistic objective is −(1/n) Σ log(1 + exp(bᵢ aᵢᵀx)), and convex.",
             "Section 4 (slip 3)",
             f"As printed it is {facts.middle:.2f} at 0 and {facts.mean_of_ends:.2f} on average at two opposite points: "
             "concave. Both signs are reversed.",
             bool(facts.middle <= facts.mean_of_ends),
         ),
-        Verdict(
+        Finding(
             "By construction of s, ∇f(x)ᵀs + h(s) = h*(−∇f(x)).",
             "Appendix, gap in primal form (slip 11)",
             f"{facts.subproblem:.3g} on the left, {facts.conjugate:.3g} on the right at x = 0: the sign is missing.",
@@ -217,23 +217,23 @@ def formulas(facts: Any) -> list[Verdict]:
     ]
 
 
-def properties(facts: Any) -> list[Verdict]:
+def properties(facts: Any) -> list[Finding]:
     """Judge the properties that the theorems rest on."""
     return [
-        Verdict(
+        Finding(
             "If p is in the support of x*, then pᵀz* = σ(z*).",
             "Property 1",
             f"Scores within the support differ from the best, {facts.sigma:.3g}, by {facts.spread:.0e} at most.",
             bool(facts.spread <= 1e-6 * facts.sigma),
         ),
-        Verdict(
+        Finding(
             "f(x) = g(Ax) over P and g over AP have the same gaps along their iterates.",
             "Property 3",
             f"Over 200 iterations with a random A, which is injective, the gaps differ by {facts.gap_difference:.0e} "
             "of themselves at most.",
             bool(facts.gap_difference <= 1e-8),
         ),
-        Verdict(
+        Finding(
             "For any A, x and w = Ax: the gaps are equal, and x is optimal if and only if w is.",
             "Property 3 (slip 13)",
             f"A = (1 1), g = w²/2, φ = s²/2, x = (1, −1): the gap is {facts.gap_of_x:g} at x and "
@@ -243,17 +243,17 @@ def properties(facts: Any) -> list[Verdict]:
     ]
 
 
-def conditions(facts: Any) -> list[Verdict]:
+def conditions(facts: Any) -> list[Finding]:
     """Judge the conditions of optimality and degeneracy."""
     return [
-        Verdict(
+        Finding(
             "If the subproblem returns s = 0 then optimality is achieved.",
             "Section 2.1 (slip 9)",
             f"P = {{1}}, f = (x−1)²/2, φ = s²/2, at x = 2: σ = {facts.oracle_sigma:g}, so s = 0, but the gap is "
             f"{facts.oracle_gap:g} and the solution {facts.oracle_solution:.3g}.",
             bool(facts.oracle_gap <= 1e-12),
         ),
-        Verdict(
+        Finding(
             "δ = min over p outside the support of σ(z*) − z*ᵀx*.",
             "Section 3 (slip 4)",
             f"As printed, nothing depends on p: {facts.delta_printed:.3g} where δ = {facts.delta:.3g}, and "

@@ -19,7 +19,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Finding:
     """A claim, where it is made, what was measured, and whether it holds: None where these settings cannot tell."""
 
     claim: str
@@ -59,7 +59,7 @@ class Experiment(Protocol):
     def section(self, tables: Tables) -> Section:
         """Say what was found, in words computed from the tables."""
 
-    def verdicts(self, tables: Tables) -> list[Verdict]:
+    def verdicts(self, tables: Tables) -> list[Finding]:
         """Judge the claims that the tables can test."""
 
 

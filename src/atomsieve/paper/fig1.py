@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from atomsieve import GCG, Power, Problem, solve
 from atomsieve.paper.cache import Cache
-from atomsieve.paper.experiment import Progress, Section, Settings, Tables, Verdict, rows_of
+from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables, rows_of
 from atomsieve.paper.pictures import picture, spaced
 from atomsieve.paper.report import figure, table
 from atomsieve.paper.synthetic import DATA, Optimum, fitted_slope, gaussian, listed, stated, steps_of
@@ -63,7 +63,7 @@ class Gaps:
         text = [FIG1_WORDS, figure("fig1.png", caption(tables)), table(shown(rows)), explanation(rows)]
         return Section(self.title, "\n\n".join(text))
 
-    def verdicts(self, tables: Tables) -> list[Verdict]:
+    def verdicts(self, tables: Tables) -> list[Finding]:
         rows = tables["summary"]
         return [
             diverging(rows, tables.get("patience")),
@@ -195,7 +195,7 @@ def afterword(patience: pd.DataFrame) -> str:
     return f"; p = {last.p:g} comes back after {back:.1e}, and its gap is {last.gap:.1e} after {last.t:.1e}"
 
 
-def diverging(rows: pd.DataFrame, patience: pd.DataFrame | None) -> Verdict:
+def diverging(rows: pd.DataFrame, patience: pd.DataFrame | None) -> Finding:
     """Judge the caption of the paper's figure."""
     low = rows[rows.p < 1.5]
     ends = [f"p = {row.p:g}: {row.peak_gap:.1e} at worst, {row.last_gap:.1e} at the end" for row in rows_of(low)]
@@ -205,13 +205,13 @@ def diverging(rows: pd.DataFrame, patience: pd.DataFrame | None) -> Verdict:
     if patience is not None:
         last = patience.iloc[-1]
         measured += f" At p = {last.p:g} the gap is {last.gap:.1e} after {last.t:.0f} iterations."
-    return Verdict("For p < 1.5 the method diverged.", "Figure 1", measured, False if low.settled.any() else None)
+    return Finding("For p < 1.5 the method diverged.", "Figure 1", measured, False if low.settled.any() else None)
 
 
-def unstable(rows: pd.DataFrame) -> Verdict:
+def unstable(rows: pd.DataFrame) -> Finding:
     """Judge the remark on early iterates."""
     peaks = listed(list(rows.peak_gap.map("{:.1e}".format)))
-    return Verdict(
+    return Finding(
         "For low p there is numerical instability in the early iterates, as new steps can be very large.",
         "Section 4.1",
         f"Largest gaps {peaks} for p = {listed(list(rows.p))}.",
@@ -219,11 +219,11 @@ def unstable(rows: pd.DataFrame) -> Verdict:
     )
 
 
-def convergent(rows: pd.DataFrame) -> Verdict:
+def convergent(rows: pd.DataFrame) -> Finding:
     """Judge the rate where the theorem applies."""
     high = rows[rows.p >= 2]
     slopes = listed(list(high.slope.map("{:.2f}".format)))
-    return Verdict(
+    return Finding(
         "The smallest gap falls like O(1/t) if φ grows at least quadratically.",
         "Theorem 1",
         f"Fitted slopes {slopes} for p = {listed(list(high.p))}.",
@@ -231,11 +231,11 @@ def convergent(rows: pd.DataFrame) -> Verdict:
     )
 
 
-def either(rows: pd.DataFrame) -> Verdict:
+def either(rows: pd.DataFrame) -> Finding:
     """Judge what is said of p between 1 and 2."""
     low = rows[(rows.p < 2) & (rows.p > 1)]
     slopes = [f"{row.slope:.2f} (p = {row.p:g})" for row in rows_of(low)]
-    return Verdict(
+    return Finding(
         "For 1 < p < 2 the iterates are well-defined, but the method may converge or diverge.",
         "Section 2.4, monomials",
         f"All iterates are finite; slopes of the smallest gap {listed(slopes)}. For a loss with bounded gradients, "
@@ -244,10 +244,10 @@ def either(rows: pd.DataFrame) -> Verdict:
     )
 
 
-def strongly_convex() -> Verdict:
+def strongly_convex() -> Finding:
     """Judge what is said of p above 2, by the values of phi near zero."""
     ratios = [Power(1.0, float(p)).value(1e-3) / 1e-6 for p in (2, 3, 5)]
-    return Verdict(
+    return Finding(
         "For p ≥ 2, φ is strongly convex.",
         "Section 2.4, monomials (slip 7)",
         f"φ(s)/s² at s = 0.001 is {listed([f'{ratio:.1g}' for ratio in ratios])} for p = 2, 3 and 5: above 2, φ is "

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from atomsieve import GCG, OpenLoop, Problem, solve
 from atomsieve.paper.cache import Cache
-from atomsieve.paper.experiment import Progress, Section, Settings, Tables, Verdict
+from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
 from atomsieve.paper.fig2_claims import by_key, judged, when
 from atomsieve.paper.pictures import picture, spaced
 from atomsieve.paper.report import figure, table
@@ -74,7 +74,7 @@ class Residuals:
         ]
         return Section(self.title, "\n\n".join(parts))
 
-    def verdicts(self, tables: Tables) -> list[Verdict]:
+    def verdicts(self, tables: Tables) -> list[Finding]:
         return judged(tables)
 
 

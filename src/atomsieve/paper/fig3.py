@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from atomsieve import GCG, Problem, solve
 from atomsieve.paper.cache import Cache
-from atomsieve.paper.experiment import Progress, Section, Settings, Tables, Verdict, rows_of
+from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables, rows_of
 from atomsieve.paper.fig3_claims import exponent, judged
 from atomsieve.paper.pictures import picture, spaced
 from atomsieve.paper.report import figure, table
@@ -68,7 +68,7 @@ class Screening:
         ]
         return Section(self.title, "\n\n".join(text))
 
-    def verdicts(self, tables: Tables) -> list[Verdict]:
+    def verdicts(self, tables: Tables) -> list[Finding]:
         return judged(tables)
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from atomsieve.paper.experiment import Tables, Verdict, rows_of
+from atomsieve.paper.experiment import Finding, Tables, rows_of
 from atomsieve.paper.synthetic import listed
 
 
-def judged(tables: Tables) -> list[Verdict]:
+def judged(tables: Tables) -> list[Finding]:
     """Judge every claim."""
     judges = (aggressive, reversed_words, same_sparsity, safe, identified, unscreened, lingering, pessimistic)
     return [*(judge(tables["summary"]) for judge in judges), rate(tables["margins"])]
@@ -18,20 +18,20 @@ def exponent(delta: "pd.Series[float]", t: "pd.Series[int]") -> float:
     return float(np.polyfit(np.log(delta), np.log(t), 1)[0]) if len(t) > 1 else np.nan
 
 
-def aggressive(rows: pd.DataFrame) -> Verdict:
+def aggressive(rows: pd.DataFrame) -> Finding:
     """Judge the caption of the paper's figure."""
     left = rows.sort_values("strength").left
     measured = f"{listed(list(left))} variables left for λ = {listed(sorted(rows.strength))}."
     claim = "Screening is more aggressive for larger λ."
-    return Verdict(claim, "Figure 3", measured, bool(left.is_monotonic_decreasing and left.iloc[-1] < left.iloc[0]))
+    return Finding(claim, "Figure 3", measured, bool(left.is_monotonic_decreasing and left.iloc[-1] < left.iloc[0]))
 
 
-def reversed_words(rows: pd.DataFrame) -> Verdict:
+def reversed_words(rows: pd.DataFrame) -> Finding:
     """Judge the sentence on slow screening as it is printed."""
     ordered = rows.sort_values("strength")
     least, largest = ordered.iloc[0], ordered.iloc[-1]
     excess = [f"{row.left - row.support:.0f}" for row in rows_of(ordered)]
-    return Verdict(
+    return Finding(
         "For larger values of λ screening may be much slower.",
         "Section 4.1 (slip 6)",
         f"Zeros not yet screened: {listed(excess)} for λ = {listed(list(ordered.strength))}. It must read *smaller*.",
@@ -39,9 +39,9 @@ def reversed_words(rows: pd.DataFrame) -> Verdict:
     )
 
 
-def same_sparsity(rows: pd.DataFrame) -> Verdict:
+def same_sparsity(rows: pd.DataFrame) -> Finding:
     """Judge the end of the same sentence."""
-    return Verdict(
+    return Finding(
         "Smaller and larger λ arrive at about the same final sparsity level.",
         "Section 4.1",
         f"The rule leaves {listed(list(rows.left))} variables, and the certified solutions have "
@@ -51,17 +51,17 @@ def same_sparsity(rows: pd.DataFrame) -> Verdict:
     )
 
 
-def safe(rows: pd.DataFrame) -> Verdict:
+def safe(rows: pd.DataFrame) -> Finding:
     """Judge safety against certified supports."""
     measured = (
         f"{rows.lost.sum():.0f} of {rows.support.sum():.0f} certified non-zeros were screened, for {len(rows)} λ."
     )
-    return Verdict(
+    return Finding(
         "Screening is safe: S(t) contains the support, for all t.", "Theorem 2", measured, bool((rows.lost == 0).all())
     )
 
 
-def identified(rows: pd.DataFrame) -> Verdict:
+def identified(rows: pd.DataFrame) -> Finding:
     """Judge the identification theorem for every strength at which it speaks."""
     spoken = rows[rows.promised > 0]
     cases = [
@@ -70,15 +70,15 @@ def identified(rows: pd.DataFrame) -> Verdict:
     ]
     measured = f"{'; '.join(cases) or 'No promise within this run'}."
     kept = bool(((spoken.exact > 0) & (spoken.exact <= spoken.promised)).all()) if len(spoken) else None
-    return Verdict("S(t) is the support once √(L min gap) < δ/4.", "Theorem 3", measured, kept)
+    return Finding("S(t) is the support once √(L min gap) < δ/4.", "Theorem 3", measured, kept)
 
 
-def rate(margins: pd.DataFrame) -> Verdict:
+def rate(margins: pd.DataFrame) -> Finding:
     """Judge the rate of identification, on problems that differ in delta alone."""
     met = margins[margins.promised > 0]
     power = exponent(met.delta, met.promised)
     cases = [f"{row.promised} (δ = {row.delta:.1g})" for row in rows_of(met)]
-    return Verdict(
+    return Finding(
         "The support is identified at the rate t = O(1/δ²).",
         "Theorem 3",
         f"√(L min gap) < δ/4 from iteration {listed(cases)} on: t grows like δ^{power:.1f}. (The abstract has "
@@ -87,10 +87,10 @@ def rate(margins: pd.DataFrame) -> Verdict:
     )
 
 
-def unscreened(rows: pd.DataFrame) -> Verdict:
+def unscreened(rows: pd.DataFrame) -> Finding:
     """Judge the remark that only screening can find the support."""
     found = list(rows.strength[rows.nonzero_errors == 0])
-    return Verdict(
+    return Finding(
         "With deterministic steps, finite-time support recovery without screening is impossible.",
         "Section 3",
         f"Without screening, the last x has exactly the non-zeros of the solution for λ = {listed(found)}: it is not "
@@ -99,10 +99,10 @@ def unscreened(rows: pd.DataFrame) -> Verdict:
     )
 
 
-def lingering(rows: pd.DataFrame) -> Verdict:
+def lingering(rows: pd.DataFrame) -> Finding:
     """Judge the reason that is given for it."""
     wrong = [f"{row.nonzero_extra} at λ = {row.strength:g}" for row in rows_of(rows) if row.nonzero_extra]
-    return Verdict(
+    return Finding(
         "Atoms selected in error never fully diminish.",
         "Section 3",
         f"Coefficients of the last x that are zero in the solution: {listed(wrong) or 'none'}. (A run that ends can "
@@ -111,14 +111,14 @@ def lingering(rows: pd.DataFrame) -> Verdict:
     )
 
 
-def pessimistic(rows: pd.DataFrame) -> Verdict:
+def pessimistic(rows: pd.DataFrame) -> Finding:
     """Judge the remark that the gap makes the rule pessimistic."""
     late = rows[rows.left > rows.support]
     cases = [
         f"{row.left:.0f} left, {row.nonzero:.0f} non-zero in x, {row.support:.0f} in the support (λ = {row.strength:g})"
         for row in rows_of(late)
     ]
-    return Verdict(
+    return Finding(
         "The rule, though safe, can be pessimistic in practice.",
         "Section 4.1, Conclusion",
         f"{'; '.join(cases) or 'The support was found for every λ'}.",

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from atomsieve.paper.cache import Cache
-from atomsieve.paper.experiment import Progress, Section, Settings, Tables, Verdict
+from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
 from atomsieve.paper.grids import LABELS, ROWS, Digits, load_pair, misclassified, name_of, paper_grids, points_of
 from atomsieve.paper.pictures import picture
 from atomsieve.paper.report import figure, table
@@ -55,7 +55,7 @@ class Figure4:
         lines = tables["fig4"]
         return Section(self.title, "\n\n".join([FIG4_WORDS, figure("fig4.png", caption(lines)), table(shown(lines))]))
 
-    def verdicts(self, tables: Tables) -> list[Verdict]:
+    def verdicts(self, tables: Tables) -> list[Finding]:
         return [
             judge(tables["fig4"]) for judge in (sparser_than_proven, trade_off, dense_is_best, later_is_less, stable)
         ]
@@ -163,11 +163,11 @@ def shown(lines: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def sparser_than_proven(lines: pd.DataFrame) -> Verdict:
+def sparser_than_proven(lines: pd.DataFrame) -> Finding:
     """Judge the first observation of the section."""
     last = final(lines)
     far = int((2 * last.nonzero <= last.open).sum())
-    return Verdict(
+    return Finding(
         "The observed number of non-zeros is often much lower than the number that is guaranteed.",
         "Section 4.2, first observation",
         f"At {far} of {len(last)} penalties the last iterate has at most half as many non-zeros as features are open.",
@@ -175,12 +175,12 @@ def sparser_than_proven(lines: pd.DataFrame) -> Verdict:
     )
 
 
-def trade_off(lines: pd.DataFrame) -> Verdict:
+def trade_off(lines: pd.DataFrame) -> Finding:
     """Judge the second observation of the section."""
     last = final(lines)
     few, best = last[10 * last.open <= last.features].groupby("row").test.min(), last.groupby("row").test.min()
     pairs = [f"{few[row]:.1%} against {best[row]:.1%} ({row})" for row in ROWS if row in few]
-    return Verdict(
+    return Finding(
         "The guaranteed sparsity is small only where the misclassification rate is higher, for all three φ.",
         "Section 4.2, second observation",
         f"Least test error with at most a tenth of the features open, against the least of all: {', '.join(pairs)}.",
@@ -188,12 +188,12 @@ def trade_off(lines: pd.DataFrame) -> Verdict:
     )
 
 
-def dense_is_best(lines: pd.DataFrame) -> Verdict:
+def dense_is_best(lines: pd.DataFrame) -> Finding:
     """Judge what the section concludes."""
     ends = final(lines).sort_values("test")
     best, top = ends.groupby("row").first(), ends.iloc[0]
     used = [f"{best.nonzero[row]} of {best.features[row]} ({row})" for row in ROWS]
-    return Verdict(
+    return Finding(
         "The task performs best without extreme sparsity.",
         "Section 4.2, second observation",
         f"Non-zeros of the last iterate where the test error is least: {', '.join(used)}.",
@@ -201,12 +201,12 @@ def dense_is_best(lines: pd.DataFrame) -> Verdict:
     )
 
 
-def later_is_less(lines: pd.DataFrame) -> Verdict:
+def later_is_less(lines: pd.DataFrame) -> Finding:
     """Judge whether more iterations rule out more."""
     opened = by_look(lines, "open")
     first, middle, last = (opened.columns[place] for place in (0, -2, -1))
     falls, still = int((opened[last] < opened[first]).sum()), int((opened[last] < opened[middle]).sum())
-    return Verdict(
+    return Finding(
         "It is possible that more features would be screened away after more iterations.",
         "Figure 4, caption",
         f"From iteration {first} to {last} open features become fewer at {falls} of {len(opened)} penalties, at "
@@ -215,13 +215,13 @@ def later_is_less(lines: pd.DataFrame) -> Verdict:
     )
 
 
-def stable(lines: pd.DataFrame) -> Verdict:
+def stable(lines: pd.DataFrame) -> Finding:
     """Judge whether the number of non-zeros has settled."""
     counts = by_look(lines, "nonzero")
     before, after = counts.columns[-2:]
     change = ((counts[after] - counts[before]).abs() / counts[before]).sort_values()
     moved = int((change > 0.1).sum())
-    return Verdict(
+    return Finding(
         "The number of non-zeros of the last iterate is observed to be stable.",
         "Figure 4, caption",
         f"On these grids it changes by more than a tenth from iteration {before} to {after} at {moved} of "

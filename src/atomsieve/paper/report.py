@@ -10,7 +10,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from atomsieve.intake.files import write_text
-from atomsieve.paper.experiment import Section, Verdict
+from atomsieve.paper.experiment import Finding, Section
 
 VERDICT_WORDS = {True: "holds", False: "**fails**", None: "cannot be told at these settings"}
 
@@ -22,7 +22,7 @@ class Report:
     title: str
     opening: str
     sections: Sequence[Section]
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[Finding]
 
     def markdown(self) -> str:
         """Return the report as markdown; pictures are files beside it."""
@@ -61,13 +61,13 @@ def table(frame: pd.DataFrame, caption: str = "") -> str:
     return (f"{caption}\n\n" if caption else "") + "\n".join([rows[0], "|" + "---|" * frame.shape[1], *rows[1:]])
 
 
-def verdict_table(verdicts: Sequence[Verdict]) -> str:
+def verdict_table(verdicts: Sequence[Finding]) -> str:
     """Return claims, where they stand, what was measured and the verdict."""
     rows = [(verdict.claim, verdict.where, verdict.measured, VERDICT_WORDS[verdict.holds]) for verdict in verdicts]
     return table(pd.DataFrame(rows, columns=["claim", "where", "what we measured", "verdict"]))
 
 
-def tally(verdicts: Sequence[Verdict]) -> str:
+def tally(verdicts: Sequence[Finding]) -> str:
     """Return how many claims hold, in a sentence."""
     answers = [VERDICT_WORDS[verdict.holds] for verdict in verdicts]
     held, failed, untold = (answers.count(word) for word in VERDICT_WORDS.values())

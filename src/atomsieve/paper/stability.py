@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.carrying import CANDIDATES, RATIO, TOL, Resample, Track, carry, choose, follow
 from atomsieve.paper.comparisons import compare
-from atomsieve.paper.experiment import Progress, Section, Settings, Tables, Verdict
+from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
 from atomsieve.paper.pictures import picture
 from atomsieve.paper.stability_report import paint, text, verdicts
 from atomsieve.paper.tasks import available, load
@@ -65,7 +65,7 @@ class Stability:
         """Say whether the claim holds, and why."""
         return Section(self.title, text(tables, f"{self.name}.png"))
 
-    def verdicts(self, tables: Tables) -> list[Verdict]:
+    def verdicts(self, tables: Tables) -> list[Finding]:
         """Judge the claims of the abstract and of the conclusion."""
         return verdicts(tables)
 

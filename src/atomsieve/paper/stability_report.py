@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from atomsieve.paper.carrying import CANDIDATES, RATIO, SHAPES, TOL
 from atomsieve.paper.comparisons import JUDGED, LEVEL, judge, pool
-from atomsieve.paper.experiment import Tables, Verdict
+from atomsieve.paper.experiment import Finding, Tables
 from atomsieve.paper.report import figure, table
 
 COLORS = dict(zip(SHAPES, ("0.45", "C0", "C3", "C1"), strict=True))
@@ -237,7 +237,7 @@ def _wide(compared: pd.DataFrame, judged: pd.DataFrame, *measures: str) -> pd.Da
     return pd.DataFrame(rows)
 
 
-def verdicts(tables: Tables) -> list[Verdict]:
+def verdicts(tables: Tables) -> list[Finding]:
     """Judge what the abstract and the conclusion say of the hyper-parameter."""
     compared, count = tables["compared"], tables["choices"]["resample"].nunique()
     judged = judge(compared, count)
@@ -248,14 +248,14 @@ def verdicts(tables: Tables) -> list[Verdict]:
     pooled, differing = pool(judged, count), int((judged["stability"] != "alike").sum())
     stable = {penalty: _gain(pooled[pooled["penalty"] == penalty]["stability"]) for penalty in NEW}
     return [
-        Verdict(
+        Finding(
             "These penalties have feature selection properties similar to those of common penalties.",
             "abstract",
             f"Supports of the penalty and of Linear on one resample: Jaccard similarity {_plain(alike)}; of two "
             f"resamples, both under Linear: {apart:.2f}. The former is higher on {closer} of {sets} data sets.",
             closer == sets if settled else None,
         ),
-        Verdict(
+        Finding(
             "They are potentially more stable over the choice of hyper-parameter.",
             "abstract",
             f"{sets} data sets, {count} resamples, averages over data sets and differences from Linear: "
@@ -265,7 +265,7 @@ def verdicts(tables: Tables) -> list[Verdict]:
             "judged.)",
             any(stable.values()) if settled else None,
         ),
-        Verdict(
+        Finding(
             "They differ in their sensitivity toward hyper-parameters.",
             "conclusion",
             f"{differing} of {len(judged)} comparisons with Linear by data set and measure differ beyond chance: "

@@ -35,11 +35,11 @@ class Ball(Penalty):
     def conjugate(self, t: float) -> float:
         return self.radius * t
 
-    def argmax(self, t: float) -> float:  # noqa: ARG002
+    def argmax(self, t: float) -> float:
         return self.radius
 
     def rise(self, slope: float, mass: float, pull: float) -> float:
         return max((mass - self.radius) / pull / pull, -slope) if pull > 0 else 0.0
 
-    def through(self, size: float, slope: float) -> Self:  # noqa: ARG002
+    def through(self, size: float, slope: float) -> Self:
         return self.at(size)

@@ -26,7 +26,7 @@ class Linear(Penalty):
     def value(self, s: float) -> float:
         return self.strength * s
 
-    def slope(self, s: float) -> float:  # noqa: ARG002
+    def slope(self, s: float) -> float:
         return self.strength
 
     def conjugate(self, t: float) -> float:
@@ -35,8 +35,8 @@ class Linear(Penalty):
     def argmax(self, t: float) -> float:
         return 0.0 if t <= self.strength else math.inf
 
-    def rise(self, slope: float, mass: float, pull: float) -> float:  # noqa: ARG002
+    def rise(self, slope: float, mass: float, pull: float) -> float:
         return self.strength - slope
 
-    def through(self, size: float, slope: float) -> Self:  # noqa: ARG002
+    def through(self, size: float, slope: float) -> Self:
         return self.at(slope)

@@ -175,7 +175,7 @@ class _LossLaws:
             middle = rng.normal(scale=2.0, size=shape)
             places = [middle + radius * rng.uniform(-1, 1, size=shape) for _ in range(3)]
             try:
-                held = Held.of(self.loss, Enclosure(middle, np.full(shape, radius * (1 + 1e-12))), y)
+                held = Judged.of(self.loss, Enclosure(middle, np.full(shape, radius * (1 + 1e-12))), y)
             except Uncertain as reason:
                 raise AssertionError(f"nothing can be certified: {reason}") from reason
             for u in (middle, *places):
@@ -183,7 +183,7 @@ class _LossLaws:
 
 
 @dataclass(frozen=True)
-class Held:
+class Judged:
     """What a certificate takes as certain about a loss, for all predictions in an enclosure."""
 
     slopes: Enclosure
@@ -194,7 +194,7 @@ class Held:
     largest: Array
 
     @classmethod
-    def of(cls, loss: Loss, u: Enclosure, y: Array) -> "Held":
+    def of(cls, loss: Loss, u: Enclosure, y: Array) -> "Judged":
         """Return all bounds of a loss."""
         bounds = loss.bounds
         slopes = bounds.slopes(u, y)

@@ -126,7 +126,7 @@ class Columns:
         self.coordinates = view.state.coordinates
         return np.where(self.alive, view.z / self.unit, 0.0)
 
-    def reach(self, x: Array, spot: Spot) -> Spot:  # noqa: ARG002
+    def reach(self, x: Array, spot: Spot) -> Spot:
         return Spot(x, self.problem.design.matvec(x / self.unit))
 
     def curvature(self, spot: Spot, other: Spot) -> float:

@@ -147,7 +147,7 @@ class AtomSet:
         self.x = lifted.x
         return lifted
 
-    def filled(self, point: Point) -> bool:  # noqa: ARG002
+    def filled(self, point: Point) -> bool:
         return False  # one atom at a time is the rule here
 
     def _restart(self, point: Point) -> None:
