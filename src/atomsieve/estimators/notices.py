@@ -23,7 +23,8 @@ class UnprovenWarning(UserWarning):
 
 def tell(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn the first caller who is not part of this package."""
-    package, frame, level = __name__.partition(".")[0], sys._getframe(), 1
+    package = __name__.partition(".")[0]
+    frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

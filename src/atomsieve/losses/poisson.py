@@ -63,9 +63,10 @@ class Poisson(Loss):
         # v > u: (v - u) (exp(v) - exp(u)) >= exp(u) (v - u)^2, and exp(v) - exp(u) - exp(u) (v - u) >= half of that
         xp = array_namespace(slopes)
         rate = slopes + y
+        positive = xp.where(rate > 0, rate, xp.ones_like(rate))
         with np.errstate(over="ignore"):
-            further = xp.sqrt(gap_bound / xp.where(rate > 0, rate, xp.ones_like(rate)))
-            return xp.where(rate > 0, rate * xp.exp(further), xp.full_like(rate, xp.inf))
+            largest = positive * xp.exp(xp.sqrt(gap_bound / positive))
+        return xp.where(rate > 0, largest, xp.full_like(rate, xp.inf))
 
     def mean(self, u: Samples) -> Samples:
         return array_namespace(u).exp(u)
