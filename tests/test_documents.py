@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from atomsieve.testing import check_loss, check_penalty
+from atomsieve import Linear
+from atomsieve.testing import check_loss, check_penalty, check_rule
 
 ROOT = Path(__file__).parents[1]
 
@@ -35,6 +36,7 @@ def test_the_pieces_of_the_contributing_guide_obey_their_laws():
     exec(compile(blocks("CONTRIBUTING.md"), "CONTRIBUTING.md", "exec"), namespace)  # noqa: S102
     check_loss(namespace["PseudoHuber"]())
     check_penalty(namespace["Exponential"](0.5))
+    check_rule(namespace["SphereRule"], penalties=[Linear])
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.name)

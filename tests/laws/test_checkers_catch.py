@@ -8,7 +8,8 @@ import pytest
 from atomsieve import L1, L2, Group, Logistic, Poisson, Square, Squared
 from atomsieve.losses.bounds import LossBounds
 from atomsieve.numerics.enclosures import Enclosure
-from atomsieve.testing import check_gauge, check_loss, check_penalty
+from atomsieve.screening.rules import PairwiseRule, PaperRule
+from atomsieve.testing import check_gauge, check_loss, check_penalty, check_rule
 
 
 class TooSmooth(Logistic):
@@ -251,3 +252,24 @@ class PretendedEntries(L2):
 def test_check_gauge_catches(gauge, shape, law):
     with pytest.raises(AssertionError, match=law):
         check_gauge(gauge, shape)
+
+
+class Half:
+    def keep(self, point):
+        return ~(point.scores < 0.5 * point.sigma)
+
+
+class Numbers:
+    def keep(self, point):
+        return point.scores
+
+
+@pytest.mark.parametrize(("rule", "law"), [(Half, "it is not safe"), (Numbers, "one truth value")])
+def test_check_rule_catches(rule, law):
+    with pytest.raises(AssertionError, match=law):
+        check_rule(rule)
+
+
+@pytest.mark.parametrize("rule", [PaperRule, PairwiseRule])
+def test_check_rule_passes_what_is_safe(rule):
+    check_rule(rule)
