@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 
+from atomsieve.numerics import balls
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 
 FAILURES = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
@@ -74,9 +75,10 @@ class Piece:
                 return found
             return Enclosure(np.broadcast_to(found.mid, shape), np.broadcast_to(found.rad, shape))
         except FAILURES as error:
+            functions = ", ".join(name for name in balls.__all__ if name != "inf")
             raise Uncertain(
                 f"{type(self).__name__}.{name} does not run with error bounds ({type(error).__name__}: {error}); write "
-                "it with operators and the functions of array_namespace of its argument"
+                f"it with operators and the functions of array_namespace of its argument, which are {functions}"
             ) from error
 
     def __sklearn_clone__(self) -> Self:

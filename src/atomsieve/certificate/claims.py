@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
+from atomsieve.certificate.file import content_of, describe, digest_of, is_mapped, labels_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.statement import Statement
@@ -201,6 +201,9 @@ class Certificate:
         verdicts[self.statement["unpenalised"]] = "unpenalised"
         told = {"lower": self.lower.ravel(), "upper": self.upper.ravel(), "verdict": verdicts.ravel()}
         about = entries(self.names["features"], self.x.shape)
+        if is_mapped(self.statement["gauge"]):  # these coefficients belong to no feature
+            plain = entries(None, self.x.shape)
+            about = {"preimage" if key == "feature" else key: column for key, column in plain.items()}
         frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(about | told)
         return frame
 

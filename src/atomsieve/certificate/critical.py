@@ -12,12 +12,11 @@ from atomsieve.problem.span import UnsettledError
 
 def critical_bound(problem: Problem) -> float:
     """Return an upper bound of the critical slope, proven in spite of rounding; inf if nothing can be proven."""
-    origin = problem.origin
-    if not 0 < origin.sigma < np.inf:
+    if not 0 < problem.critical < np.inf:
         return np.inf
     try:
-        statement = Statement.of(problem.at_penalty(Linear(origin.sigma)))
-        x, b = feasible(statement, np.zeros(problem.shape), origin.state.coordinates)
+        statement = Statement.of(problem.at_penalty(Linear(problem.critical)))
+        x, b = feasible(statement, np.zeros(problem.shape), problem.lifted.origin.state.coordinates)
         return float((Enclosure.exact(prove(statement, x, b).sigma) / statement.total).high)
     except (Uncertain, UnsettledError):
         return np.inf

@@ -171,6 +171,11 @@ def labels_of(statement: dict[str, Any]) -> Index:
     return labels if labels.max() < statement["blocks"] else np.zeros_like(labels)
 
 
+def is_mapped(gauge: dict[str, Any]) -> bool:
+    """Return whether a gauge, as a file describes it, is an image: coefficients are then those of the preimage."""
+    return "matrix" in gauge or ("gauge" in gauge and is_mapped(gauge["gauge"]))
+
+
 def _piece(piece: Piece) -> dict[str, Any]:
     """Return a piece as plain data."""
     names = [f.name for f in piece._fields() if not f.name.startswith("_")]

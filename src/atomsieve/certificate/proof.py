@@ -31,11 +31,9 @@ class Proof:
     statement: Statement
     x: Array
     b: Array
-    image: Enclosure
     slopes: Enclosure
     z: Enclosure
     shift: float
-    mass: Enclosure
     sigma: float
     shrink: float
     objective: Enclosure
@@ -222,7 +220,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     theta = slopes * weights
     z = -statement.design.enclose_adjoint(theta, statement.lengths)
     mass = _mass(statement, x)
-    unscaled = Proof(statement, x, b, image, slopes, z, shift, mass, 0.0, 1.0, mass, np.inf)
+    unscaled = Proof(statement, x, b, slopes, z, shift, 0.0, 1.0, mass, np.inf)
     z = _sharper(unscaled, theta, support)
     unscaled = replace(unscaled, z=z)
     eligible = problem.eligible
@@ -249,7 +247,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
         raise Uncertain("the gap is not finite in double precision")
     gap = float(up(max(gap, 0.0) * SLACK))
     objective = objective.widened(gap * (SLACK - 1))
-    return Proof(statement, x, b, image, slopes, z, shift, mass, sigma, shrink, objective, gap)
+    return Proof(statement, x, b, slopes, z, shift, sigma, shrink, objective, gap)
 
 
 def _image(statement: Statement, x: Array, support: Index) -> Enclosure:

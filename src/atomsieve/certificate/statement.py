@@ -50,7 +50,7 @@ class Statement:
     @property
     def counts(self) -> Array:
         """The weights s_i."""
-        return self.problem.smooth.counts
+        return self.problem.smooth.stated_weights
 
     @cached_property
     def lengths(self) -> Array:

@@ -126,7 +126,7 @@ def as_bytes(counts: Any, columns: Any, values: Any) -> Iterator[memoryview]:
 
 def bounded(design: Any) -> BoundedDesign:
     """Return a design without its meter; refuse one that has no products with error bounds."""
-    design = getattr(design, "design", design)
+    design = getattr(design, "unmetered", design)
     if not isinstance(design, BoundedDesign):
         raise TypeError(f"{type(design).__name__} has no products with error bounds.")  # pragma: no cover
     return design

@@ -23,6 +23,11 @@ class Metered:
     share: float = 1.0
 
     @property
+    def unmetered(self) -> Design:
+        """The design itself."""
+        return self.design
+
+    @property
     def shape(self) -> tuple[int, int]:
         return self.design.shape
 

@@ -23,7 +23,7 @@ LEAST_SLOPE = 1e-4
 HALVINGS = 30
 """How often the step that went too far is halved."""
 
-Solver = Callable[[Problem, Any], Result]
+SolveOne = Callable[[Problem, Any], Result]
 
 
 class StrengthRule(Piece):
@@ -32,7 +32,7 @@ class StrengthRule(Piece):
     shape: Penalty
 
     @abstractmethod
-    def solve(self, problems: Sequence[Problem], solver: Solver, starts: Sequence[Any]) -> list[Result]:
+    def solve(self, problems: Sequence[Problem], solver: SolveOne, starts: Sequence[Any]) -> list[Result]:
         """Return the solutions for `Linear` at the slope that is meant, one for each problem."""
 
 
@@ -55,7 +55,7 @@ class CriticalFraction(StrengthRule):
         require_positive(self, fraction=self.fraction)
         require_piece("CriticalFraction: shape", self.shape, Penalty)
 
-    def solve(self, problems: Sequence[Problem], solver: Solver, starts: Sequence[Any]) -> list[Result]:
+    def solve(self, problems: Sequence[Problem], solver: SolveOne, starts: Sequence[Any]) -> list[Result]:
         penalty = Linear(self.fraction * critical_slope(problems))
         return [solver(problem.at_penalty(penalty), start) for problem, start in zip(problems, starts, strict=True)]
 
@@ -83,7 +83,7 @@ class FeatureCount(StrengthRule):
             )
         require_piece("FeatureCount: shape", self.shape, Penalty)
 
-    def solve(self, problems: Sequence[Problem], solver: Solver, starts: Sequence[Any]) -> list[Result]:  # noqa: ARG002
+    def solve(self, problems: Sequence[Problem], solver: SolveOne, starts: Sequence[Any]) -> list[Result]:  # noqa: ARG002
         critical = slope = critical_slope(problems)
         factor, halvings = STEP, 0
         best = [solver(problem.at_penalty(Linear(slope)), None) for problem in problems]
@@ -103,7 +103,7 @@ class FeatureCount(StrengthRule):
 
 def critical_slope(problems: Sequence[Problem]) -> float:
     """Return the slope from which on x = 0 solves all problems; 1 where it does so whatever the slope."""
-    return max(problem.origin.sigma for problem in problems) or 1.0
+    return max(problem.critical for problem in problems) or 1.0
 
 
 def straight(penalty: Penalty) -> bool:

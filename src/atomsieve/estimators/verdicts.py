@@ -8,8 +8,8 @@ import numpy as np
 
 from atomsieve.certificate import Certificate
 from atomsieve.estimators.targets import Classes, Numbers
-from atomsieve.gauges import Image
-from atomsieve.gauges.base import BlockGauge
+from atomsieve.gauges import Image, Scaled
+from atomsieve.intake.names import pandas_for
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Mask
@@ -43,7 +43,7 @@ class Verdicts:
         gauge, form = problem.gauge, problem.lifted.form
         labels = problem.core.labels(problem.shape).reshape(form)
         zero = ~gauge.touched(~certificate.zero[labels])
-        if isinstance(gauge, BlockGauge):
+        if not gauge.mapped:
             free = np.zeros(problem.shape, dtype=bool)
             free[problem.core.unpenalised()] = True
             nonzero = certificate.nonzero[labels]
@@ -51,12 +51,6 @@ class Verdicts:
         lower, upper = _lowered(gauge, certificate)
         lower[zero] = upper[zero] = 0.0
         return cls(zero, (lower > 0) | (upper < 0), lower, upper, np.zeros(zero.shape, dtype=bool))
-
-    @classmethod
-    def none(cls, shape: tuple[int, ...]) -> "Verdicts":
-        """Return no claim at all."""
-        nothing = np.zeros(shape, dtype=bool)
-        return cls(nothing, nothing, np.full(shape, -np.inf), np.full(shape, np.inf), nothing)
 
     def words(self) -> Array:
         """Return a word for each coefficient."""
@@ -68,9 +62,10 @@ class Verdicts:
 
 def _lowered(gauge: Any, certificate: Certificate) -> tuple[Array, Array]:
     """Return bounds of `Q c` from bounds of c."""
-    inner: Any = getattr(gauge, "gauge", None)
     shape = gauge.lower(np.zeros_like(certificate.x)).shape
-    if not (isinstance(gauge, Image) and isinstance(inner, BlockGauge)):
+    while isinstance(gauge, Scaled):
+        gauge = gauge.gauge
+    if not isinstance(gauge, Image) or gauge.gauge.mapped:
         return np.full(shape, -np.inf), np.full(shape, np.inf)
     known = np.isfinite(certificate.lower) & np.isfinite(certificate.upper)
     low, high = np.where(known, certificate.lower, 0.0), np.where(known, certificate.upper, 0.0)
@@ -83,21 +78,18 @@ def _lowered(gauge: Any, certificate: Certificate) -> tuple[Array, Array]:
 
 def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, targets: Numbers | Classes) -> "pd.DataFrame":
     """Return one row per feature (and per output or class, where there are several): coefficient, interval, verdict."""
-    try:
-        import pandas as pd  # noqa: PLC0415 -- optional
-    except ImportError as error:  # pragma: no cover
-        raise ImportError("support_report() needs pandas: pip install 'atomsieve[frame]'.") from error
+    pandas = pandas_for("support_report()")
 
     def joined(field: str) -> Array:
         parts = [getattr(v, field)() if field == "words" else getattr(v, field) for v in verdicts]
         return np.concatenate([np.atleast_2d(part.T) for part in parts])
 
     tables = [
-        pd.DataFrame({"feature": names, "coefficient": row, "lower": low, "upper": high, "verdict": words})
+        pandas.DataFrame({"feature": names, "coefficient": row, "lower": low, "upper": high, "verdict": words})
         for row, low, high, words in zip(coef, joined("lower"), joined("upper"), joined("words"), strict=True)
     ]
     if len(tables) == 1:
         return tables[0]
     for table, output in zip(tables, targets.outputs, strict=True):
         table.insert(0, targets.kind, output)
-    return pd.concat(tables, ignore_index=True)
+    return pandas.concat(tables, ignore_index=True)

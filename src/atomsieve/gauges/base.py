@@ -51,6 +51,9 @@ class Atom:
 class Gauge(Piece, ABC):
     """What a problem can be stated with: an oracle over atoms, block by block."""
 
+    mapped: bool = False
+    """Whether x is the image of other coefficients, the preimage. Solvers and certificates work on the preimage."""
+
     @abstractmethod
     def check(self, shape: tuple[int, ...]) -> None:
         """Refuse an x of this shape, with a clear message, if the gauge is not defined for it."""

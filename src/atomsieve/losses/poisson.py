@@ -43,7 +43,7 @@ class Poisson(Loss):
 
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         rate = t + y
-        return infinite_where_not(rate >= 0, x_log_x(rate) - rate - self._offset(y))
+        return infinite_where_not(rate >= 0, x_log_x(rate) - rate - self._entropy(y))
 
     def fenchel_young(self, u: Samples, t: Samples, y: Samples) -> Samples:
         # with r = exp(u) and q = t + y this is q log(q / r) - q + r; its terms cancel if q is near r
@@ -83,5 +83,5 @@ class Poisson(Loss):
             )
 
     @staticmethod
-    def _offset(y: Samples) -> Samples:
+    def _entropy(y: Samples) -> Samples:
         return x_log_x(y) - y

@@ -7,6 +7,7 @@ enclosed numbers for which it is defined. We assume that exp, log, log1p and exp
 
 # ruff: noqa: A001 -- abs, all, any, max, pow and sum are names of the standard
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "arange",
     "asarray",
     "clip",
+    "cosh",
     "exp",
     "expm1",
     "full_like",
@@ -34,9 +36,11 @@ __all__ = [
     "minimum",
     "ones_like",
     "pow",
+    "sinh",
     "sqrt",
     "square",
     "sum",
+    "tanh",
     "where",
     "x_log_x",
     "zeros_like",
@@ -157,6 +161,34 @@ def _grown(rate: Any, rad: Any) -> Any:
     """Return how far an exponential moves when its argument moves by a radius."""
     moved = (rate * (1 + FUNCTION) + TINY) * np.expm1(rad) * (1 + FUNCTION)
     return np.where(rad == 0, 0.0, moved)
+
+
+def sinh(x: Any) -> Enclosure:
+    """Return hyperbolic sines, from those at the ends; both terms of a sine have one sign."""
+    return _rising(lambda end: (expm1(end) - expm1(-end)) / 2, x)
+
+
+def cosh(x: Any) -> Enclosure:
+    """Return hyperbolic cosines: 1 and more."""
+    half = sinh(Enclosure.of(x) / 2)
+    return 1 + 2 * maximum(square(half), 0.0)
+
+
+def tanh(x: Any) -> Enclosure:
+    """Return hyperbolic tangents, from those at the ends."""
+
+    def at(end: Enclosure) -> Enclosure:
+        decay = expm1(-2 * abs(end))
+        return where(end >= 0, -decay / (2 + decay), decay / (2 + decay))
+
+    return _rising(at, x)
+
+
+def _rising(function: Callable[[Enclosure], Enclosure], x: Any) -> Enclosure:
+    """Return a function that does not fall, from its values at the ends."""
+    x = Enclosure.of(x)
+    with np.errstate(all="ignore"):
+        return Enclosure.between(function(Enclosure.exact(x.low)).low, function(Enclosure.exact(x.high)).high)
 
 
 def log(x: Any) -> Enclosure:

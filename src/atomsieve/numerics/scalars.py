@@ -6,17 +6,40 @@ The functions return inf or NaN where those of `math` raise an error.
 import math
 from typing import Any
 
-__all__ = ["abs", "exp", "expm1", "inf", "log", "log1p", "log1pmx", "maximum", "minimum", "pow", "sqrt", "where"]
+__all__ = [
+    "abs",
+    "cosh",
+    "exp",
+    "expm1",
+    "full_like",
+    "inf",
+    "log",
+    "log1p",
+    "log1pmx",
+    "maximum",
+    "minimum",
+    "pow",
+    "sinh",
+    "sqrt",
+    "tanh",
+    "where",
+]
 
 inf = math.inf
 abs = abs  # noqa: A001, PLW0127 -- the name of the standard
 maximum = max
 minimum = min
+tanh = math.tanh
 
 
 def where(condition: bool, x: Any, y: Any) -> Any:
     """Return x if the condition holds, otherwise y."""
     return x if condition else y
+
+
+def full_like(x: float, value: float) -> float:  # noqa: ARG001 -- a number has no shape
+    """Return the value."""
+    return value
 
 
 def exp(x: float) -> float:
@@ -31,6 +54,22 @@ def expm1(x: float) -> float:
     """Return `exp(x) - 1`."""
     try:
         return math.expm1(x)
+    except OverflowError:
+        return inf
+
+
+def sinh(x: float) -> float:
+    """Return the hyperbolic sine."""
+    try:
+        return math.sinh(x)
+    except OverflowError:
+        return math.copysign(inf, x)
+
+
+def cosh(x: float) -> float:
+    """Return the hyperbolic cosine."""
+    try:
+        return math.cosh(x)
     except OverflowError:
         return inf
 

@@ -24,7 +24,8 @@ class Penalty(Piece, ABC):
     """Supremum of the domain; phi is +inf beyond it."""
 
     superlinear: bool = True
-    """Whether phi grows faster than every linear function; then `argmax` is defined for every slope."""
+    """Whether phi grows faster than every linear function, as it does beyond a limit; then `argmax` is defined for every
+    slope. A penalty that does not must have the same slope everywhere, like `Linear`."""
 
     quadratic: bool = True
     """Whether phi grows at least quadratically; then open-loop steps are proven to converge."""
@@ -63,7 +64,10 @@ class Penalty(Piece, ABC):
         If the solution for `Linear(slope)` has the given size, it is also the solution for this shape. So all shapes
         share one path of solutions.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say which strength has slope {slope:g} at {size:g}.")
+        raise NotImplementedError(
+            f"{type(self).__name__} must define through(size, slope), the same penalty with the {self.main} that has this "
+            "slope at this size: cross-validation and rules for the strength ask for it."
+        )
 
     def rise(self, slope: float, mass: float, pull: float) -> float:
         """Return the r with `slope + r = phi'(mass - r * pull^2)`; `slope + r` is at least phi'(0).

@@ -117,6 +117,12 @@ class Lifted:
         return self.smooth.value(self.origin.u)
 
     @cached_property
+    def critical(self) -> float:
+        """The critical slope: the largest score at x = 0. From this slope on, x = 0 is the solution."""
+        scores = self.core.scores(self.origin.z)
+        return max(float(np.max(scores, where=self.eligible, initial=-np.inf)), 0.0)
+
+    @cached_property
     def negligible(self) -> float:
         """The objective that rounding of the predictions at x = 0 can produce where the exact objective is 0."""
         u = self.origin.u

@@ -189,8 +189,19 @@ class Point:
         if not problem.penalty.admits(self.state.mass):
             state = problem.inside(self.state.x, self.state.image, self.state.coordinates, self.state.drift)
             return problem.at(state, problem.eligible)
-        view = View(self.state, self.u, self.slopes, self.theta / self.dual_scale, self.z / self.dual_scale, self.stray)
-        return Point.of(problem, view, problem.eligible)
+        return Point.of(problem, self._view, problem.eligible)
+
+    @property
+    def _view(self) -> View:
+        """What the data show at this state, whatever the penalty."""
+        return View(self.state, self.u, self.slopes, self.theta / self.dual_scale, self.z / self.dual_scale, self.stray)
+
+    def without(self, removed: Mask) -> "Point":
+        """Return the point at the same state with some blocks ruled out, on which x is zero: no product is needed."""
+        scores = np.where(removed, -np.inf, self.scores)
+        if removed[self.best]:
+            return Point.of(self.problem, self._view, scores > -np.inf)
+        return replace(self, scores=scores)
 
     def restrict(self, problem: "Problem", columns: Index, blocks: Index) -> "Point":
         """Return the same point for the problem on the given columns; x must be zero on all others."""

@@ -91,6 +91,11 @@ class Problem:
 
     def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted) -> None:
         """Store the parts, and short names for what every evaluation of a point needs."""
+        if not penalty.superlinear and penalty.slope(1.0) != penalty.slope(0.0):
+            raise TypeError(
+                f"{penalty!r} says superlinear = False, which is for penalties of one slope, like Linear. Give it a limit "
+                "(a large one will do), beyond which it is infinite."
+            )
         self.data = data
         self.gauge = gauge
         self.penalty = penalty
@@ -121,9 +126,10 @@ class Problem:
         return self.of(self.data, self.gauge, self.penalty, lifted)
 
     def __repr__(self) -> str:
-        n, d = self.design.shape
+        n, d = self.data.design.shape
+        form = " x ".join(map(str, self.lifted.form))
         pieces = f"loss={self.loss!r}, gauge={self.gauge!r}, penalty={self.penalty!r}, intercept={self.data.intercept}"
-        return f"Problem({n} samples, {d} lifted coefficients, {pieces})"
+        return f"Problem({n} samples, {d} features, {form} lifted coefficients, {pieces})"
 
     @property
     def y(self) -> Samples:
@@ -206,6 +212,11 @@ class Problem:
         return baseline
 
     @property
+    def critical(self) -> float:
+        """The critical slope: x = 0 solves the problem with `Linear` of this strength, and of no smaller one."""
+        return self.lifted.critical
+
+    @property
     def negligible(self) -> float:
         """The objective that rounding of the predictions at x = 0 can produce where the exact objective is 0."""
         return self.lifted.negligible
@@ -263,7 +274,7 @@ class Problem:
 
     def called(self, entry: int) -> str:
         """Return the name of an entry of the lifted coefficients: the name of its feature, or its number."""
-        if self.data.names is None or self.lifted.form[0] != self.data.design.shape[1]:
+        if self.data.names is None or self.gauge.mapped:
             return str(entry)
         about = entries(self.data.names, self.lifted.form)
         output = f" of output {about['output'][entry]}" if "output" in about else ""

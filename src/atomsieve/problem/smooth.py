@@ -24,7 +24,7 @@ class Smooth:
     loss: Loss
     y: Samples
     weights: Samples
-    counts: Array
+    stated_weights: Array
     """The weights as stated by the user."""
     unpenalised: Samples
     """The columns B: the constant, the given columns, and the unpenalised columns of A."""
@@ -37,16 +37,16 @@ class Smooth:
         """Return the smooth part for data and the unpenalised columns of the lifted design."""
         constant = np.ones((len(data.weights), int(data.intercept)))
         given = np.hstack([constant, data.free])
-        weights, counts = data.weights, data.stated_weights
+        weights, stated = data.weights, data.stated_weights
         if data.tasks > 1:
             given = np.kron(given, np.eye(data.tasks))
-            weights, counts = (np.repeat(array, data.tasks) for array in (weights, counts))
+            weights, stated = (np.repeat(array, data.tasks) for array in (weights, stated))
         offset = data.offset
         outputs = data.outputs
         if data.tasks > 1:
             offset = None if offset is None else offset.ravel()
             outputs = ()
-        return cls(loss, data.y.ravel(), weights, counts, np.hstack([given, own]), offset, outputs)
+        return cls(loss, data.y.ravel(), weights, stated, np.hstack([given, own]), offset, outputs)
 
     @cached_property
     def span(self) -> Span | None:

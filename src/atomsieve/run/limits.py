@@ -33,13 +33,14 @@ class Limits:
     @classmethod
     def of(cls, problem: Problem, tol: float, max_iter: int, time_limit: float | None) -> "Limits":
         """Check the limits and start the clock."""
+        started = time.perf_counter()
         if not (is_number(tol) and 0 <= tol < np.inf):
             raise ValueError(f"tol must be a finite number that is not negative, got {tol!r}.")
         if not (is_number(max_iter) and 0 <= max_iter < np.inf and max_iter == int(max_iter)):
             raise ValueError(f"max_iter must be a whole number that is not negative, got {max_iter!r}.")
         if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
             raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
-        return cls(problem.baseline, tol * problem.baseline, int(max_iter), time_limit or np.inf, time.perf_counter())
+        return cls(problem.baseline, tol * problem.baseline, int(max_iter), time_limit or np.inf, started)
 
     @property
     def elapsed(self) -> float:

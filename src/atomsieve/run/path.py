@@ -171,7 +171,7 @@ def path(
     callbacks, method = check_callbacks(callbacks), Corrective() if method is None else method
     require_piece("method", method, Method)
     method.check(problem.at_penalty(Linear(1.0)))
-    falling = _slopes(problem, problem.origin.sigma, slopes, n, ratio)
+    falling = _slopes(problem, problem.critical, slopes, n, ratio)
     limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
     results = list(walk(problem, falling, limits, method=method, screening=screening, callbacks=callbacks))
     return Path(problem, falling[: len(results)], results, tol)
@@ -219,7 +219,7 @@ def above_critical(problem: Problem) -> float:
     or targets are far from zero compared with their spread. If there is no useful bound (no proof, or only rounding to
     prove), the path begins a billionth above the score.
     """
-    sigma = problem.origin.sigma
+    sigma = problem.critical
     excess = critical_bound(problem) / sigma - 1 if sigma > 0 else 0.0
     return sigma * (1 + HAIR + (2 * max(excess, 0.0) if excess < NO_HAIR else 0.0))
 

@@ -57,7 +57,8 @@ class Result:
 
     passes: float
     """Number of products with A or A' that the run took. A product with some of the columns counts as that fraction.
-    Gram matrices of a working set do not count."""
+    Gram matrices of a working set do not count. The first look and the norms of the
+    columns, which a problem computes once, are not counted either."""
 
     trace: Trace
     """What happened in each iteration, if the run was called with `trace=True`."""

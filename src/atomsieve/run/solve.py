@@ -1,7 +1,7 @@
 """The only loop: look at the point, screen the atoms, stop or step."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -127,8 +127,7 @@ def run(
     with ProgressLine() as line, deadline(limits.ends + GRACE):
         try:
             for t in count(1):
-                sieve.room = 0.0 if relay else stepper.room
-                point = sieve.look(fresh)
+                point = sieve.look(fresh, 0.0 if relay else stepper.room)
                 best = Best.of(best, point, sieve, t)
                 progress = Progress(t, limits.elapsed, point, sieve.count)
                 line.show(progress, limits.gap)
@@ -147,7 +146,7 @@ def run(
                     state, length = stepper.advance(point, t)
                 fresh = sieve.at(state)
                 if trace:
-                    history.step[-1] = length
+                    history.stepped(length)
         except TimeUp:
             status = Status.TIME_LIMIT
         except KeyboardInterrupt:
@@ -155,8 +154,17 @@ def run(
                 raise
     if best is None:  # the time was up before the first look
         best = Best(first, sieve.held.columns, t)
-    result = best.result(sieve, status, n_iter=max(t - 1, 0), time=limits.elapsed, trace=history)
-    return replace(result, passes=problem.meter.passes - passes)
+    spent = Spent(max(t - 1, 0), limits.elapsed, problem.meter.passes - passes)
+    return best.result(sieve, status, spent, history)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a run cost."""
+
+    n_iter: int
+    time: float
+    passes: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +180,7 @@ class Best:
         """Return the better of the best point so far and the point of iteration t."""
         return cls(point, sieve.held.columns, t) if best is None or point.gap < best.point.gap else best
 
-    def result(self, sieve: Sieve, status: Status, *, n_iter: int, time: float, trace: Trace) -> Result:
+    def result(self, sieve: Sieve, status: Status, spent: Spent, trace: Trace) -> Result:
         """Return the result for the full problem."""
         problem = sieve.full
         alive = sieve.alive
@@ -184,7 +192,7 @@ class Best:
         kept = problem.core.keep(lifted, alive)
         if not np.array_equal(kept, lifted):  # atoms were ruled out after this point was seen
             point = problem.at(problem.state(kept, point.state.coordinates), alive & problem.eligible)
-        return Result(problem, kept, point, alive, status, n_iter, time, np.nan, trace)
+        return Result(problem, kept, point, alive, status, spent.n_iter, spent.time, spent.passes, trace)
 
 
 def _says_stop(answer: Any) -> bool:

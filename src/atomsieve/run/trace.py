@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atomsieve.intake.names import pandas_for
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -66,6 +68,10 @@ class Trace:
         for column, entry in zip(fields(self), row, strict=True):
             getattr(self, column.name).append(entry)
 
+    def stepped(self, length: float) -> None:
+        """Fill in the length of the step that was taken from the last point."""
+        self.step[-1] = length
+
     def followed_by(self, later: "Trace") -> "Trace":
         """Return the iterations of both traces; the later one begins with the last point of this one, kept once."""
         columns = {c.name: getattr(self, c.name)[:-1] + getattr(later, c.name) for c in fields(self)}
@@ -74,15 +80,10 @@ class Trace:
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the trace as a pandas data frame."""
-        try:
-            import pandas as pd  # noqa: PLC0415 -- optional
-        except ImportError as error:  # pragma: no cover
-            raise ImportError(
-                "trace.to_frame() needs pandas: pip install 'atomsieve[frame]'. The columns are plain lists too: "
-                "trace.gap, trace.objective, ..."
-            ) from error
         rows = min(len(getattr(self, column.name)) for column in fields(self))
-        return pd.DataFrame({column.name: getattr(self, column.name)[:rows] for column in fields(self)})
+        columns = {column.name: getattr(self, column.name)[:rows] for column in fields(self)}
+        frame: pd.DataFrame = pandas_for("trace.to_frame()").DataFrame(columns)
+        return frame
 
     def __repr__(self) -> str:
         last = f", last gap {self.gap[-1]:.2e}" if self.gap else ""

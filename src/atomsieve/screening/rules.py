@@ -50,15 +50,17 @@ class PairwiseRule:
     def keep(self, point: Point) -> Mask:
         problem, radius = point.problem, point.radius
         spread = problem.spread
-        norm = float(spread[point.best]) if point.sigma > 0 else 0.0
-        room = point.doubt * (problem.lengths + (problem.lengths[point.best] if point.sigma > 0 else 0.0))
-        with np.errstate(invalid="ignore"):
-            kept: Mask = ~(point.scores + radius * (spread + norm) + room < point.sigma)
+        with np.errstate(invalid="ignore"):  # a NaN rules nothing out
+            reach = radius * spread + point.doubt * problem.lengths
+            # at the optimum the best score is the slope of the penalty, which is at least that at 0
+            floor = max(float((point.scores - reach).max()), problem.penalty.slope(0.0))
+            kept: Mask = ~(point.scores + reach < floor)
         self._looks += 1
         if self._looks >= THRIFT and point.gap <= self._spent_at / 4 and kept.any():
             self._spent_at, self._looks = point.gap, 0
             direction, length = problem.seminorm.polar(point.atom.image(problem.design))
             cross = problem.seminorm.cross(direction)
+            room = point.doubt * (problem.lengths + (problem.lengths[point.best] if point.sigma > 0 else 0.0))
             bound = problem.core.rivals(point.z, cross, spread, (point.atom, length), radius)
             kept &= ~(bound + room < point.sigma)  # a NaN rules nothing out
         return kept

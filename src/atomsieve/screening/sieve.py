@@ -1,9 +1,11 @@
 """The atoms still alive over a run, and the problem on their columns."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from atomsieve.intake.arguments import shown
 from atomsieve.problem import Point, Problem, State
 from atomsieve.screening.rules import Rule
 from atomsieve.typing import Index, Mask
@@ -42,8 +44,8 @@ class Sieve:
     the work wasted on dead columns adds up to one product with all columns.
     """
 
-    def __init__(self, problem: Problem, rule: Rule, room: float = 0.5) -> None:
-        self.rule, self.room = rule, room
+    def __init__(self, problem: Problem, rule: Rule) -> None:
+        self.rule = rule
         self.full = problem
         blocks = np.arange(len(problem.eligible))
         self.held = Held(problem, np.arange(problem.shape[0]), blocks, problem.eligible)
@@ -74,18 +76,35 @@ class Sieve:
         """Return the point at a state of the current problem."""
         return self.held.problem.at(state, self.held.alive)
 
-    def look(self, point: Point) -> Point:
-        """Remove the blocks that a point of the current problem rules out, and return the point without them."""
+    def _kept(self, point: Point) -> Mask:
+        """Return which blocks the rule keeps; nothing is ruled out at a point that overflows."""
+        if not point.is_finite:
+            return np.ones(len(point.scores), dtype=bool)
+        kept: Any = self.rule.keep(point)
+        if not (isinstance(kept, np.ndarray) and kept.dtype == bool and kept.shape == point.scores.shape):
+            raise TypeError(
+                f"{type(self.rule).__name__}.keep must return {len(point.scores)} truth values in an array, one for "
+                f"each block of the point, got {shown(kept)}."
+            )
+        return kept
+
+    def look(self, point: Point, room: float = 0.5) -> Point:
+        """Remove the blocks that a point of the current problem rules out, and return the point without them.
+
+        Columns are copied once those alive are at most the part `room` of all.
+        """
         held, state = self.held, point.state
-        removed = held.alive & ~self.rule.keep(point) if point.is_finite else np.zeros(1, dtype=bool)
+        removed = held.alive & ~self._kept(point)
         if removed.any():
             held = replace(held, alive=held.alive & ~removed)
             x = held.problem.core.keep(state.x, held.alive)
-            if not np.array_equal(x, state.x):
+            if np.array_equal(x, state.x):
+                point = point.without(removed)
+            else:
                 point = held.problem.at(held.problem.state(x, point.state.coordinates), held.alive)
             self.held, self._dead = held, held.dead
         self._wasted += self._dead
-        if 1 - self._dead > self.room or self._wasted < 1 or not held.alive.any():
+        if 1 - self._dead > room or self._wasted < 1 or not held.alive.any():
             return point
         self.held, columns, kept = held.compact()
         self._dead = self._wasted = 0.0

@@ -83,17 +83,24 @@ class Verification:
     reason: str
     checked: int
     method: str
+    known: bool = True
+    """Whether this checker has formulas for the problem; if not, nothing is said for or against the certificate."""
 
     def __bool__(self) -> bool:
         return self.valid
 
     def __str__(self) -> str:
-        verdict = "The certificate is valid" if self.valid else "The certificate is NOT valid"
+        refuted = "The certificate is NOT valid" if self.known else "The certificate cannot be checked here"
+        verdict = "The certificate is valid" if self.valid else refuted
         return f"{verdict}: {self.reason} ({self.checked} claims checked, {self.method})"
 
 
 class Refused(Exception):
     """Raised if a claim does not follow, with the reason."""
+
+
+class Unknown(Refused):
+    """Raised where this checker has no formulas for a piece of the problem."""
 
 
 def verify(
@@ -115,7 +122,8 @@ def verify(
         checker = Checker(content, data, gauge)
         checker.check()
     except Refused as refusal:
-        return Verification(False, str(refusal), 0 if checker is None else checker.checked, _method(checker))
+        checked, known = 0 if checker is None else checker.checked, not isinstance(refusal, Unknown)
+        return Verification(False, str(refusal), checked, _method(checker), known)
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
         sentence = f"the file or the data are malformed: {type(error).__name__} ({str(error)[:200]})"
         return Verification(False, sentence, 0, _method(checker))
@@ -275,7 +283,7 @@ def _kind(value: Any, form: Kinds, place: str) -> dict[str, Any]:
     if not isinstance(value, dict) or type(value.get("type")) is not str:
         raise Refused(f"the file is malformed: {place} has no type")
     if value["type"] not in form.kinds:
-        raise Refused(f"the {form.role} {value['type'][:40]} is not known to this checker")
+        raise Unknown(f"the {form.role} {value['type'][:40]} is not known to this checker")
     return {"type": TEXT} | form.kinds[value["type"]]
 
 
@@ -716,7 +724,7 @@ class Gauge:
             if piece["type"] == "Scaled":
                 scale = scale * arb(piece["radius"])
             elif self.matrix is not None:
-                raise Refused("an Image of an Image is not known to this checker")
+                raise Unknown("an Image of an Image is not known to this checker")
             else:
                 self.matrix = Matrix(piece["matrix"], data)
             piece = piece["gauge"]
@@ -834,7 +842,7 @@ class Checker:
         self.gauge = gauge
         self.checked = 0
         if gauge.kind == "LInf":
-            raise Refused("claims about the gauge LInf are not known to this checker")
+            raise Unknown("claims about the gauge LInf are not known to this checker")
         self.loss = Loss(problem["loss"])
         penalty = problem["penalty"]
         if penalty["type"] == "Power" and penalty["p"] == "inf":
@@ -1226,10 +1234,10 @@ class Checker:
         """Return a column as fractions."""
         if name >= 0:
             if self.gauge.matrix is not None:
-                raise Refused("dependencies of atoms are not known to this checker")
+                raise Unknown("dependencies of atoms are not known to this checker")
             return [Fraction(v) for v in self.data.columns([name])[:, 0].tolist()]
         if self.gauge.matrix is not None and -1 - name >= self.given:
-            raise Refused("dependencies of atoms are not known to this checker")
+            raise Unknown("dependencies of atoms are not known to this checker")
         return [Fraction(float(v.mid())) for v in self.B[-1 - name].entries()]
 
 

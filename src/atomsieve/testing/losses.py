@@ -166,7 +166,10 @@ class _LossLaws:
                 u = np.zeros(shape)
                 u[..., :1] = sign * size
                 law(np.isfinite(self.value(u)), f"the value is not finite at u = {sign * size:g}")
-                law(np.isfinite(self.gradient(u)), f"the gradient is not finite at u = {sign * size:g}")
+                slopes = self.gradient(u)
+                law(np.isfinite(slopes), f"the gradient is not finite at u = {sign * size:g}")
+                conjugate = np.asarray(self.loss.conjugate(self.xp.asarray(slopes), self.y))
+                law(~np.isnan(conjugate), f"the conjugate is no number at the slope of u = {sign * size:g}")
 
     def bounds(self, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
         """Check, in NumPy, the bounds for all predictions within a radius at some of these predictions."""

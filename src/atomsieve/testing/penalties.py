@@ -39,12 +39,17 @@ def _check_rise(penalty: Penalty, top: float) -> None:
     for slope, mass, pull in ((0.0, 0.5 * top, 0.1), (0.3, 2.0 * top, 1.0), (5.0, 0.1 * top, 3.0), (0.1, -1.0, 1.0)):
         rise = penalty.rise(slope, mass, pull)
         alpha, size = slope + rise, mass - rise * pull * pull
-        fits = (
-            close(penalty.argmax(alpha), size, 1e-6, 1e-9) if penalty.superlinear else close(alpha, penalty.slope(0.0))
-        )
+        fits = _charges(penalty, alpha, size) if penalty.superlinear else close(alpha, penalty.slope(0.0))
         floor = size <= 0 and close(alpha, penalty.slope(0.0))
         idle = alpha <= 1e-12 and 0 <= size <= penalty.limit * (1 + 1e-9)  # phi is flat there
         law(fits or floor or idle, f"rise({slope:g}, {mass:g}, {pull:g}) is not where phi charges the slope")
+
+
+def _charges(penalty: Penalty, slope: float, size: float) -> bool:
+    """Return whether phi has the slope at the size: argmax there, or one of several by Fenchel-Young equality."""
+    if close(penalty.argmax(slope), size, 1e-6, 1e-9):
+        return True
+    return size >= 0 and bool(close(penalty.value(size) + penalty.conjugate(slope), slope * size, 1e-12, 1e-14))
 
 
 def _check_through(penalty: Penalty) -> None:
@@ -53,7 +58,7 @@ def _check_through(penalty: Penalty) -> None:
             chosen = penalty.through(size, slope)
         except (NotImplementedError, ValueError):
             continue
-        met = close(chosen.argmax(slope), size) if chosen.superlinear else close(chosen.slope(size), slope)
+        met = _charges(chosen, slope, size) if chosen.superlinear else close(chosen.slope(size), slope)
         law(met, f"through({size:g}, {slope:g}) does not charge that slope at that size")
 
 

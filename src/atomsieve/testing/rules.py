@@ -66,4 +66,4 @@ def _problems(gauges: Sequence[Gauge], penalties: Sequence[type[Penalty]], seeds
             for gauge in gauges:
                 stated = Problem(X, targets, loss=loss, gauge=gauge, intercept=bool(seed % 2))
                 for penalty, share in product(penalties, (0.3, 0.05)):
-                    yield stated.at_penalty(penalty().at(share * stated.origin.sigma))
+                    yield stated.at_penalty(penalty().at(share * stated.critical))

@@ -29,6 +29,7 @@ class Image(Gauge):
 
     gauge: Gauge
     matrix: Any
+    mapped = True
 
     def __post_init__(self) -> None:
         require_piece("Image: gauge", self.gauge, Gauge)

@@ -42,6 +42,10 @@ class Scaled(BlockGauge):
     def value_under(self, design: Design, x: Array) -> float:
         return self.gauge.value_under(design, x) / self.radius
 
+    @property
+    def mapped(self) -> bool:  # type: ignore[override]
+        return self.gauge.mapped
+
     def names(self) -> tuple[str, ...] | None:
         return self.gauge.names()
 
