@@ -11,7 +11,7 @@ help:
 	@echo "make test       the quick test suite (at most 3 minutes on two cores)"
 	@echo "make test-deep  the slow, thorough one, and the quick one with the oldest dependencies"
 	@echo "make test-oldest the quick one with the oldest dependencies that pyproject.toml allows"
-	@echo "make lint       style and types"
+	@echo "make lint       style, types and layers"
 	@echo "make bench      against other packages, into docs/benchmarks.md (hours; real data from ATOMSIEVE_DATA)"
 	@echo "make bench-cost what an iteration costs (MNIST from ATOMSIEVE_DATA or OpenML)"
 	@echo "make docs       the documentation, into docs/_build/html"

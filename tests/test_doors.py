@@ -48,3 +48,34 @@ def test_what_is_no_rule_is_refused(screening):
         solve(problem(Square(0.1)), screening=screening)
     with pytest.raises(ValueError, match="screening must be one of"):
         path(problem(Square(0.1)), screening=screening)
+
+
+class Odd:
+    """Returns what is no mask."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def keep(self, point):  # noqa: ARG002
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", [None, True, [True] * 30, np.ones(30), np.ones(7, dtype=bool), np.arange(30)])
+def test_what_a_rule_returns_is_checked(answer):
+    with pytest.raises(TypeError, match=r"Odd\.keep must return 30 truth values"):
+        solve(problem(Square(0.1)), screening=Odd(answer))
+
+
+class Unsafe:
+    """Rules out everything but one block in three."""
+
+    def keep(self, point):
+        return np.arange(len(point.scores)) % 3 == 1
+
+
+@pytest.mark.parametrize("penalty", [Linear(0.01), Square(0.1)])
+def test_a_result_agrees_with_itself_whatever_a_rule_does(penalty):
+    stated = problem(penalty)
+    result = solve(stated, screening=Unsafe(), tol=1e-8)
+    assert result.objective == pytest.approx(stated.at(stated.state(result.lifted)).objective)
+    assert not (result.certificate().zero & solve(stated, tol=1e-10).certificate().nonzero).any()

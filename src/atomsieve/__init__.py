@@ -1,4 +1,4 @@
-"""Sparse models by generalized conditional gradients, with safe screening of the atoms that cannot matter.
+"""Sparse models with proofs: which coefficients are zero and which are not, in spite of rounding.
 
 Minimise `F(A x + B b) + phi(kappa_P(x))`: a smooth loss, a gauge over atoms, a convex penalty shape.
 """

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from atomsieve import L1, Ball, Group, Linear, Logistic, Multinomial, Problem, Square, Squared, solve
+from atomsieve import L1, Ball, Group, Linear, Logistic, Multinomial, Problem, Square, Squared, path, solve
+from atomsieve.design.base import bounded
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 8)), RNG.normal(size=30)
@@ -42,3 +43,29 @@ def test_another_penalty_shares_what_was_computed(gauge):
     assert problem.penalty == Square(0.1)
     again = Problem(X, Y, gauge=gauge, penalty=Ball(0.5), intercept=True)
     assert solve(other, tol=1e-9).x == pytest.approx(solve(again, tol=1e-9).x, abs=1e-6)
+
+
+def test_the_critical_slope_does_not_depend_on_the_penalty():
+    slopes = {
+        Problem(X, Y, penalty=penalty, intercept=True).critical for penalty in (Linear(0.01), Linear(9.0), Square())
+    }
+    assert len(slopes) == 1
+    critical = slopes.pop()
+    assert not solve(Problem(X, Y, penalty=Linear(critical * (1 + 1e-9)), intercept=True)).x.any()
+    assert solve(Problem(X, Y, penalty=Linear(0.99 * critical), intercept=True)).x.any()
+    assert path(Problem(X, Y, penalty=Linear(0.01), intercept=True), n=3).slopes[0] == pytest.approx(critical)
+
+
+def test_a_penalty_of_several_slopes_grows_faster_than_a_line():
+    class Slow(Square):
+        superlinear = False
+
+    with pytest.raises(TypeError, match="one slope"):
+        Problem(X, Y, penalty=Slow(1.0))
+
+
+def test_a_bounded_design_is_itself():
+    problem = Problem(X, np.column_stack([Y, Y]), gauge=Group())
+    design = bounded(problem.design)
+    assert bounded(design) is design
+    assert design.shape == (60, 16)

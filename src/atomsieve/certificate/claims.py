@@ -192,11 +192,14 @@ class Certificate:
         return f"Certificate({self})"
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame with one row per coefficient: feature, output, bounds, verdict.
+        """Return a data frame with one row per coefficient: feature, output, group if it has a name, bounds, verdict.
 
-        The verdict is that of the block: "zero", "non-zero", "undecided" or "unpenalised".
+        The verdict is "zero", "non-zero", "in a non-zero group", "undecided" or "unpenalised".
         """
-        words = np.select([self.zero, self.nonzero], ["zero", "non-zero"], "undecided")[labels_of(self.statement)]
+        labels = labels_of(self.statement)
+        apart = ((self.lower > 0) | (self.upper < 0)).ravel()
+        cases = [self.zero[labels], self.nonzero[labels] & apart, self.nonzero[labels]]
+        words = np.select(cases, ["zero", "non-zero", "in a non-zero group"], "undecided")
         verdicts = words.reshape(self.statement["shape"]).astype(object)
         verdicts[self.statement["unpenalised"]] = "unpenalised"
         told = {"lower": self.lower.ravel(), "upper": self.upper.ravel(), "verdict": verdicts.ravel()}
@@ -204,6 +207,9 @@ class Certificate:
         if is_mapped(self.statement["gauge"]):  # these coefficients belong to no feature
             plain = entries(None, self.x.shape)
             about = {"preimage" if key == "feature" else key: column for key, column in plain.items()}
+        blocks = self.names["blocks"]
+        if blocks is not None:
+            about["group"] = [blocks[label] for label in labels]
         frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(about | told)
         return frame
 

@@ -84,7 +84,7 @@ def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, targets
         parts = [getattr(v, field)() if field == "words" else getattr(v, field) for v in verdicts]
         return np.concatenate([np.atleast_2d(part.T) for part in parts])
 
-    tables = [
+    tables: list[pd.DataFrame] = [
         pandas.DataFrame({"feature": names, "coefficient": row, "lower": low, "upper": high, "verdict": words})
         for row, low, high, words in zip(coef, joined("lower"), joined("upper"), joined("words"), strict=True)
     ]
@@ -92,4 +92,5 @@ def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, targets
         return tables[0]
     for table, output in zip(tables, targets.outputs, strict=True):
         table.insert(0, targets.kind, output)
-    return pandas.concat(tables, ignore_index=True)
+    whole: pd.DataFrame = pandas.concat(tables, ignore_index=True)
+    return whole

@@ -24,7 +24,7 @@ class Penalty(Piece, ABC):
     """Supremum of the domain; phi is +inf beyond it."""
 
     superlinear: bool = True
-    """Whether phi grows faster than every linear function, as it does beyond a limit; then `argmax` is defined for every
+    """Whether phi grows faster than every linear function, as it does with a limit; then `argmax` is defined for every
     slope. A penalty that does not must have the same slope everywhere, like `Linear`."""
 
     quadratic: bool = True
@@ -65,8 +65,8 @@ class Penalty(Piece, ABC):
         share one path of solutions.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} must define through(size, slope), the same penalty with the {self.main} that has this "
-            "slope at this size: cross-validation and rules for the strength ask for it."
+            f"{type(self).__name__} must define through(size, slope), the same penalty with the {self.main} that has "
+            "this slope at this size: cross-validation and rules for the strength ask for it."
         )
 
     def rise(self, slope: float, mass: float, pull: float) -> float:

@@ -86,7 +86,9 @@ class Data:
         outputs = targets.shape[1:] if classes is None else (classes,)
         if shift is not None and shift.shape[1:] != outputs:
             wanted = (n, *outputs)
-            raise ValueError(f"offset must have shape {wanted}, like the predictions, got {(n, *shift.shape[1:])}.")
+            hint = " Pass np.ravel(offset)." if shift.shape[1:] == (1,) and not outputs else ""
+            got = (n, *shift.shape[1:])
+            raise ValueError(f"offset must have shape {wanted}, like the predictions, got {got}.{hint}")
         known = check_names(names, X, d)
         return cls(design, targets, weights, stated, given, bool(intercept), shift, known, outputs, lost)
 
@@ -161,18 +163,22 @@ def check_offset(offset: Any, n: int) -> Array | None:
     if shift.shape[:1] != (n,):
         raise ValueError(f"offset must have one row per row of X, {n} in all, got shape {shift.shape}.")
     if not np.isfinite(shift).all():
-        raise ValueError("offset contains NaN or infinite values.")
+        raise ValueError("offset contains NaN or infinite values. Leave those samples out (no exposure, no count).")
     return shift if shift.any() else None
 
 
 def check_names(names: Any, X: Any, count: int) -> tuple[str, ...] | None:
     """Return the names of the features: those given, or those of the columns of a data frame, or None."""
     if names is None:
-        columns = getattr(X, "columns", None)
-        if columns is None or len(columns) != count or not all(isinstance(name, str) for name in columns):
-            return None
-        names = columns
+        columns = [] if getattr(X, "columns", None) is None else list(X.columns)
+        named = len(columns) == count and all(isinstance(name, str) for name in columns)
+        return tuple(columns) if named and len(set(columns)) == count else None
+    if isinstance(names, str):
+        raise TypeError(f"names must be a list of {count} names, one per column of X, got one text, {names[:20]!r}.")
     known = tuple(str(name) for name in names)
-    if isinstance(names, str) or len(known) != count:
+    if len(known) != count:
         raise ValueError(f"names must give one name per column of X, {count} in all, got {len(known)}.")
+    if len(set(known)) < count:
+        twice = next(name for name in known if known.count(name) > 1)
+        raise ValueError(f"names must differ, and {twice!r} is there twice.")
     return known

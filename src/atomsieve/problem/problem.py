@@ -93,8 +93,8 @@ class Problem:
         """Store the parts, and short names for what every evaluation of a point needs."""
         if not penalty.superlinear and penalty.slope(1.0) != penalty.slope(0.0):
             raise TypeError(
-                f"{penalty!r} says superlinear = False, which is for penalties of one slope, like Linear. Give it a limit "
-                "(a large one will do), beyond which it is infinite."
+                f"{penalty!r} says superlinear = False, which is for penalties of one slope, like Linear. Give it a "
+                "limit (a large one will do), beyond which it is infinite."
             )
         self.data = data
         self.gauge = gauge

@@ -112,7 +112,7 @@ def verify(
     try:
         content = read(certificate)
         data = Data(X, y, sample_weight, free, offset)
-        data.check_digest(content["data"]["sha256"])
+        data.check_digest(content["data"]["sha256"], content["problem"])
         gauge = Gauge(content["problem"]["gauge"], data, content["problem"]["form"])
         check_sizes(content, data, gauge)
         Loss(content["problem"]["loss"]).check_targets(data.y)
@@ -494,10 +494,16 @@ class Data:
         self.offset = added.ravel()
         self.given = np.kron(given, np.eye(self.tasks))
 
-    def check_digest(self, stated: str) -> None:
+    def check_digest(self, stated: str, problem: dict[str, Any]) -> None:
         """Refuse data that are not those of the certificate."""
-        if self._digest() != stated:
-            raise Refused("the data are not those of the certificate: their digest differs")
+        if self._digest() == stated:
+            return
+        given = {"offset": bool(self.offset.any()), "sample_weight": bool((self.weights != 1).any())}
+        given["free"] = bool(self.given.shape[1])
+        told = {"offset": problem["offset"], "sample_weight": problem["weighted"], "free": problem["free"] > 0}
+        lacking = [name for name, there in told.items() if there and not given[name]]
+        hint = f" (it was made with {' and '.join(lacking)}, which you did not pass)" if lacking else ""
+        raise Refused(f"the data are not those of the certificate: their digest differs{hint}")
 
     def _digest(self) -> str:
         """Return the SHA-256 of the shape (as text), X, y, weights, free columns, and the offset if there is one.
