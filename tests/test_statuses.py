@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from atomsieve import Linear, LInf, Multinomial, Problem, Square, Squared, Status, solve
+from atomsieve import Linear, LInf, Multinomial, Poisson, Problem, Square, Squared, Status, solve
 
 
 def data(n=60, d=20):
@@ -67,3 +67,13 @@ def test_rounding_is_blamed_only_where_it_is_to_blame():
     assert Limits.without_headway(point) is Status.NO_HEADWAY
     found = solve(Problem(*data(), penalty=Square(0.1)), tol=1e-15).point
     assert Limits.without_headway(found) is Status.EXHAUSTED
+
+
+def test_the_last_point_is_proven_where_the_first_proof_expects_nothing():
+    """Exposures over decades: bounds of the curvature shrink faster than the root of the gap."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 8))
+    exposure = np.exp(3 * rng.standard_normal(2000) + 1.5 * X[:, 7])
+    counts = rng.poisson(exposure * np.exp(-1 + 0.4 * X[:, 0]))
+    given = {"loss": Poisson(), "penalty": Linear(0.23733427646269753), "intercept": True, "offset": np.log(exposure)}
+    assert solve(Problem(X, counts, **given), until="decided").status is Status.DECIDED

@@ -28,7 +28,8 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
     """Solve to smaller gaps until the certificate decides every coefficient, or no smaller gap would decide more.
 
     A certificate can cost more than a solve. So a new one is made only if it is expected to decide every block that is
-    left, and once more at the end if it is expected to decide more than the last one.
+    left, and once more at the end, unless dependent columns are what the last one leaves undecided and nothing else is
+    expected of it. The expectation takes the curvature of the loss as it was, which may be too large by far (`Poisson`).
     """
     asked, result = limits, go(first, limits)
     if result.status not in ENDED:
@@ -42,7 +43,8 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
                 expected = _expected(certificate, result)
                 if expected.all():
                     certificate, expected = result.certificate(), expected[:0]
-            if expected.any() and result.status in ENDED:
+            hopeful = expected.any() or (len(expected) and not certificate.dependencies)
+            if hopeful and result.status in ENDED:
                 certificate = min(result.certificate(), certificate, key=lambda proof: int(proof.undecided.sum()))
     except TimeUp:
         return replace(result, status=Status.TIME_LIMIT)
