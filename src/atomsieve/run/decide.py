@@ -29,7 +29,7 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
 
     A certificate can cost more than a solve. So a new one is made only if it is expected to decide every block that is
     left, and once more at the end, unless dependent columns are what the last one leaves undecided and nothing else is
-    expected of it. The expectation takes the curvature of the loss as it was, which may be too large by far (`Poisson`).
+    expected of it. The expectation takes bounds of the curvature as they were; they may shrink much faster (`Poisson`).
     """
     asked, result = limits, go(first, limits)
     if result.status not in ENDED:
