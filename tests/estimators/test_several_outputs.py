@@ -102,7 +102,9 @@ class TestOutputs:
         assert np.array_equal(model.zero_mask(), same.zero_mask())
         assert model.verify(X, Y).valid
 
-    @pytest.mark.parametrize("gauge", [None, Group(), Group([0, 0, 0, 1, 1, 2, 2, 3, 3])])
+    @pytest.mark.parametrize(
+        "gauge", [None, pytest.param(Group(), marks=pytest.mark.deep), Group([0, 0, 0, 1, 1, 2, 2, 3, 3])]
+    )
     def test_proofs_go_on_from_coarse_fits(self, gauge):
         model = GaugeRegressor(gauge=gauge, penalty=Square(0.1), method=Away(), tol=0.03).fit(X, Y)
         assert not model.certificate_.undecided.any()
