@@ -1,7 +1,8 @@
 """A piece (loss, penalty, gauge, method, step) is a value: frozen, printable, comparable, hashable, picklable."""
 
 import math
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -58,11 +59,18 @@ class Piece:
     def enclosed(self) -> Self:
         """Return the piece with enclosures in place of its numbers, so every formula tracks their rounding.
 
-        Only the parameters are copied. Values that the piece computed from them earlier are rounded already.
+        Only the parameters are copied, and what is cached is computed anew. Other attributes were computed from rounded
+        numbers: TypeError is raised where there are any.
         """
-        shadow = object.__new__(type(self))
-        for field in self._fields():
-            object.__setattr__(shadow, field.name, _exact(getattr(self, field.name)) if field.init else None)
+        kind = type(self)
+        parameters = [field.name for field in self._fields() if field.init]
+        for name, value in vars(self).items():
+            own = name in parameters or isinstance(getattr(kind, name, None), cached_property)
+            if not own and value is not getattr(kind, name, MISSING):
+                raise TypeError(f"{name} is set beforehand, when its rounding goes unseen: make it a property")
+        shadow = object.__new__(kind)
+        for name in parameters:
+            object.__setattr__(shadow, name, _exact(getattr(self, name)))
         return shadow
 
     def evaluate(self, name: str, *arguments: Any, shape: tuple[int, ...]) -> Enclosure:
@@ -75,10 +83,10 @@ class Piece:
                 return found
             return Enclosure(np.broadcast_to(found.mid, shape), np.broadcast_to(found.rad, shape))
         except FAILURES as error:
-            functions = ", ".join(name for name in balls.__all__ if name != "inf")
+            known = f" ({', '.join(balls.__all__)})" if isinstance(error, AttributeError) else ""
             raise Uncertain(
                 f"{type(self).__name__}.{name} does not run with error bounds ({type(error).__name__}: {error}); write "
-                f"it with operators and the functions of array_namespace of its argument, which are {functions}"
+                f"it with operators and the functions of array_namespace of its argument{known}"
             ) from error
 
     def __sklearn_clone__(self) -> Self:
@@ -99,12 +107,16 @@ class Piece:
 
 
 def _exact(value: Any) -> Any:
-    """Return a parameter with its numbers as enclosures.
+    """Return a parameter with its numbers as enclosures, also those in a tuple or list.
 
-    Other values stay as they are, and formulas on enclosures refuse them.
+    Truth values, texts and whole numbers beyond doubles stay as they are; what else may hold numbers is refused.
     """
     if isinstance(value, Piece):
         return value.enclosed()
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_exact, value))
+    if not (value is None or isinstance(value, (str, int, float, np.generic, np.ndarray)) or issparse(value)):
+        raise TypeError(f"a parameter is a {type(value).__name__}, whose numbers would be rounded unseen")
     numbers = isinstance(value, (int, float, np.number, np.ndarray)) and np.asarray(value).dtype.kind != "b"
     try:
         return Enclosure.of(value) if numbers else value

@@ -143,7 +143,7 @@ def test_a_name_that_is_taken_does_not_pass_for_the_piece():
 def test_a_parameter_that_no_file_holds_is_refused_in_a_sentence(tmp_path):
     @dataclass(frozen=True, eq=False, repr=False)
     class Named(PseudoHuber):
-        key: object = field(default_factory=object)
+        key: object = np.datetime64("2020-01-01")
 
     certificate = solve(problem_of(Named, Linear, 0)[0]).certificate()
     assert certificate.valid
@@ -211,7 +211,7 @@ class FloatSlope(Exponential):
         ({"loss": Entries()}, "Entries.curvature"),
         ({"loss": Branches(), "tol": 0.1}, "Branches.conjugate"),
         ({"loss": Misshapen()}, "Misshapen.curvature_at_slope"),
-        ({"loss": Remembers()}, "Remembers.value"),
+        ({"loss": Remembers()}, "Remembers.gradient"),
         ({"penalty": FloatValue(0.1)}, "FloatValue.value"),
         ({"penalty": FloatSlope(0.1)}, "FloatSlope.slope"),
     ],
@@ -246,7 +246,7 @@ def test_parameters_are_enclosures_where_bounds_are_asked_for():
     assert isinstance(shadow.a, Enclosure)
     assert isinstance(shadow.n, Enclosure)
     assert isinstance(shadow.table, Enclosure)
-    assert shadow.made is None
+    assert shadow.made == 0.0
     assert (shadow.a * shadow.a).rad > 0
 
 
@@ -319,3 +319,57 @@ def test_a_penalty_ends_at_its_limit():
     bounds = Cap(1.0).bounds
     assert np.isfinite(bounds.value(Enclosure.exact(1.0)).high)
     assert not np.isfinite(bounds.value(Enclosure(1.0, 1e-10)).high)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SetBeforehand(Squared):
+    """Its smoothness is computed when it is made."""
+
+    scale: float = 1.0
+
+    def __post_init__(self):
+        object.__setattr__(self, "smoothness", self.scale * 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Derived(Squared):
+    """A field that is no parameter."""
+
+    scale: float = 1.0
+    cap: float | None = field(default=None, init=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "cap", self.scale)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Boxed(Squared):
+    """Numbers in a box that nobody looks into."""
+
+    box: object = field(default_factory=lambda: {"delta": 0.1})
+
+
+@pytest.mark.parametrize("loss", [SetBeforehand(2.0), Derived(2.0), Boxed()])
+def test_what_is_computed_or_hidden_beforehand_is_not_certified(loss):
+    assert "does not run with error bounds" in unprovable(Problem(np.eye(3), [1.0, 2.0, 3.0], loss=loss))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InParts(Linear):
+    """A slope that is a sum, rounded if nobody looks."""
+
+    parts: tuple = (1e16, 3.0, -1e16)
+
+    def slope(self, s):  # noqa: ARG002
+        return self.parts[0] + self.parts[1] + self.parts[2]
+
+    def value(self, s):
+        return self.slope(s) * s
+
+    def conjugate(self, t):
+        return 0.0 if t <= self.slope(0.0) else array_namespace(t).inf
+
+
+def test_numbers_in_a_tuple_are_enclosed():
+    slope = InParts().bounds.first_slope
+    assert slope.low <= 3.0 <= slope.high

@@ -245,3 +245,27 @@ def test_namespaces():
     assert array_namespace(Enclosure.exact(0.5)) is balls
     assert array_namespace(np.zeros(2)) is np
     assert issubclass(Undecided, Uncertain)
+
+
+@pytest.mark.parametrize("exponent", [Enclosure.of(3.0) - 1, 66, np.array([2.0])])
+def test_negative_numbers_have_whole_powers(exponent):
+    found = Enclosure(np.array([-0.5]), np.array([2.5])) ** exponent
+    whole = float(np.ravel(exponent.mid if isinstance(exponent, Enclosure) else exponent)[0])
+    assert found.high >= 3.0**whole
+
+
+def test_verdicts_are_compared_entry_by_entry():
+    x = Enclosure(np.array([-1.0, 0.2, 1.0]), np.array([0.1, 0.1, 0.1]))
+    same = (x > 0) == (x > 0.25)
+    assert same.true.tolist() == [True, False, True]
+    assert not same.false.any()
+    assert (~(x > 0) != (x > 0)).true.all()
+
+
+def test_nothing_is_changed_in_place_or_true():
+    x = Enclosure.exact(np.ones(1))
+    for change in ("x += 1", "x -= 1", "x *= 2", "x /= 2", "x **= 2"):
+        with pytest.raises(TypeError, match="in place"):
+            exec(change, {"x": x})  # noqa: S102
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(x)

@@ -120,6 +120,13 @@ class TestOutputs:
         assert result.status is Status.DECIDED
         assert verify(result.certificate(), X, SIGNAL).valid
 
+    @pytest.mark.parametrize(
+        "given", [{"free": np.zeros(N)}, {"gauge": L1(np.r_[0.0, np.ones(D - 1)])}], ids=["free", "own"]
+    )
+    def test_unpenalised_columns_of_zeros(self, given):
+        blank = X * np.r_[0.0, np.ones(D - 1)]
+        assert solve(Problem(blank, SIGNAL, penalty=Linear(0.05), **given)).converged
+
     def test_paths(self):
         found = path(Problem(X, SIGNAL, gauge=Group(), intercept=True), n=5)
         assert found.coefs.shape == (5, D, K)
@@ -187,6 +194,14 @@ class TestOffset:
 
     def test_no_offset_is_an_offset_of_zero(self):
         assert Problem(X, SIGNAL[:, 0], offset=np.zeros(N)).data.offset is None
+
+    def test_an_offset_of_samples_that_do_not_count(self):
+        weights, offset = np.ones(N), np.zeros(N)
+        weights[0], offset[0] = 0.0, 3.0
+        problem = Problem(X, SIGNAL[:, 0], penalty=Linear(0.1), sample_weight=weights, offset=offset)
+        assert problem.data.offset is None
+        certificate = solve(problem).certificate()
+        assert verify(certificate, X, SIGNAL[:, 0], sample_weight=weights, offset=offset).valid
 
     @pytest.mark.parametrize("offset", [np.zeros(N - 1), np.ones((N, 2)), np.full(N, np.nan), "one", 3.0])
     def test_bad_offsets(self, offset):

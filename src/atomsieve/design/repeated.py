@@ -1,6 +1,6 @@
 """Several outputs that share the features: the matrix `A kron I`, which is never formed; each output is a sample."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -39,14 +39,14 @@ class RepeatedDesign:
 
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         if x.ndim == 2:
-            return np.stack([self.matvec(column, index) for column in x.T], axis=1)
+            return _each(lambda column: self.matvec(column, index), x, self.shape[0])
         used, places = self._used(index)
         image: Samples = self.design.matvec(self._table(x, places, index), used)
         return image.reshape(-1)
 
     def rmatvec(self, r: Samples) -> Array:
         if r.ndim == 2:
-            return np.stack([self.rmatvec(column) for column in r.T], axis=1)
+            return _each(self.rmatvec, r, self.shape[1])
         product: Array = self.design.rmatvec(r.reshape(-1, self.tasks))
         return product[self.features, self.outputs]
 
@@ -125,3 +125,11 @@ class RepeatedDesign:
         spread = np.zeros((n, self.tasks, m))
         spread[:, self.outputs[index], np.arange(m)] = columns
         return spread.reshape(n * self.tasks, m)
+
+
+def _each(product: Callable[[Array], Array], columns: Array, length: int) -> Array:
+    """Return the products of each column, of which there may be none."""
+    found = np.empty((length, columns.shape[1]))
+    for k, column in enumerate(columns.T):
+        found[:, k] = product(column)
+    return found

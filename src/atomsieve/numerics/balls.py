@@ -261,9 +261,10 @@ def pow(x: Any, exponent: Any) -> Enclosure:
     if p.ndim == 0 and p.rad == 0 and p.mid == np.round(p.mid) and np.abs(p.mid) <= CHAIN:
         return _chain(x, int(p.mid))
     inside = exp(p * log(x))
-    # where x may be 0 and the exponent is positive, the power lies between 0 and that of the largest number
+    # where x may be 0 and the exponent is positive, no power exceeds that of the largest absolute value: for whole
+    # exponents negative numbers count
     with np.errstate(all="ignore"):
-        largest = np.where(x.high > 0, exp(p * log(np.where(x.high > 0, x.high, 1.0))).high, 0.0)
+        largest = np.where(x.size > 0, exp(p * log(np.where(x.size > 0, x.size, 1.0))).high, 0.0)
     near = (x.low <= 0) & (x.high >= 0) & (p.low > 0)
     return Enclosure(np.where(near, 0.0, inside.mid), np.where(near, largest, inside.rad))
 

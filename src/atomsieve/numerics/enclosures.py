@@ -65,6 +65,11 @@ class NoArray:
     def __array_function__(self, function: Any, *_: Any) -> NoReturn:
         raise TypeError(f"numpy.{function.__name__} knows no error bounds")
 
+    def _in_place(self, _: Any) -> NoReturn:
+        raise TypeError("numbers with error bounds are not changed in place: write x = x + y for x += y")
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = __iand__ = __ior__ = _in_place
+
 
 @dataclass(frozen=True, eq=False)
 class Verdict(NoArray):
@@ -92,6 +97,15 @@ class Verdict(NoArray):
 
     def __invert__(self) -> "Verdict":
         return Verdict(self.false, self.true)
+
+    def __eq__(self, other: object) -> "Verdict":  # type: ignore[override]
+        other = Verdict.of(other)
+        return (self & other) | (~self & ~other)
+
+    def __ne__(self, other: object) -> "Verdict":  # type: ignore[override]
+        return ~(self == other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
         if np.size(self.true) != 1:
@@ -159,6 +173,9 @@ class Enclosure(NoArray):
 
     def __len__(self) -> int:
         return len(self.mid)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a number with error bounds is neither true nor false: compare it, and use where")
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
         return import_module("atomsieve.numerics.balls")

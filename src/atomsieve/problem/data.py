@@ -80,7 +80,7 @@ class Data:
             stated = stated[counted]
             given = given[counted]
             targets = targets[counted]
-            shift = None if shift is None else shift[counted]
+            shift = None if shift is None or not shift[counted].any() else shift[counted]
         targets = check_targets(targets, loss, intercept=bool(intercept))
         classes = loss.outputs(targets)
         outputs = targets.shape[1:] if classes is None else (classes,)
