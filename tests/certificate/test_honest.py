@@ -32,7 +32,9 @@ def accepted(problem, X, y, certificate=None, **given):
     return certificate
 
 
-@pytest.mark.parametrize("seed", [58, 220, 286, 962, 1029, 1598, 2189, 2757, 3074, 3645, 3941, 3987, 4930, 5014, 19000])
+@pytest.mark.parametrize(
+    "seed", [58, 220, 286, 962, 1029, 1598, 2189, 2757, 3074, 3645, 3941, 3987, 4930, 5014, 19000, 1001561]
+)
 def test_what_was_once_refused(seed):
     case = honest.draw(seed)
     verdict = case.verdict(case.certificate())

@@ -50,7 +50,7 @@ class PairwiseRule:
     def keep(self, point: Point) -> Mask:
         problem, radius = point.problem, point.radius
         spread = problem.spread
-        with np.errstate(invalid="ignore"):  # a NaN rules nothing out
+        with np.errstate(over="ignore", invalid="ignore"):  # a NaN rules nothing out
             reach = radius * spread + point.doubt * problem.lengths
             # at the optimum the best score is the slope of the penalty, which is at least that at 0
             floor = max(float((point.scores - reach).max()), problem.penalty.slope(0.0))

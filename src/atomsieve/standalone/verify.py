@@ -1012,8 +1012,7 @@ class Checker:
         self.shift = arb(0)
         if not used:
             return u
-        largest = {k: max(float(abs(v).upper()) for v in self.B[k].entries()) for k in used}
-        self.unit = {k: arb(2) ** -round(math.log2(largest[k])) if largest[k] > 0 else arb(1) for k in used}
+        self.unit = {k: _unit(self.B[k]) for k in used}
         columns = [self.B[k] * self.unit[k] for k in used]  # entries of about 1 at most
         lengths = [root(sum((square(column[i, 0]) for column in columns), arb(0))) for i in range(self.n)]
         self.shift = self._enclose(u, columns, lengths)
@@ -1199,9 +1198,10 @@ class Checker:
         if not independent:
             return {}
         columns = [self.B[-1 - name] if name < 0 else self._columns([name])[0] for name in independent]
-        inverse = self._inverse(columns, self.least)
+        units = [_unit(column) for column in columns]  # badly scaled columns would cost the inverse all its digits
+        inverse = self._inverse([column * unit for column, unit in zip(columns, units)], self.least)
         known = [(k, name) for k, name in enumerate(independent) if name not in involved]
-        return {name: root(inverse[k, k] * self.reach) for k, name in known}
+        return {name: root(inverse[k, k] * self.reach) * units[k] for k, name in known}
 
     def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
         """NOT 0."""
@@ -1245,6 +1245,12 @@ class Checker:
         if self.gauge.matrix is not None and -1 - name >= self.given:
             raise Unknown("dependencies of atoms are not known to this checker")
         return [Fraction(float(v.mid())) for v in self.B[-1 - name].entries()]
+
+
+def _unit(column: arb_mat) -> arb:
+    """Return a power of two near 1 over the largest entry of a column; scaling by it is exact."""
+    largest = max(float(abs(v).upper()) for v in column.entries())
+    return arb(2) ** -round(math.log2(largest)) if 0 < largest < math.inf else arb(1)
 
 
 def _lengths(sizes: np.ndarray) -> np.ndarray:
