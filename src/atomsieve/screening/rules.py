@@ -61,8 +61,9 @@ class PairwiseRule:
             direction, length = problem.seminorm.polar(point.atom.image(problem.design))
             cross = problem.seminorm.cross(direction)
             room = point.doubt * (problem.lengths + (problem.lengths[point.best] if point.sigma > 0 else 0.0))
-            bound = problem.core.rivals(point.z, cross, spread, (point.atom, length), radius)
-            kept &= ~(bound + room < point.sigma)  # a NaN rules nothing out
+            with np.errstate(over="ignore", invalid="ignore"):
+                bound = problem.core.rivals(point.z, cross, spread, (point.atom, length), radius)
+                kept &= ~(bound + room < point.sigma)
         return kept
 
 
