@@ -37,7 +37,8 @@ def orthonormal(columns: Array, weights: Array) -> tuple[Array, Array]:
     _, triangle, order = linalg.qr(root * scaled, mode="economic", pivoting=True)
     sure = int(np.count_nonzero(np.abs(np.diag(triangle)) > NEARLY))
     transform = np.zeros((columns.shape[1], sure))
-    transform[order[:sure]] = linalg.solve_triangular(triangle[:sure, :sure], np.eye(sure))
+    if sure:  # SciPy before 1.14 refuses an empty system
+        transform[order[:sure]] = linalg.solve_triangular(triangle[:sure, :sure], np.eye(sure))
     basis, transform = _straightened(scaled @ transform, transform, root)
     for j in order[sure:]:
         if basis.shape[1] == len(columns):  # the basis spans the whole space already
