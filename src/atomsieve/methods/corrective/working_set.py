@@ -171,7 +171,8 @@ class AtomSet:
 def best(scores: Array, count: int) -> Mask:
     """Return which scores are among the best, less those that are -inf."""
     chosen = scores > -np.inf
-    if np.count_nonzero(chosen) > count:
+    places = np.flatnonzero(chosen)
+    if len(places) > count:  # among these alone: many equal scores would slow the partition down
         chosen[:] = False
-        chosen[np.argpartition(scores, len(scores) - count)[len(scores) - count :]] = True
+        chosen[places[np.argpartition(scores[places], len(places) - count)[len(places) - count :]]] = True
     return chosen
