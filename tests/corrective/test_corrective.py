@@ -34,9 +34,6 @@ from atomsieve import (
     SquaredHinge,
     solve,
 )
-from atomsieve.methods.corrective.blocks import Blocks
-from atomsieve.methods.corrective.curvature import Curvature
-from atomsieve.methods.corrective.factor import Factor
 
 D = 20
 LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(0.5), Multinomial(), Poisson()]
@@ -223,109 +220,6 @@ def test_rise_meets_the_subdifferential(penalty, mass, slope, pull):
     elif size > 1e-9 * mass and alpha > 1e-9 * slope:
         scale = (mass + abs(rise) * pull * pull) * 1e-9
         assert penalty.argmax(alpha) == pytest.approx(size, rel=1e-6, abs=scale)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 10**6), st.booleans(), st.floats(1e-12, 1.0))
-def test_growth_keeps_its_digits(seed, single, distance):
-    """Against the same sum in extended precision."""
-    rng = np.random.default_rng(seed)
-    labels = np.arange(12) if single else np.repeat(np.arange(4), 3)
-    blocks = Blocks(labels, rng.uniform(0.5, 2, labels.max() + 1), True)
-    x = rng.standard_normal(12)
-    target = x + distance * rng.standard_normal(12)
-
-    def exact(v):
-        wide = v.astype(np.longdouble)
-        return sum(price * np.sqrt(np.sum(wide[labels == b] ** 2)) for b, price in enumerate(blocks.prices))
-
-    change = float(exact(target) - exact(x))
-    assert blocks.growth(x, target) == pytest.approx(change, abs=1e-14 * distance + 1e-17)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.booleans())
-def test_factor_follows_a_changing_set(seed, large):
-    rng = np.random.default_rng(seed)
-    size = 400 if large else 30
-    basis = rng.standard_normal((2 * size, size))
-    hessian = basis.T @ basis
-    factor = Factor(hessian, np.diagonal(hessian).copy())
-    active = rng.random(size) < 0.7
-    for _ in range(6):
-        entries = np.flatnonzero(active)
-        sides = rng.standard_normal((len(entries), 2))
-        found = factor.solve(entries, sides)
-        np.testing.assert_allclose(hessian[np.ix_(entries, entries)] @ found, sides, atol=1e-8)
-        active = active ^ (rng.random(size) < 0.02)
-        active[0] = True
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.booleans())
-def test_factor_is_carried_over_to_another_matrix(seed, drop):
-    """Some entries leave the matrix and others join it, in between solves that leave some out."""
-    rng = np.random.default_rng(seed)
-    basis = rng.standard_normal((800, 400))
-    whole, held = basis.T @ basis, np.arange(250)
-    factor = Factor(whole[np.ix_(held, held)], np.ones(250))
-    for step in range(4):
-        entries = np.flatnonzero(rng.random(len(held)) < 0.95)
-        sides = rng.standard_normal((len(entries), 2))
-        found = factor.solve(entries, sides)
-        np.testing.assert_allclose(whole[np.ix_(held[entries], held[entries])] @ found, sides, atol=1e-8)
-        kept = rng.random(len(held)) > 0.01 if drop else np.ones(len(held), dtype=bool)
-        held = np.concatenate([held[kept], np.arange(250 + 30 * step, 280 + 30 * step)])
-        factor.carry(whole[np.ix_(held, held)], np.where(kept, np.cumsum(kept) - 1, -1))
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.booleans())
-def test_curvature_is_bordered_in_its_own_order(seed, intercept):
-    rng = np.random.default_rng(seed)
-    labels = np.where(np.arange(30) % 2, 1.0, -1.0)
-    problem = Problem(rng.standard_normal((30, 40)), labels, loss=Logistic(), intercept=intercept)
-    remembered = Curvature(1.0)
-    for _ in range(4):
-        chosen = np.flatnonzero(rng.random(40) < 0.4)
-        entries, hessian = remembered.hessian(problem.origin, chosen)
-        plain, expected = Curvature(1.0).hessian(problem.origin, chosen)
-        np.testing.assert_array_equal(np.sort(entries), plain)
-        places = np.searchsorted(plain, entries)
-        np.testing.assert_allclose(hessian, expected[np.ix_(places, places)], atol=1e-12)
-
-
-def test_dependent_columns_get_a_proximal_term():
-    hessian = np.ones((3, 3))
-    factor = Factor(hessian, np.ones(3))
-    found = factor.solve(np.arange(3), np.ones((3, 1)))
-    assert factor.proximal > 0
-    np.testing.assert_allclose(hessian @ found, np.ones((3, 1)), rtol=1e-6)
-
-
-@pytest.mark.thin(3)
-@pytest.mark.parametrize("gauge", ["L1", "weighted L1", "NonNegative", "L2", "Group", "rows", "Image", "positive"])
-@pytest.mark.parametrize("loss", [Squared(), Logistic(), Multinomial()], ids=repr)
-@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
-def test_large_faces_are_solved_through_products(monkeypatch, loss, penalty, gauge):
-    """The same problems with a Hessian that is never formed."""
-    monkeypatch.setattr("atomsieve.methods.corrective.method.LARGE", 0)
-    monkeypatch.setattr("atomsieve.methods.corrective.curvature.Curvature._block", None)
-    result = solve(draw(loss, penalty, gauge, False), tol=1e-9)
-    assert result.converged, result
-
-
-@pytest.mark.parametrize("gauge", ["NonNegative", "positive"])
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
-@pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=repr)
-def test_small_faces_are_solved_without_pivots(monkeypatch, loss, penalty, gauge, wide):
-    """The same problems with a factor for every face, as where rounding has spoilt the pivots."""
-    monkeypatch.setattr("atomsieve.methods.corrective.quadratic.TABLEAU", 0)
-    problem = draw(loss, penalty, gauge, wide)
-    result = solve(problem, tol=1e-10)
-    assert result.converged, result
-    assert problem.core.value(result.lifted) < np.inf
 
 
 @pytest.mark.parametrize("seed", range(5))

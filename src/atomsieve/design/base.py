@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from atomsieve.core import Packed
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -76,6 +77,9 @@ class Design(Protocol):
         That is, the projection on the basis, in the inner product of the weights, is subtracted from every column. The
         unit keeps squares of huge and tiny entries in range.
         """
+
+    def packed(self, index: Index) -> Packed:
+        """Return the chosen columns on the host for the compiled core, without a copy if they are stored by columns."""
 
     def samples(self, chosen: Mask) -> "Design":
         """Return the design of the chosen samples."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, as_slice, blocks_of_rows
 from atomsieve.intake.arguments import as_floats
+from atomsieve.core import Packed
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
 from atomsieve.numerics.threads import shared
-from atomsieve.typing import Array, Mask, Samples
+from atomsieve.typing import Array, Index, Mask, Samples
 
 TEMPORARY = 1 << 16
 """Largest number of entries of a temporary array."""
@@ -82,6 +83,25 @@ class DenseDesign:
         left = right if index is others else self.columns(index)
         with shared(left.size * right.shape[1]):
             return dense_gram(left, weights, right, unit, basis)
+
+    def packed(self, index: Index) -> Packed:
+        n, d = self.shape
+        if self._by_columns is None:
+            rows = np.empty((len(index), n))
+            np.take(self.matrix.T, index, axis=0, out=rows, mode="clip")
+            return Packed.of(rows.T)
+        values, step = self._by_columns
+        return Packed(values, None, step * index, None, np.full(len(index), n))
+
+    @cached_property
+    def _by_columns(self) -> tuple[Array, int] | None:
+        """The matrix as one vector, and the distance of its columns there; None if it is stored by rows."""
+        (n, d), (down, across), size = self.shape, self.matrix.strides, self.matrix.itemsize
+        if down != size and n > 1:
+            return None
+        step = across // size if d > 1 else n
+        vector = np.lib.stride_tricks.as_strided(self.matrix, ((d - 1) * step + n,), (size,), writeable=False)
+        return vector, step
 
     def samples(self, chosen: Mask) -> "DenseDesign":
         return DenseDesign(self.matrix[chosen])

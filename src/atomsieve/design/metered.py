@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns, Design
-from atomsieve.typing import Array, Mask, Samples
+from atomsieve.typing import Array, Index, Mask, Samples
 
 
 @dataclass
@@ -49,6 +50,9 @@ class Metered:
     def select(self, index: Columns) -> "Metered":
         part = self.design.select(index)
         return Metered(part, self.meter, self.share * part.shape[1] / self.shape[1])
+
+    def packed(self, index: Index) -> Packed:
+        return self.design.packed(index)
 
     def samples(self, chosen: Mask) -> "Metered":
         return Metered(self.design.samples(chosen), self.meter, self.share)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns, Design, bounded
 from atomsieve.design.dense import dense_gram
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
 from atomsieve.numerics.namespace import array_namespace
-from atomsieve.typing import Array, Mask, Samples
+from atomsieve.typing import Array, Index, Mask, Samples
 
 WIDTH = 256
 """Number of columns of A Q that are formed at a time."""
@@ -47,6 +48,9 @@ class ProductDesign:
     ) -> Array:
         right = self.columns(others)
         return dense_gram(right if index is others else self.columns(index), weights, right, unit, basis)
+
+    def packed(self, index: Index) -> Packed:
+        return Packed.of(np.asarray(self.columns(index)))
 
     def samples(self, chosen: Mask) -> "ProductDesign":
         return ProductDesign(self.left.samples(chosen), self.right)

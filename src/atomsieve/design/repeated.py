@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns, Design, bounded
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -71,6 +72,20 @@ class RepeatedDesign:
             first, second = (pair[0], pair[0]) if index is others else pair
             gram[np.ix_(left, right)] = self.design.gram(weights[k :: self.tasks], first, second, unit, own)
         return gram
+
+    def packed(self, index: Index) -> Packed:
+        used, places = self._used(index)
+        own = self.design.packed(np.asarray(used) if not isinstance(used, slice) else np.arange(self.design.shape[1]))
+        outputs, counts = self.outputs[index], own.counts[places]
+        if own.rows is None:  # all rows, once for each output
+            n = self.design.shape[0]
+            rows = (np.arange(n) * self.tasks + np.arange(self.tasks)[:, None]).astype(np.int32).ravel()
+            return Packed(own.values, rows, own.value_starts[places], n * outputs, counts)
+        assert own.row_starts is not None  # noqa: S101
+        ends = np.cumsum(counts)
+        source = np.repeat(own.row_starts[places] - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
+        rows = (own.rows[source] * self.tasks + np.repeat(outputs, counts)).astype(np.int32)
+        return Packed(own.values, rows, own.value_starts[places], ends - counts, counts)
 
     def samples(self, chosen: Mask) -> "RepeatedDesign":
         kept = chosen.reshape(-1, self.tasks)[:, 0]

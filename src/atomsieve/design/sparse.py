@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from numpy.typing import NDArray
+
+from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
-from atomsieve.typing import Array, Mask, Samples
+from atomsieve.typing import Array, Index, Mask, Samples
 
 DENSE = 0.1
 """Density above which a Gram matrix is computed from dense columns."""
@@ -82,6 +85,27 @@ class SparseDesign:
         root = np.sqrt(weights)[:, None]
         rooted = np.linalg.qr(root * basis)[0] * root / unit
         return np.asarray(gram - (left.T @ rooted) @ (right.T @ rooted).T)
+
+    def packed(self, index: Index) -> Packed:
+        if self.matrix.format != "csc":
+            part = self.matrix[:, index].tocsc()
+            starts = part.indptr.astype(np.int64)
+            rows = part.indices.astype(np.int32, copy=False)
+            return Packed(part.data, rows, starts[:-1], starts[:-1], np.diff(starts))
+        starts = self._starts[index]
+        return Packed(self.matrix.data, self._rows, starts, starts, self._starts[index + 1] - starts)
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int32]:
+        """The rows of the entries, for the core."""
+        rows: NDArray[np.int32] = self.matrix.indices.astype(np.int32, copy=False)
+        return rows
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """Where each column begins, for the core."""
+        starts: NDArray[np.int64] = self.matrix.indptr.astype(np.int64)
+        return starts
 
     def samples(self, chosen: Mask) -> "SparseDesign":
         return SparseDesign(self.matrix[np.flatnonzero(chosen)])

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns
-from atomsieve.typing import Array, Mask, Samples
+from atomsieve.typing import Array, Index, Mask, Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,9 @@ class StackDesign:
 
     def select(self, index: Columns) -> "StackDesign":
         return StackDesign(self.images[:, :, index])
+
+    def packed(self, index: Index) -> Packed:
+        raise TypeError("Images of several outputs are not columns.")  # pragma: no cover
 
     def samples(self, chosen: Mask) -> "StackDesign":
         return StackDesign(self.images[chosen])

@@ -41,3 +41,8 @@ def look() -> None:
     """Raise TimeUp after the deadline."""
     if late():
         raise TimeUp
+
+
+def remaining() -> float:
+    """Return the number of seconds to the deadline; at most a year, for clocks that cannot count to infinity."""
+    return min(_deadline.get() - time.perf_counter(), 3e7)

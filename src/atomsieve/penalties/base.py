@@ -30,6 +30,9 @@ class Penalty(Piece, ABC):
     quadratic: bool = True
     """Whether phi grows at least quadratically; then open-loop steps are proven to converge."""
 
+    line: tuple[float, float] | None = None
+    """The (a, b) with `phi'(s) = a + b s` for all s; None for other shapes."""
+
     main: str = "strength"
     """The name of the parameter that paths and searches vary; the radius if the penalty has one."""
 

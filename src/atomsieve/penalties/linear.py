@@ -23,6 +23,10 @@ class Linear(Penalty):
     def __post_init__(self) -> None:
         require_positive(self, strength=self.strength)
 
+    @property
+    def line(self) -> tuple[float, float]:  # type: ignore[override]
+        return self.strength, 0.0
+
     def value(self, s: float) -> float:
         return self.strength * s
 

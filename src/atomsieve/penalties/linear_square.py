@@ -22,6 +22,10 @@ class LinearSquare(Penalty):
     def __post_init__(self) -> None:
         require_positive(self, strength=self.strength, square=self.square)
 
+    @property
+    def line(self) -> tuple[float, float]:  # type: ignore[override]
+        return self.strength, self.square
+
     def value(self, s: float) -> float:
         return s * (self.strength + self.square * s / 2)
 

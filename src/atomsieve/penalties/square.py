@@ -20,6 +20,10 @@ class Square(Penalty):
     def __post_init__(self) -> None:
         require_positive(self, strength=self.strength)
 
+    @property
+    def line(self) -> tuple[float, float]:  # type: ignore[override]
+        return 0.0, self.strength
+
     def value(self, s: float) -> float:
         return self.strength * s * s / 2
 

@@ -184,12 +184,13 @@ class Point:
         """Whether the gap is finite; after an overflow it is not."""
         return math.isfinite(self.gap)
 
-    def under(self, problem: "Problem") -> "Point":
+    def under(self, problem: "Problem", alive: Mask | None = None) -> "Point":
         """Return the point at the same state for a problem with another penalty; no product with A is needed."""
+        alive = problem.eligible if alive is None else alive
         if not problem.penalty.admits(self.state.mass):
             state = problem.inside(self.state.x, self.state.image, self.state.coordinates, self.state.drift)
-            return problem.at(state, problem.eligible)
-        return Point.of(problem, self._view, problem.eligible)
+            return problem.at(state, alive)
+        return Point.of(problem, self._view, alive)
 
     @property
     def _view(self) -> View:

@@ -67,7 +67,7 @@ class Smooth:
         return self.y - self.offset if self.offset is not None and self.loss.translates else self.y
 
     @cached_property
-    def _start(self) -> Samples | None:
+    def fixed(self) -> Samples | None:
         """The offset, if it is not subtracted from the targets."""
         return None if self.loss.translates else self.offset
 
@@ -79,7 +79,7 @@ class Smooth:
     def predict(self, image: Samples, coordinates: Array) -> tuple[Array, Samples, Samples]:
         """Return the best coordinates of B b for `A x = image`, the predictions u there, and loss'(u)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            image = image if self._start is None else image + self._start
+            image = image if self.fixed is None else image + self.fixed
             if self.span is None:
                 return coordinates, image, self.loss.gradient(image, self.targets)
             return self.span.minimise(image, coordinates)

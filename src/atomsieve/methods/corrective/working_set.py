@@ -1,14 +1,16 @@
 """Working sets: a small problem within the large one, and the way there and back."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from atomsieve.core import Blocks, Packed
 from atomsieve.design import DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.methods.corrective.margin import marginal_slope
-from atomsieve.problem import Point, State
+from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.typing import Array, Index, Mask
 
@@ -18,14 +20,88 @@ START = 100
 FEW = 150
 """Blocks in the first working set, where samples are few: a hundred or less."""
 
-FULL = 0.98
-"""Part of a working set that carries weight where columns are nearly orthogonal: proximal steps are good there."""
 
-MANY = 16
-"""Blocks that ask to join, for each in the working set, above which it would have to double too often."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some columns of a problem with all that the core and the small problem need of them, computed when asked for."""
 
-SEVERAL = 2
-"""The number that takes the place of MANY for curved blocks, whose faces take many products each."""
+    problem: Problem
+    columns: Index
+    blocks: Index
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out."""
+        return len(self.columns) == self.problem.shape[0]
+
+    def under(self, problem: Problem) -> "Part":
+        """Return the same columns of a problem with another penalty."""
+        other = Part(problem, self.columns, self.blocks)
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name in KEPT})
+        return other
+
+    @cached_property
+    def entries(self) -> Index:
+        """The columns, block by block."""
+        labels = self.problem.core.labels(self.problem.shape)[self.columns]
+        in_order = (labels[1:] >= labels[:-1]).all()
+        return self.columns if in_order else self.columns[np.argsort(labels, kind="stable")]
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The columns as the core reads them."""
+        return self.problem.design.packed(self.entries)
+
+    @cached_property
+    def ids(self) -> Index:
+        """The positions of the columns in the full design."""
+        return np.ascontiguousarray(self.problem.columns[self.entries], dtype=np.int64)
+
+    @cached_property
+    def sizes(self) -> Blocks:
+        """The blocks as the core reads them; each has a unit of its own."""
+        problem = self.problem
+        prices = problem.core.prices(problem.shape)
+        assert prices is not None  # noqa: S101
+        lengths = (problem.spread * np.where(np.isfinite(prices), prices, 0.0))
+        usable = lengths > 0
+        units = np.exp2(-np.round(np.log2(lengths, where=usable, out=np.zeros(len(lengths)))))
+        return sized(problem, problem.core.labels(problem.shape), self.entries, units)
+
+    def restrict(self, point: Point) -> Point:
+        """Return a point of the large problem as one of the small problem."""
+        if self.whole:
+            return point
+        return point.restrict(self._small.at_penalty(point.problem.penalty), self.columns, self.blocks)
+
+    @cached_property
+    def _small(self) -> Problem:
+        return self.problem.restrict(self.columns)
+
+    def widen(self, state: State) -> State:
+        """Return a state of the small problem as one of the large problem."""
+        if self.whole:
+            return state
+        x = np.zeros(self.problem.shape)
+        x[self.columns] = state.x
+        return replace(state, x=x)
+
+
+KEPT = ("entries", "packed", "ids", "sizes", "_small")
+"""What a part may keep when the penalty changes."""
+
+
+def sized(problem: Problem, labels: Index, entries: Index, units: Array) -> Blocks:
+    """Return the blocks of entries that are ordered by their labels; `units` has a number for each block."""
+    own = labels[entries]
+    ends = np.append(np.flatnonzero(own[1:] != own[:-1]) + 1, len(own))
+    blocks = own[ends - 1]
+    prices = problem.core.prices(problem.shape)
+    assert prices is not None  # noqa: S101
+    scaled = prices[blocks] * units[blocks]
+    stiffness = (problem.spread[blocks] * scaled) ** 2
+    negative = np.broadcast_to(problem.core.signs(problem.shape), labels.shape)[entries].astype(np.uint8)
+    return Blocks(ends.astype(np.int64), scaled, units[blocks], stiffness, negative)
 
 
 class WorkingSet(Protocol):
@@ -37,20 +113,17 @@ class WorkingSet(Protocol):
     complete: bool
     """Whether no block outside is expected to join the support at the optimum."""
 
-    def enter(self, point: Point) -> Point:
-        """Return a point of the large problem as one of the small problem."""
+    def enter(self, point: Point) -> tuple[Part, Point]:
+        """Return the part of a problem to work on, and the point as one of that problem."""
 
     def leave(self, state: State) -> State:
-        """Return a state of the small problem as one of the large problem."""
-
-    def filled(self, point: Point) -> bool:
-        """Return whether the working set is saturated: nearly all of it is active, and many more blocks ask to join."""
+        """Return a state of that problem as one of the large problem."""
 
 
 class RowSet:
     """The support and the blocks with the best scores, together twice as many: rows of the lifted coefficients.
 
-    The set is kept, with the copy of its columns, as long as no block outside comes near to joining.
+    The set is kept, with all that was prepared for it, as long as no block outside comes near to joining.
     """
 
     patience = 20.0
@@ -58,37 +131,33 @@ class RowSet:
     def __init__(self) -> None:
         self.complete = False
         self._design: Design | None = None
-        self._columns: Index = np.empty(0, dtype=np.intp)
-        self._blocks: Index = self._columns
+        self._part: Part | None = None
 
-    def enter(self, point: Point) -> Point:
+    def enter(self, point: Point) -> tuple[Part, Point]:
         problem = point.problem
-        if problem.design is not self._design or not self._suffices(point):
-            self._choose(point)
-            self._suffices(point)
-        if len(self._columns) == self._shape[0]:
-            return point
-        return point.restrict(self._part.at_penalty(problem.penalty), self._columns, self._blocks)
+        part = self._part
+        if part is None or problem.design is not self._design or not self._suffices(point, part):
+            part = self._chosen(point)
+            self._suffices(point, part)
+            self._design = problem.design
+        elif part.problem is not problem:
+            part = part.under(problem)
+        self._part = part
+        return part, point
 
     def leave(self, state: State) -> State:
-        if len(self._columns) == self._shape[0]:
-            return state
-        x = np.zeros(self._shape)
-        x[self._columns] = state.x
-        return replace(state, x=x)
+        return state
 
-    def _choose(self, point: Point) -> None:
-        """Make a set for this point."""
+    def _chosen(self, point: Point) -> Part:
+        """Return a set for this point."""
         problem, core = point.problem, point.problem.core
         sizes = core.sizes(point.state.x)
         count = max(FEW if len(point.u) <= 100 else START, 2 * int(np.count_nonzero(sizes)))
         chosen = best(np.where(sizes > 0, np.inf, point.scores), count)
-        self._design, self._shape = problem.design, problem.shape
-        self._columns = np.flatnonzero(core.columns(chosen, problem.shape))
-        self._blocks = core.blocks(self._columns, problem.shape)
-        self._part = problem if len(self._columns) == problem.shape[0] else problem.restrict(self._columns)
+        columns = np.flatnonzero(core.columns(chosen, problem.shape))
+        return Part(problem, columns, core.blocks(columns, problem.shape))
 
-    def _suffices(self, point: Point) -> bool:
+    def _suffices(self, point: Point, part: Part) -> bool:
         """Return whether the set holds the support and all blocks that may join it, by the strong rule.
 
         Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty.
@@ -96,15 +165,9 @@ class RowSet:
         x, mass = point.state.x, point.state.mass
         slope = marginal_slope(point.problem.penalty, mass, float(np.vdot(x, point.z))) * point.dual_scale
         outside = point.scores.copy()
-        outside[self._blocks] = -np.inf
+        outside[part.blocks] = -np.inf
         self.complete = float(outside.max()) <= 2 * slope - point.sigma
-        return self.complete and np.count_nonzero(x) == np.count_nonzero(x[self._columns])
-
-    def filled(self, point: Point) -> bool:
-        held, support = len(self._blocks), int(np.count_nonzero(point.problem.core.sizes(point.state.x)))
-        slope = marginal_slope(point.problem.penalty, point.state.mass, float(np.vdot(point.state.x, point.z)))
-        wanted = int(np.count_nonzero(point.scores / point.dual_scale > slope)) - support
-        return 0 < FULL * held <= support and wanted > (MANY if point.problem.core.entrywise else SEVERAL) * held
+        return self.complete and np.count_nonzero(x) == np.count_nonzero(x[part.columns])
 
 
 class AtomSet:
@@ -121,7 +184,7 @@ class AtomSet:
         self.images: list[Array] = []
         self.x: Array | None = None
 
-    def enter(self, point: Point) -> Point:
+    def enter(self, point: Point) -> tuple[Part, Point]:
         problem, state = point.problem, point.state
         if self.x is None or not np.array_equal(self.x, state.x):
             self._restart(point)
@@ -136,7 +199,8 @@ class AtomSet:
         shape = (len(self.atoms),)
         spreads = Spreads(spread, spread, float(spread.max()))
         small = problem.over(Lifted(problem.smooth, design, NonNegative(), shape, shape, self.ids, spreads))
-        return small.at(small.state(self.weights, state.coordinates))
+        every = np.arange(len(self.atoms))
+        return Part(small, every, every), small.at(small.state(self.weights, state.coordinates))
 
     def leave(self, state: State) -> State:
         self.weights = state.x
@@ -146,9 +210,6 @@ class AtomSet:
         lifted = self.problem.inside(x, state.image, state.coordinates, state.drift)
         self.x = lifted.x
         return lifted
-
-    def filled(self, point: Point) -> bool:
-        return False  # one atom at a time is the rule here
 
     def _restart(self, point: Point) -> None:
         """Begin with the blocks of x, each as one atom."""

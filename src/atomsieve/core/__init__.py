@@ -1,0 +1,136 @@
+"""The compiled core: the problem on a working set (`restricted`), and one second-order model of it (`quadratic`).
+
+It is plain C (see docs/method.md), built with the package; nothing is compiled when it runs. Two builds are in a wheel
+for x86-64, and the machine decides which one is loaded. BLAS and LAPACK are those that SciPy brings along. The core
+starts no thread, and other threads run while it works. Nothing that it returns is trusted: gaps, screening and
+certificates are computed again from the coefficients.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cython_blas, cython_lapack
+
+from atomsieve.core import _plain
+from atomsieve.numerics.clock import remaining
+from atomsieve.typing import Array, Index
+
+__all__ = ["Blocks", "Outcome", "Packed", "Store", "quadratic", "restricted"]
+
+
+def _chosen() -> Any:
+    """Return the build for this machine."""
+    if not _plain.wide_vectors():
+        return _plain
+    try:
+        from atomsieve.core import _wide  # noqa: PLC0415 -- it would not run on other machines
+    except ImportError:
+        return _plain
+    return _wide
+
+
+_core = _chosen()
+_core.take_blas(cython_blas.__pyx_capi__, cython_lapack.__pyx_capi__)
+
+Store = _core.store
+"""A new store, which keeps Gram matrices and factors from call to call."""
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Some columns of a design: column j has the numbers `values[value_starts[j] :][: counts[j]]`.
+
+    They are in the rows `rows[row_starts[j] :][: counts[j]]`, or in all rows of a dense design (`rows` is None).
+    """
+
+    values: Array
+    rows: NDArray[np.int32] | None
+    value_starts: NDArray[np.int64]
+    row_starts: NDArray[np.int64] | None
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, dense: Array) -> "Packed":
+        """Return the columns of a dense matrix; a copy is made unless they are contiguous."""
+        n, m = dense.shape
+        return cls(np.asfortranarray(dense).ravel(order="F"), None, n * np.arange(m), None, np.full(m, n))
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """What the core reads."""
+        return self.values, self.rows, self.value_starts, self.row_starts, self.counts
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Blocks of entries that follow one another: where they end, prices, units, stiffness; signs of the entries.
+
+    A unit is a power of two, in which the coefficients of a block are measured; prices are those of a unit. The
+    stiffness is the largest curvature that a block can have where that of the losses is 1, in its unit.
+    """
+
+    ends: NDArray[np.int64]
+    prices: Array
+    units: Array
+    stiffness: Array
+    negative: NDArray[np.uint8]
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """What the core reads."""
+        return self.ends, self.prices, self.units, self.stiffness, self.negative
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How far a call came: the gap on the working set, the mass of x, and how fast it falls as the slope rises."""
+
+    gap: float
+    mass: float
+    response: float
+
+
+def restricted(
+    store: Any,
+    packed: Packed,
+    ids: Index,
+    blocks: Blocks,
+    loss: tuple[int, float],
+    samples: tuple[Any, ...],
+    x: tuple[Array, Array, Array],
+    line: tuple[float, float],
+    target: float,
+    caution: float,
+    respond: bool,
+) -> tuple[Outcome, float]:
+    """Minimise over the coefficients of some columns, in place, to a gap; return the outcome and the next caution.
+
+    `samples` are y, weights, offset and basis of the unpenalised columns (by columns), `x` the coefficients, the
+    coordinates in the basis and the image, which is written. The penalty is `a s + b s^2 / 2` with the line (a, b).
+    """
+    gap, mass, response, _, caution = _core.restricted(
+        store, packed.parts, ids, blocks.parts, loss, samples, x, line, target, caution, remaining(), respond
+    )
+    return Outcome(gap, mass, response), caution
+
+
+def quadratic(
+    hessian: Array,
+    z: Array,
+    x: Array,
+    blocks: Blocks,
+    line: tuple[float, float],
+    value: float,
+    target: float,
+    respond: bool = False,
+) -> tuple[float, float]:
+    """Minimise `-z . d + d' H d / 2 + phi(mass(x + d))`, x in place and in units.
+
+    Return by how much the mass has grown, and how fast it falls as the slope rises, if that is asked for.
+
+    A target of infinity leaves x where it is.
+    """
+    growth, response = _core.quadratic(hessian, z, x, blocks.parts, line, value, target, remaining(), respond)
+    return growth, response

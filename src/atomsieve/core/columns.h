@@ -1,0 +1,80 @@
+/* Columns of the design: dense, or sparse with the rows of their entries. Nothing is copied. */
+#ifndef ATOMSIEVE_COLUMNS_H
+#define ATOMSIEVE_COLUMNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    const double *value;
+    const int32_t *row; /* NULL for a dense column, which has an entry in every row */
+    ptrdiff_t count;
+} column;
+
+static double dot(const double *restrict a, const double *restrict b, ptrdiff_t n)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (ptrdiff_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static void axpy(double factor, const double *restrict a, double *restrict v, ptrdiff_t n)
+{
+#pragma omp simd
+    for (ptrdiff_t i = 0; i < n; i++) v[i] += factor * a[i];
+}
+
+/* The product of a column with a vector. */
+static double column_dot(const column *a, const double *restrict v)
+{
+    if (!a->row) return dot(a->value, v, a->count);
+    const double *restrict value = a->value;
+    const int32_t *restrict row = a->row;
+    double even = 0, odd = 0;
+    ptrdiff_t i = 0;
+    for (; i + 1 < a->count; i += 2) {
+        even += value[i] * v[row[i]];
+        odd += value[i + 1] * v[row[i + 1]];
+    }
+    if (i < a->count) even += value[i] * v[row[i]];
+    return even + odd;
+}
+
+/* v += factor * column */
+static void column_axpy(const column *a, double factor, double *restrict v)
+{
+    if (!a->row) {
+        axpy(factor, a->value, v, a->count);
+        return;
+    }
+    for (ptrdiff_t i = 0; i < a->count; i++) v[a->row[i]] += factor * a->value[i];
+}
+
+/* v += factor * h * column, entry by entry */
+static void column_axpy_weighted(const column *a, double factor, const double *restrict h, double *restrict v)
+{
+    const double *restrict value = a->value;
+    if (!a->row) {
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < a->count; i++) v[i] += factor * h[i] * value[i];
+        return;
+    }
+    for (ptrdiff_t i = 0; i < a->count; i++) v[a->row[i]] += factor * h[a->row[i]] * value[i];
+}
+
+/* The sum of h * (scale * column)^2. */
+static double column_square(const column *a, double scale, const double *restrict h)
+{
+    const double *restrict value = a->value;
+    double sum = 0;
+    if (!a->row) {
+#pragma omp simd reduction(+ : sum)
+        for (ptrdiff_t i = 0; i < a->count; i++) sum += h[i] * (scale * value[i]) * (scale * value[i]);
+        return sum;
+    }
+    for (ptrdiff_t i = 0; i < a->count; i++) sum += h[a->row[i]] * (scale * value[i]) * (scale * value[i]);
+    return sum;
+}
+
+#endif

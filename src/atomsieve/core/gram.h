@@ -1,0 +1,356 @@
+/* The Gram matrix of the columns that matter, bordered as they come, and a Cholesky factor of a part of it.
+
+   Both outlive a call: while the curvature stays, the next call finds what the last one computed. Entries are known by
+   their ids. Coefficients are measured in units of their block, powers of two, so that squares stay in range. */
+#ifndef ATOMSIEVE_GRAM_H
+#define ATOMSIEVE_GRAM_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "blas.h"
+#include "columns.h"
+
+#define ROWS 256          /* rows of dense columns that are packed at a time */
+#define INDEPENDENT 1e-10 /* square of a pivot, as a part of the diagonal, below which columns count as dependent */
+#define PROXIMAL 1e-8     /* proximal term that stands in for the curvature that dependent columns lack, at first */
+
+/* Whether to go on: looked at between steps. */
+typedef struct pulse {
+    double deadline, next; /* on the clock `now` */
+    int over;
+    double (*now)(void);
+    int (*interrupted)(struct pulse *); /* asked from time to time */
+    void *thread;
+} pulse;
+
+static int ended(pulse *p)
+{
+    if (p->over) return 1;
+    double now = p->now();
+    if (now > p->deadline) p->over = 1;
+    if (now > p->next) {
+        p->next = now + 0.05;
+        if (p->interrupted(p)) p->over = 2;
+    }
+    return p->over;
+}
+
+/* What is solved: columns in blocks with prices, the unpenalised directions, and the line `a + b mass`. */
+typedef struct {
+    ptrdiff_t n, m, blocks, free;
+    const column *columns;
+    const int64_t *id;
+    const ptrdiff_t *start;  /* block k holds the entries start[k], ..., start[k + 1] - 1 */
+    const ptrdiff_t *owner;  /* the block of each entry */
+    const double *price;     /* of a block, in its unit */
+    const double *unit;      /* of a block */
+    const double *stiffness; /* the largest curvature that a block can have, per unit of loss'' */
+    const unsigned char *negative; /* whether an entry may be negative */
+    const double *basis;           /* n x free, by columns */
+    double a, b;
+    int single; /* whether every block is one entry */
+    int dense;
+    pulse *beat;
+} task;
+
+typedef struct {
+    ptrdiff_t count, capacity;
+    int64_t *id;
+    double *gram; /* capacity x capacity, symmetric, without ridge */
+    double *lower;
+    ptrdiff_t *order; /* places of the gram matrix that the factor covers */
+    ptrdiff_t ordered;
+} store;
+
+static void store_forget(store *s)
+{
+    s->count = s->ordered = 0;
+}
+
+static void store_free(store *s)
+{
+    free(s->id);
+    free(s->gram);
+    free(s->lower);
+    free(s->order);
+    memset(s, 0, sizeof *s);
+}
+
+/* Make room for more entries; 0 on success. */
+static int store_reserve(store *s, ptrdiff_t needed)
+{
+    if (needed <= s->capacity) return 0;
+    ptrdiff_t capacity = needed + needed / 4 + 16;
+    size_t square = (size_t)capacity * (size_t)capacity;
+    int64_t *id = malloc((size_t)capacity * sizeof *id);
+    ptrdiff_t *order = malloc((size_t)capacity * sizeof *order);
+    double *gram = malloc(square * sizeof *gram), *lower = malloc(square * sizeof *lower);
+    if (!id || !order || !gram || !lower) {
+        free(id);
+        free(order);
+        free(gram);
+        free(lower);
+        return -1;
+    }
+    for (ptrdiff_t i = 0; i < s->count; i++)
+        memcpy(gram + i * capacity, s->gram + i * s->capacity, (size_t)s->count * sizeof *gram);
+    for (ptrdiff_t j = 0; j < s->ordered; j++)
+        memcpy(lower + j * capacity, s->lower + j * s->capacity, (size_t)s->ordered * sizeof *lower);
+    if (s->count) memcpy(id, s->id, (size_t)s->count * sizeof *id);
+    if (s->ordered) memcpy(order, s->order, (size_t)s->ordered * sizeof *order);
+    ptrdiff_t count = s->count, ordered = s->ordered;
+    store_free(s);
+    *s = (store){count, capacity, id, gram, lower, order, ordered};
+    return 0;
+}
+
+/* Leave out the places that are not kept; `kept` becomes their new places. The factor stays if it loses none. */
+static void store_compact(store *s, ptrdiff_t *kept)
+{
+    ptrdiff_t count = 0, c = s->capacity;
+    for (ptrdiff_t i = 0; i < s->count; i++) kept[i] = kept[i] >= 0 ? count++ : -1;
+    if (count == s->count) return;
+    for (ptrdiff_t i = 0; i < s->count; i++) {
+        if (kept[i] < 0) continue;
+        for (ptrdiff_t j = 0; j < s->count; j++)
+            if (kept[j] >= 0) s->gram[kept[i] * c + kept[j]] = s->gram[i * c + j];
+        s->id[kept[i]] = s->id[i];
+    }
+    s->count = count;
+    for (ptrdiff_t k = 0; k < s->ordered; k++) {
+        s->order[k] = kept[s->order[k]];
+        if (s->order[k] < 0) s->ordered = 0;
+    }
+}
+
+typedef struct {
+    int64_t id;
+    ptrdiff_t entry;
+} known;
+
+static int by_id(const void *one, const void *other)
+{
+    int64_t a = ((const known *)one)->id, b = ((const known *)other)->id;
+    return (a > b) - (a < b);
+}
+
+/* Find the entries of a task in the store, by their ids, and drop all others from it. */
+static int recall(const task *t, store *s, ptrdiff_t *place, ptrdiff_t *entry)
+{
+    for (ptrdiff_t e = 0; e < t->m; e++) place[e] = -1;
+    if (!s->count) return 0;
+    ptrdiff_t held = s->count, *kept = malloc((size_t)held * sizeof *kept);
+    ptrdiff_t *found = malloc((size_t)held * sizeof *found);
+    known *all = malloc((size_t)t->m * sizeof *all);
+    if (!kept || !found || !all) {
+        free(kept);
+        free(found);
+        free(all);
+        return -1;
+    }
+    int sorted = 1;
+    for (ptrdiff_t e = 0; e < t->m; e++) {
+        all[e] = (known){t->id[e], e};
+        sorted &= !e || t->id[e - 1] < t->id[e];
+    }
+    if (!sorted) qsort(all, (size_t)t->m, sizeof *all, by_id);
+    for (ptrdiff_t i = 0; i < held; i++) {
+        known wanted = {s->id[i], 0};
+        known *hit = bsearch(&wanted, all, (size_t)t->m, sizeof *all, by_id);
+        kept[i] = found[i] = hit ? hit->entry : -1;
+    }
+    store_compact(s, kept);
+    for (ptrdiff_t i = 0; i < held; i++)
+        if (found[i] >= 0) {
+            place[found[i]] = kept[i];
+            entry[kept[i]] = found[i];
+        }
+    free(kept);
+    free(found);
+    free(all);
+    return 0;
+}
+
+/* Compute the rows and columns of new entries; the last `fresh` of the count entries are new. Dense columns. */
+static int border_dense(const task *t, store *s, const ptrdiff_t *entry, const double *h, const double *along,
+                        const double *white, ptrdiff_t fresh)
+{
+    ptrdiff_t count = s->count, old = count - fresh, c = s->capacity;
+    double *packed = malloc((size_t)(ROWS * (count + t->free)) * sizeof *packed);
+    double *root = malloc((size_t)t->n * sizeof *root);
+    if (!packed || !root) {
+        free(packed);
+        free(root);
+        return -1;
+    }
+    for (ptrdiff_t i = 0; i < t->n; i++) root[i] = sqrt(h[i]);
+    for (ptrdiff_t i = old; i < count; i++) memset(s->gram + i * c, 0, (size_t)count * sizeof *packed);
+    for (ptrdiff_t first = 0; first < t->n; first += ROWS) {
+        ptrdiff_t rows = t->n - first < ROWS ? t->n - first : ROWS;
+        for (ptrdiff_t k = 0; k < count; k++) {
+            ptrdiff_t e = entry[k];
+            const double *restrict value = t->columns[e].value + first, *restrict r = root + first;
+            double *restrict to = packed + k * rows, unit = t->unit[t->owner[e]];
+            for (ptrdiff_t i = 0; i < rows; i++) to[i] = unit * r[i] * value[i];
+            for (ptrdiff_t f = 0; f < t->free; f++) { /* less its part along the unpenalised directions */
+                const double *restrict w = white + f * t->n + first;
+                double part = along[e * t->free + f];
+                for (ptrdiff_t i = 0; i < rows; i++) to[i] -= part * r[i] * w[i];
+            }
+        }
+        double one = 1;
+        int k = (int)rows, m = (int)count, q = (int)fresh, ld = (int)c;
+        if (!old)
+            blas.dsyrk("U", "T", &m, &k, &one, packed, &k, &one, s->gram, &ld);
+        else
+            blas.dgemm("T", "N", &m, &q, &k, &one, packed, &k, packed + old * rows, &k, &one, s->gram + old * c, &ld);
+    }
+    for (ptrdiff_t i = old; i < count; i++)
+        for (ptrdiff_t j = 0; j < i; j++) s->gram[j * c + i] = s->gram[i * c + j];
+    free(packed);
+    free(root);
+    return 0;
+}
+
+/* The same for sparse columns, row by row: each row adds the products of its few entries. */
+static int border_sparse(const task *t, store *s, const ptrdiff_t *entry, const double *h, const double *along,
+                         ptrdiff_t fresh)
+{
+    ptrdiff_t count = s->count, old = count - fresh, c = s->capacity, total = 0;
+    for (ptrdiff_t k = 0; k < count; k++) total += t->columns[entry[k]].count;
+    ptrdiff_t *first = calloc((size_t)t->n + 2, sizeof *first);
+    int32_t *place = malloc(((size_t)total + 1) * sizeof *place);
+    double *value = malloc(((size_t)total + 1) * sizeof *value);
+    if (!first || !place || !value) {
+        free(first);
+        free(place);
+        free(value);
+        return -1;
+    }
+    for (ptrdiff_t k = 0; k < count; k++) {
+        const column *a = &t->columns[entry[k]];
+        for (ptrdiff_t i = 0; i < a->count; i++) first[(a->row ? a->row[i] : i) + 2]++;
+    }
+    for (ptrdiff_t i = 0; i < t->n; i++) first[i + 2] += first[i + 1];
+    for (ptrdiff_t k = 0; k < count; k++) { /* columns in order, so each row has its places in order */
+        const column *a = &t->columns[entry[k]];
+        double unit = t->unit[t->owner[entry[k]]];
+        for (ptrdiff_t i = 0; i < a->count; i++) {
+            ptrdiff_t to = first[(a->row ? a->row[i] : i) + 1]++;
+            place[to] = (int32_t)k;
+            value[to] = unit * a->value[i];
+        }
+    }
+    for (ptrdiff_t i = old; i < count; i++) memset(s->gram + i * c, 0, (size_t)count * sizeof *s->gram);
+    for (ptrdiff_t i = 0; i < t->n; i++) {
+        ptrdiff_t begin = first[i], end = first[i + 1];
+        for (ptrdiff_t p = end - 1; p >= begin && place[p] >= old; p--) {
+            double factor = h[i] * value[p], *restrict to = s->gram + place[p] * c;
+            for (ptrdiff_t q = begin; q <= p; q++) to[place[q]] += factor * value[q];
+        }
+    }
+    for (ptrdiff_t i = old; i < count; i++)
+        for (ptrdiff_t j = 0; j <= i; j++) {
+            double shared = dot(along + entry[i] * t->free, along + entry[j] * t->free, t->free);
+            s->gram[j * c + i] = s->gram[i * c + j] -= shared;
+        }
+    free(first);
+    free(place);
+    free(value);
+    return 0;
+}
+
+/* Remove one row from the factor by rotations: columns after it are mixed in pairs. */
+static void factor_remove(store *s, ptrdiff_t gone)
+{
+    ptrdiff_t k = s->ordered, c = s->capacity;
+    for (ptrdiff_t j = 0; j < k; j++) {
+        ptrdiff_t from = j > gone ? j : gone + 1; /* rows above the diagonal are not stored */
+        if (from < k) memmove(s->lower + j * c + from - 1, s->lower + j * c + from, (size_t)(k - from) * sizeof(double));
+    }
+    memmove(s->order + gone, s->order + gone + 1, (size_t)(k - gone - 1) * sizeof *s->order);
+    for (ptrdiff_t j = gone; j < k - 1; j++) {
+        double *restrict left = s->lower + j * c, *restrict right = s->lower + (j + 1) * c;
+        double cosine = left[j], sine = right[j], length = hypot(cosine, sine);
+        cosine /= length;
+        sine /= length;
+        for (ptrdiff_t i = j; i < k - 1; i++) {
+            double l = left[i], r = right[i];
+            left[i] = cosine * l + sine * r;
+            right[i] = cosine * r - sine * l;
+        }
+    }
+    s->ordered = k - 1;
+}
+
+/* Add places to the factor; 0 if they are independent of those it covers. */
+static int factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh)
+{
+    ptrdiff_t k = s->ordered, c = s->capacity;
+    memcpy(s->order + k, place, (size_t)fresh * sizeof *place);
+    for (ptrdiff_t j = 0; j < k + fresh; j++)
+        for (ptrdiff_t i = j > k ? j : k; i < k + fresh; i++)
+            s->lower[j * c + i] = s->gram[s->order[i] * c + s->order[j]];
+    double one = 1, minus = -1, *corner = s->lower + k * c + k;
+    int rows = (int)fresh, columns = (int)k, ld = (int)c, info = 0;
+    if (k) {
+        blas.dtrsm("R", "L", "T", "N", &rows, &columns, &one, s->lower, &ld, s->lower + k, &ld);
+        blas.dsyrk("L", "N", &rows, &columns, &minus, s->lower + k, &ld, &one, corner, &ld);
+    }
+    blas.dpotrf("L", &rows, corner, &ld, &info);
+    if (info) return -1;
+    for (ptrdiff_t i = k; i < k + fresh; i++) {
+        double pivot = s->lower[i * c + i];
+        if (!(pivot * pivot >= INDEPENDENT * s->gram[s->order[i] * c + s->order[i]])) return -1;
+    }
+    s->ordered = k + fresh;
+    return 0;
+}
+
+/* Make the factor cover the given places, no more and no less. `mark` has a number for every place, all 0. Returns -1,
+   or the first place found to depend on those before it: the factor then covers those, and not the rest. */
+static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wanted, char *mark, ptrdiff_t *fresh)
+{
+    for (ptrdiff_t i = 0; i < wanted; i++) mark[place[i]] = 1;
+    double rotations = 0, k = (double)s->ordered;
+    for (ptrdiff_t i = 0; i < s->ordered; i++)
+        if (!mark[s->order[i]]) rotations += 3 * (k - (double)i) * (k - (double)i);
+    if (rotations > k * k * k / 12) s->ordered = 0; /* afresh costs less */
+    for (ptrdiff_t i = s->ordered - 1; i >= 0; i--)
+        if (!mark[s->order[i]]) factor_remove(s, i);
+    for (ptrdiff_t i = 0; i < s->ordered; i++) mark[s->order[i]] = 2;
+    ptrdiff_t count = 0;
+    for (ptrdiff_t i = 0; i < wanted; i++) {
+        if (mark[place[i]] == 1) fresh[count++] = place[i];
+        mark[place[i]] = 0;
+    }
+    if (!count || !factor_border(s, fresh, count)) return -1;
+    for (ptrdiff_t i = 0; i < count; i++) /* one at a time, to find out which */
+        if (factor_border(s, fresh + i, 1)) return fresh[i];
+    return -1;
+}
+
+/* Cover a place that depends on others, by a proximal term that stands in for the curvature it lacks. */
+static int factor_prop(store *s, ptrdiff_t place)
+{
+    double *own = s->gram + place * (s->capacity + 1), before = *own;
+    for (double part = PROXIMAL; part <= 1; part *= 100) {
+        *own = before * (1 + part);
+        int failed = factor_border(s, &place, 1);
+        if (!failed) break;
+    }
+    *own = before;
+    return s->ordered && s->order[s->ordered - 1] == place ? 0 : -1;
+}
+
+/* Solve with the factor, in its order. */
+static void factor_solve(const store *s, double *v)
+{
+    int k = (int)s->ordered, ld = (int)s->capacity, one = 1;
+    if (!k) return;
+    blas.dtrsv("L", "N", "N", &k, s->lower, &ld, v, &one);
+    blas.dtrsv("L", "T", "N", &k, s->lower, &ld, v, &one);
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* The losses of one sample: slope, curvature, value, and the Fenchel-Young gap, as in losses/ of the package. */
+#ifndef ATOMSIEVE_LOSSES_H
+#define ATOMSIEVE_LOSSES_H
+
+#include <math.h>
+#include <stddef.h>
+
+enum { SQUARED, LOGISTIC, HUBER, SQUARED_HINGE, POISSON, LOSSES };
+
+typedef struct {
+    int kind;
+    double delta; /* of Huber */
+} loss_t;
+
+static double clip(double r, double delta) { return r > delta ? delta : r < -delta ? -delta : r; }
+
+/* loss'(u) of every sample */
+static void loss_slopes(loss_t loss, ptrdiff_t n, const double *restrict u, const double *restrict y,
+                        double *restrict slope)
+{
+    switch (loss.kind) {
+    case SQUARED:
+        for (ptrdiff_t i = 0; i < n; i++) slope[i] = u[i] - y[i];
+        break;
+    case LOGISTIC:
+        for (ptrdiff_t i = 0; i < n; i++) {
+            double margin = y[i] * u[i], decay = exp(-fabs(margin));
+            slope[i] = -y[i] * (margin > 0 ? decay : 1.0) / (1 + decay);
+        }
+        break;
+    case HUBER:
+        for (ptrdiff_t i = 0; i < n; i++) slope[i] = clip(u[i] - y[i], loss.delta);
+        break;
+    case SQUARED_HINGE:
+        for (ptrdiff_t i = 0; i < n; i++) slope[i] = -y[i] * fmax(1 - y[i] * u[i], 0.0);
+        break;
+    default:
+        for (ptrdiff_t i = 0; i < n; i++) slope[i] = exp(u[i]) - y[i];
+    }
+}
+
+/* w loss''(u) of every sample; returns the largest loss''. With caution c > 0 the curvature goes up, by that part, to
+   one that bounds the loss on its way to the minimum (for Poisson: to that at the minimum), so that steps are short. */
+static double loss_curvatures(loss_t loss, ptrdiff_t n, const double *restrict u, const double *restrict y,
+                              const double *restrict slope, const double *restrict w, double c, double *restrict h)
+{
+    double largest = 0;
+    switch (loss.kind) {
+    case SQUARED:
+        for (ptrdiff_t i = 0; i < n; i++) h[i] = w[i];
+        return 1.0;
+    case LOGISTIC:
+        for (ptrdiff_t i = 0; i < n; i++) {
+            double p = fabs(slope[i]), margin = y[i] * u[i], bound = fabs(margin) > 1e-3 ? (0.5 - p) / margin : 0.25;
+            h[i] = w[i] * (p * (1 - p) + (c > 0 ? c * (bound - p * (1 - p)) : 0));
+        }
+        return 0.25;
+    case HUBER:
+        for (ptrdiff_t i = 0; i < n; i++) {
+            double away = fabs(u[i] - y[i]);
+            h[i] = w[i] * (away <= loss.delta ? 1 : c * loss.delta / away);
+        }
+        return 1.0;
+    case SQUARED_HINGE:
+        for (ptrdiff_t i = 0; i < n; i++) h[i] = y[i] * u[i] < 1 ? w[i] : c * w[i];
+        return 1.0;
+    default:
+        for (ptrdiff_t i = 0; i < n; i++) {
+            double rate = slope[i] + y[i];
+            if (rate < y[i]) rate += c * (y[i] - rate);
+            largest = fmax(largest, rate);
+            h[i] = w[i] * rate;
+        }
+        return largest;
+    }
+}
+
+static double loss_value(loss_t loss, ptrdiff_t n, const double *restrict u, const double *restrict y,
+                         const double *restrict slope, const double *restrict w)
+{
+    double sum = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double value;
+        switch (loss.kind) {
+        case SQUARED:
+        case SQUARED_HINGE:
+            value = slope[i] * slope[i] / 2;
+            break;
+        case LOGISTIC:
+            value = fmax(-y[i] * u[i], 0.0) + log1p(exp(-fabs(u[i])));
+            break;
+        case HUBER:
+            value = slope[i] * (u[i] - y[i] - slope[i] / 2);
+            break;
+        default: {
+            double v = y[i] > 0 ? u[i] - log(y[i]) : 0;
+            value = y[i] > 0 ? y[i] * (expm1(v) - v) : exp(u[i]);
+        }
+        }
+        sum += w[i] * value;
+    }
+    return sum;
+}
+
+/* Kullback and Leibler's q log(q / r) - q + r, where its terms do not cancel if q is near r. */
+static double relative_entropy(double q, double r)
+{
+    double part = r > 0 ? (q - r) / r : 1;
+    if (fabs(part) < 0.5) return r * ((1 + part) * log1p(part) - part);
+    return q > 0 ? q * log(q / r) - q + r : r;
+}
+
+/* The sum of w (loss(u) + loss*(t) - t u) at the slopes t = scale * loss'(u), for 0 <= scale <= 1. */
+static double fenchel_young(loss_t loss, ptrdiff_t n, const double *restrict u, const double *restrict y,
+                            const double *restrict slope, const double *restrict w, double scale)
+{
+    double sum = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double g = slope[i], t = scale * g, apart;
+        switch (loss.kind) {
+        case SQUARED:
+            apart = (g - t) * (g - t) / 2;
+            break;
+        case LOGISTIC: { /* between two coins: the probabilities of error are |g| and |t| */
+            double p = fabs(g), q = fabs(t);
+            apart = relative_entropy(q, p) + relative_entropy(1 - q, 1 - p);
+            break;
+        }
+        case HUBER:
+            apart = (g - t) * (u[i] - y[i] - (g + t) / 2);
+            break;
+        case SQUARED_HINGE: {
+            double short_of = fabs(g), size = fabs(t);
+            apart = (short_of - size) * (short_of - size) / 2;
+            break;
+        }
+        default:
+            apart = relative_entropy(t + y[i], g + y[i]);
+        }
+        sum += w[i] * apart;
+    }
+    return sum;
+}
+
+#endif

@@ -1,0 +1,692 @@
+/* One second-order model of the loss, plus the penalty: minimised by coordinate descent and Newton steps on faces.
+
+   The model is `-z . d + d' H d / 2 + phi(mass(x + d))` with `phi(s) = a s + b s^2 / 2` and H = A' diag(h) A, less what
+   the unpenalised directions explain, plus a ridge. Descent knows H either by the Gram matrix, and then updates z, or by
+   the columns, and then updates the vector `e = theta + h (A d)` with z = -A' e. */
+#ifndef ATOMSIEVE_MODEL_H
+#define ATOMSIEVE_MODEL_H
+
+#include "gram.h"
+
+#define WIDE 64      /* entries up to which the largest curvature of a block is computed, and not bounded */
+#define SWEEPS 2000  /* sweeps of one model; what is left is a matter for the next one */
+#define LARGE 8000   /* entries up to which a face is solved by a factor (half a gigabyte) */
+#define TINY 5e-32   /* the square of the rounding unit: no step falls by less of the objective */
+#define FAST 4       /* how many multiplications of a matrix product take the time of one of a sweep */
+
+typedef struct {
+    const task *t;
+    store *s;
+    double *x, *begin; /* coefficients now, and where the model was made */
+    double mass;
+    double value;          /* the loss where the model was made */
+    double largest;        /* the largest loss'' there */
+    const double *h;       /* curvature of each sample */
+    double *diagonal;      /* curvature of each entry, with its ridge; NaN where it is not yet known */
+    double *steepest;      /* largest curvature of each block; NaN where it is not yet known */
+    double *ridge;         /* of each block, where it has next to no curvature of its own */
+    double least;          /* part of the largest possible curvature that stands in for none */
+    double *along;         /* m x free: products of an entry's column with `white` in the metric of h */
+    double *white;         /* n x free: the unpenalised directions, orthonormal in the metric of h */
+    double *bent;          /* the same times h */
+    double *e;             /* theta + h (A d) */
+    double *drawn;         /* free: what the unpenalised directions take back from e, in the basis `white` */
+    ptrdiff_t *place;      /* of each entry in the Gram matrix, -1 for none */
+    ptrdiff_t *entry;      /* of each place in the Gram matrix, -1 for none */
+    double *z;             /* by places */
+    int by_gram;
+    double cg_steps;       /* how many the last face took */
+    double *work;          /* 8 m + n numbers */
+    double *by_entry;      /* m numbers */
+    char *mark;            /* zeros, by places */
+    ptrdiff_t *list, *spare; /* m and 2 m places */
+} model;
+
+static double slope_of(const task *t, double mass) { return t->a + t->b * mass; }
+
+static double block_norm(const task *t, const double *x, ptrdiff_t k)
+{
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    return size == 1 ? fabs(x[first]) : sqrt(dot(x + first, x + first, size));
+}
+
+/* The score of a block: what its best atom pulls. */
+static double block_score(const task *t, const double *z, ptrdiff_t k)
+{
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    if (size == 1) return (t->negative[first] ? fabs(z[0]) : z[0]) / t->price[k];
+    return sqrt(dot(z, z, size)) / t->price[k];
+}
+
+static double mass_of(const task *t, const double *x)
+{
+    double mass = 0;
+    for (ptrdiff_t k = 0; k < t->blocks; k++) mass += t->price[k] * block_norm(t, x, k);
+    return mass;
+}
+
+/* The model gap: complementary slackness, and the price of the best score above the slope. */
+static double gap_of(const task *t, double mass, double top, double slack, double value)
+{
+    double slope = slope_of(t, mass);
+    if (t->b > 0) {
+        double over = top > t->a ? top - t->a : 0, away = mass - over / t->b;
+        double apart = top > t->a ? t->b * away * away / 2 : mass * (t->a + t->b * mass / 2 - top);
+        return slack + (top - slope) * mass + apart;
+    }
+    if (top <= t->a) return slack;
+    double excess = (top - t->a) / top; /* the dual point must be scaled by 1 - excess */
+    return slack + excess * (t->a * mass - slack) + excess * excess * value;
+}
+
+/* -A' e for one entry, with what the unpenalised directions take back and the ridge. */
+static double pull(const model *o, ptrdiff_t e)
+{
+    const task *t = o->t;
+    if (o->by_gram) return o->z[o->place[e]];
+    ptrdiff_t k = t->owner[e];
+    double z = -t->unit[k] * column_dot(&t->columns[e], o->e);
+    for (ptrdiff_t f = 0; f < t->free; f++) z += o->along[e * t->free + f] * o->drawn[f];
+    return z - o->ridge[k] * (o->x[e] - o->begin[e]);
+}
+
+/* Make a change of one entry known. */
+static void push(model *o, ptrdiff_t e, double change)
+{
+    const task *t = o->t;
+    if (o->by_gram) {
+        axpy(-change, o->s->gram + o->place[e] * o->s->capacity, o->z, o->s->count);
+        return;
+    }
+    column_axpy_weighted(&t->columns[e], change * t->unit[t->owner[e]], o->h, o->e);
+    for (ptrdiff_t f = 0; f < t->free; f++) o->drawn[f] += change * o->along[e * t->free + f];
+}
+
+/* The largest eigenvalue of the Gram matrix of a block, without its ridge. */
+static double block_eigenvalue(model *o, ptrdiff_t k)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    double matrix[WIDE * WIDE], values[WIDE], scratch[3 * WIDE], *scaled = o->work;
+    for (ptrdiff_t i = 0; i < size; i++) {
+        memset(scaled, 0, (size_t)t->n * sizeof *scaled);
+        column_axpy_weighted(&t->columns[first + i], t->unit[k], o->h, scaled);
+        for (ptrdiff_t j = 0; j <= i; j++)
+            matrix[j * size + i] = t->unit[k] * column_dot(&t->columns[first + j], scaled) -
+                dot(o->along + (first + i) * t->free, o->along + (first + j) * t->free, t->free);
+    }
+    int side = (int)size, room = 3 * WIDE, info = 0;
+    blas.dsyev("N", "L", &side, matrix, &side, values, scratch, &room, &info);
+    return info ? INFINITY : fmax(values[size - 1], 0) * (1 + 1e-10);
+}
+
+/* The same where the Gram matrix is at hand. */
+static double gram_eigenvalue(const model *o, ptrdiff_t k)
+{
+    ptrdiff_t first = o->t->start[k], size = o->t->start[k + 1] - first;
+    double matrix[WIDE * WIDE], values[WIDE], scratch[3 * WIDE];
+    for (ptrdiff_t i = 0; i < size; i++)
+        memcpy(matrix + i * size, o->s->gram + o->place[first + i] * o->s->capacity + o->place[first],
+               (size_t)size * sizeof *matrix);
+    int side = (int)size, room = 3 * WIDE, info = 0;
+    blas.dsyev("N", "L", &side, matrix, &side, values, scratch, &room, &info);
+    return info ? INFINITY : fmax(values[size - 1], 0) * (1 + 1e-10);
+}
+
+/* Find the curvature of a block: of each entry, and the largest. */
+static void learn(model *o, ptrdiff_t k)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    if (!isnan(o->steepest[k])) return;
+    double trace = 0, weakest = INFINITY;
+    for (ptrdiff_t e = first; e < first + size; e++) {
+        for (ptrdiff_t f = 0; f < t->free; f++) {
+            const double *w = o->bent + f * t->n;
+            o->along[e * t->free + f] = t->unit[k] * column_dot(&t->columns[e], w);
+        }
+        double own = dot(o->along + e * t->free, o->along + e * t->free, t->free);
+        double square = column_square(&t->columns[e], t->unit[k], o->h);
+        /* a column along the unpenalised directions has no curvature that rounding leaves to see */
+        double left = square - own > 1e-14 * (double)t->n * square ? square - own : 0;
+        o->diagonal[e] = left;
+        weakest = fmin(weakest, left);
+        trace += left;
+    }
+    double floor = o->least * o->largest * t->stiffness[k];
+    o->ridge[k] = weakest < floor ? floor : 0;
+    for (ptrdiff_t e = first; e < first + size; e++) o->diagonal[e] += o->ridge[k];
+    double most = size == 1 ? trace : fmin(trace, o->largest * t->stiffness[k]);
+    if (size > 1 && size <= WIDE) most = fmin(most, block_eigenvalue(o, k));
+    o->steepest[k] = most + o->ridge[k];
+}
+
+/* What a sweep saw: by how much the objective fell, the best score, and how far the blocks that carry weight were from
+   complementary slackness, each when its turn came. */
+typedef struct {
+    double fall, top, slack;
+} sweep_record;
+
+/* Minimise the model over one block, all others fixed (over a bound of it, where the block has several entries). */
+static void step(model *o, ptrdiff_t k, sweep_record *seen)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    double price = t->price[k], curvature = o->steepest[k];
+    if (size == 1) {
+        double x = o->x[first], z = pull(o, first), held = price * fabs(x), slope = slope_of(t, o->mass);
+        double score = t->negative[first] ? fabs(z) / price : z / price;
+        if (score > seen->top) seen->top = score;
+        if (x != 0) seen->slack += fabs(slope * held - x * z);
+        if (!(curvature > 0)) return;
+        double aim = curvature * x + z, charge = price * slope_of(t, o->mass - held);
+        double whole = curvature + t->b * price * price, to = 0;
+        if (aim > charge)
+            to = (aim - charge) / whole;
+        else if (t->negative[first] && -aim > charge)
+            to = (aim + charge) / whole;
+        double change = to - x;
+        if (change == 0) return;
+        o->x[first] = to;
+        o->mass += price * (fabs(to) - fabs(x));
+        push(o, first, change);
+        seen->fall += whole * change * change / 2;
+        return;
+    }
+    double *z = o->work, *aim = o->work + size, norm = block_norm(t, o->x, k), held = price * norm, product = 0;
+    for (ptrdiff_t i = 0; i < size; i++) z[i] = pull(o, first + i);
+    double score = sqrt(dot(z, z, size)) / price, slope = slope_of(t, o->mass);
+    if (score > seen->top) seen->top = score;
+    for (ptrdiff_t i = 0; i < size; i++) product += o->x[first + i] * z[i];
+    if (norm > 0) seen->slack += fabs(slope * held - product);
+    if (!(curvature > 0)) return;
+    for (ptrdiff_t i = 0; i < size; i++) aim[i] = curvature * o->x[first + i] + z[i];
+    double length = sqrt(dot(aim, aim, size)), charge = price * slope_of(t, o->mass - held);
+    double to = length > charge ? (length - charge) / (curvature + t->b * price * price) : 0, moved = 0;
+    for (ptrdiff_t i = 0; i < size; i++) {
+        double target = to > 0 ? aim[i] / length * to : 0, change = target - o->x[first + i];
+        if (change == 0) continue;
+        o->x[first + i] = target;
+        push(o, first + i, change);
+        moved += change * change;
+    }
+    o->mass += price * (to - norm);
+    seen->fall += curvature * moved / 2;
+}
+
+/* Give the entries of some blocks a place in the Gram matrix. */
+static int hold(model *o, const ptrdiff_t *blocks, ptrdiff_t count)
+{
+    const task *t = o->t;
+    store *s = o->s;
+    ptrdiff_t fresh = 0;
+    for (ptrdiff_t i = 0; i < count; i++)
+        if (o->place[t->start[blocks[i]]] < 0) fresh += t->start[blocks[i] + 1] - t->start[blocks[i]];
+    if (!fresh) return 0;
+    if (store_reserve(s, s->count + fresh)) return -1;
+    for (ptrdiff_t i = 0; i < s->count; i++) learn(o, t->owner[o->entry[i]]);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        ptrdiff_t k = blocks[i];
+        if (o->place[t->start[k]] >= 0) continue;
+        learn(o, k);
+        for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++) {
+            o->place[e] = s->count;
+            o->entry[s->count] = e;
+            s->id[s->count++] = t->id[e];
+        }
+    }
+    int failed = t->dense ? border_dense(t, s, o->entry, o->h, o->along, o->white, fresh)
+                          : border_sparse(t, s, o->entry, o->h, o->along, fresh);
+    if (failed) return -1;
+    for (ptrdiff_t i = s->count - fresh; i < s->count; i++)
+        s->gram[i * s->capacity + i] += o->ridge[t->owner[o->entry[i]]];
+    return 0;
+}
+
+/* A face: the blocks that carry weight, their entries one after another, and vectors over these entries. */
+typedef struct {
+    ptrdiff_t blocks, size;
+    ptrdiff_t *block;
+    ptrdiff_t *entry;
+    double *price;    /* the gradient of the mass */
+    double *residual; /* z less what the penalty charges */
+    double *change;
+    double *response;
+} face;
+
+/* The curvature of the norm of block k times v, at the slope of the penalty; added to `to`. */
+static void bend(const task *t, double slope, const double *x, ptrdiff_t k, const double *v, double *to)
+{
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    if (size == 1) return;
+    double norm = block_norm(t, x, k), along = dot(x + first, v, size) / norm / norm;
+    double factor = slope * t->price[k] / norm;
+    for (ptrdiff_t i = 0; i < size; i++) to[i] += factor * (v[i] - along * x[first + i]);
+}
+
+/* H v on a face by its columns, with the ridge, the bends of the norms and the curvature b of the penalty. */
+static void face_product(model *o, const face *f, double slope, double b, const double *v, double *to, double *image)
+{
+    const task *t = o->t;
+    double *taken = o->drawn + t->free; /* free further numbers */
+    memset(image, 0, (size_t)t->n * sizeof *image);
+    memset(taken, 0, (size_t)t->free * sizeof *taken);
+    double mass = 0;
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i];
+        column_axpy(&t->columns[e], v[i] * t->unit[t->owner[e]], image);
+        axpy(v[i], o->along + e * t->free, taken, t->free);
+        mass += f->price[i] * v[i];
+    }
+    for (ptrdiff_t i = 0; i < t->n; i++) image[i] *= o->h[i];
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i], k = t->owner[e];
+        to[i] = t->unit[k] * column_dot(&t->columns[e], image) - dot(o->along + e * t->free, taken, t->free) +
+            o->ridge[k] * v[i] + b * mass * f->price[i];
+    }
+    for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
+        ptrdiff_t k = f->block[i];
+        bend(t, slope, o->x, k, v + at, to + at);
+        at += t->start[k + 1] - t->start[k];
+    }
+}
+
+/* Conjugate gradients for one right-hand side; returns the number of steps. */
+static ptrdiff_t face_cg(model *o, const face *f, double slope, double b, const double *side, double *v, double tol,
+                         double *room)
+{
+    const task *t = o->t;
+    ptrdiff_t k = f->size, steps = 0;
+    double *r = room, *d = r + k, *q = d + k, *inverse = q + k, *image = inverse + k;
+    for (ptrdiff_t i = 0; i < k; i++) {
+        ptrdiff_t owner = t->owner[f->entry[i]];
+        double own = o->diagonal[f->entry[i]] + b * f->price[i] * f->price[i];
+        if (t->start[owner + 1] - t->start[owner] > 1)
+            own += slope * t->price[owner] / block_norm(t, o->x, owner);
+        inverse[i] = own > 0 ? 1 / own : 1;
+        v[i] = 0;
+        r[i] = side[i];
+        d[i] = inverse[i] * r[i];
+    }
+    double rho = dot(r, d, k), enough = tol * tol * rho;
+    while (steps < 2 * k + 10 && rho > enough && rho > 0) {
+        face_product(o, f, slope, b, d, q, image);
+        double curved = dot(d, q, k);
+        if (!(curved > 0)) break;
+        axpy(rho / curved, d, v, k);
+        axpy(-rho / curved, q, r, k);
+        double next = 0;
+        for (ptrdiff_t i = 0; i < k; i++) next += inverse[i] * r[i] * r[i];
+        for (ptrdiff_t i = 0; i < k; i++) d[i] = inverse[i] * r[i] + next / rho * d[i];
+        rho = next;
+        steps++;
+        if (ended(t->beat)) break;
+    }
+    return steps;
+}
+
+static void face_of(model *o, face *f);
+static double face_fall(model *o, const face *f, const double *change, double *image, double *growth);
+static void face_accept(model *o, const face *f, const double *change, const double *image, double growth);
+
+/* A column of the face depends on those that the factor covers: go along the direction that hardly changes the
+   predictions, to the minimum or to the first zero, and so lose a column. Returns whether one was lost. */
+static int slide(model *o, face *f, ptrdiff_t dependent)
+{
+    const task *t = o->t;
+    store *s = o->s;
+    ptrdiff_t k = s->ordered, c = s->capacity, first_to_go = -1;
+    double *v = o->work, *change = o->work + t->m, *image = o->work + 2 * t->m, pulled = 0, flat, length, growth;
+    for (ptrdiff_t i = 0; i < k; i++) v[i] = s->gram[dependent * c + s->order[i]];
+    factor_solve(s, v);
+    flat = s->gram[dependent * (c + 1)];
+    for (ptrdiff_t i = 0; i < k; i++) flat -= v[i] * s->gram[dependent * c + s->order[i]];
+    double *direction = o->by_entry;
+    for (ptrdiff_t i = 0; i < f->size; i++) direction[f->entry[i]] = 0;
+    for (ptrdiff_t i = 0; i < k; i++) direction[o->entry[s->order[i]]] = -v[i];
+    direction[o->entry[dependent]] = 1;
+    for (ptrdiff_t i = 0; i < f->size; i++) pulled += f->residual[i] * direction[f->entry[i]];
+    if (pulled < 0)
+        for (ptrdiff_t i = 0; i < f->size; i++) direction[f->entry[i]] *= -1;
+    length = flat > 0 ? fabs(pulled) / flat : INFINITY;
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i];
+        double zero = direction[e] != 0 ? -o->x[e] / direction[e] : -1;
+        if (zero > 0 && zero <= length) {
+            length = zero;
+            first_to_go = e;
+        }
+    }
+    if (first_to_go < 0) return 0;
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i];
+        change[i] = e == first_to_go ? -o->x[e] : length * direction[e];
+    }
+    double fall = face_fall(o, f, change, image, &growth);
+    if (!(fall >= -1e-13 * (slope_of(t, o->mass) * o->mass))) return 0;
+    face_accept(o, f, change, image, growth);
+    o->x[first_to_go] = 0;
+    return 1;
+}
+
+/* Make the factor cover a face of single entries; the face may lose columns that depend on others. 0 on success. */
+static int face_factor(model *o, face *f)
+{
+    const task *t = o->t;
+    store *s = o->s;
+    for (ptrdiff_t lost = 0; lost <= t->m; lost++) {
+        for (ptrdiff_t i = 0; i < f->size; i++) o->list[i] = o->place[f->entry[i]];
+        ptrdiff_t dependent = factor_follow(s, o->list, f->size, o->mark, o->spare);
+        if (dependent < 0) return 0;
+        if (slide(o, f, dependent)) {
+            face_of(o, f);
+            continue;
+        }
+        do { /* columns that are nearly dependent, at their minimum */
+            if (factor_prop(s, dependent)) return -1;
+            dependent = factor_follow(s, o->list, f->size, o->mark, o->spare);
+        } while (dependent >= 0);
+        return 0;
+    }
+    return -1;
+}
+
+/* Solve on a face by a factor, for the residual and for the prices; 0 on success. */
+static int face_direct(model *o, face *f, double slope)
+{
+    const task *t = o->t;
+    store *s = o->s;
+    if (hold(o, f->block, f->blocks)) return -1;
+    if (t->single) {
+        if (face_factor(o, f)) return -1;
+        double *v = o->work; /* in the order of the factor, by way of vectors over the entries */
+        for (int side = 0; side < 2; side++) {
+            double *from = side ? f->price : f->residual, *to = side ? f->response : f->change;
+            for (ptrdiff_t i = 0; i < f->size; i++) o->by_entry[f->entry[i]] = from[i];
+            for (ptrdiff_t i = 0; i < f->size; i++) v[i] = o->by_entry[o->entry[s->order[i]]];
+            factor_solve(s, v);
+            for (ptrdiff_t i = 0; i < f->size; i++) o->by_entry[o->entry[s->order[i]]] = v[i];
+            for (ptrdiff_t i = 0; i < f->size; i++) to[i] = o->by_entry[f->entry[i]];
+        }
+        return 0;
+    }
+    ptrdiff_t k = f->size;
+    double *matrix = malloc((size_t)k * (size_t)k * sizeof *matrix);
+    if (!matrix) return -1;
+    double proximal = 0;
+    int info = 1, side = (int)k, one = 1;
+    for (int tries = 0; tries < 6 && info; tries++) {
+        for (ptrdiff_t j = 0; j < k; j++) {
+            const double *restrict from = s->gram + o->place[f->entry[j]] * s->capacity;
+            for (ptrdiff_t i = j; i < k; i++) matrix[j * k + i] = from[o->place[f->entry[i]]];
+            matrix[j * k + j] *= 1 + proximal;
+        }
+        for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
+            ptrdiff_t b = f->block[i], first = t->start[b], size = t->start[b + 1] - first;
+            double norm = block_norm(t, o->x, b), factor = slope * t->price[b] / norm;
+            for (ptrdiff_t p = 0; size > 1 && p < size; p++)
+                for (ptrdiff_t q = p; q < size; q++)
+                    matrix[(at + p) * k + at + q] +=
+                        factor * ((p == q) - o->x[first + p] / norm * (o->x[first + q] / norm));
+            at += size;
+        }
+        blas.dpotrf("L", &side, matrix, &side, &info);
+        for (ptrdiff_t i = 0; !info && i < k; i++) {
+            double pivot = matrix[i * k + i], own = s->gram[o->place[f->entry[i]] * (s->capacity + 1)];
+            if (!(pivot * pivot >= INDEPENDENT * own)) info = 1;
+        }
+        proximal = proximal > 0 ? 100 * proximal : PROXIMAL;
+    }
+    for (int which = 0; !info && which < 2; which++) {
+        double *to = which ? f->response : f->change;
+        memcpy(to, which ? f->price : f->residual, (size_t)k * sizeof *to);
+        blas.dtrsv("L", "N", "N", &side, matrix, &side, to, &one);
+        blas.dtrsv("L", "T", "N", &side, matrix, &side, to, &one);
+    }
+    free(matrix);
+    return info ? -1 : 0;
+}
+
+/* Fill in the face of x. */
+static void face_of(model *o, face *f)
+{
+    const task *t = o->t;
+    double slope = slope_of(t, o->mass);
+    f->blocks = f->size = 0;
+    for (ptrdiff_t k = 0; k < t->blocks; k++) {
+        double norm = block_norm(t, o->x, k);
+        if (!(norm > 0)) continue;
+        f->block[f->blocks++] = k;
+        for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++) {
+            f->price[f->size] = t->price[k] * (o->x[e] / norm);
+            f->residual[f->size] = pull(o, e) - slope * f->price[f->size];
+            f->entry[f->size++] = e;
+        }
+    }
+}
+
+/* Multiplications for a factor of a face, in those of a sweep. */
+static double direct_cost(const model *o, const face *f)
+{
+    const task *t = o->t;
+    double k = (double)f->size, fresh = 0, nonzeros = 0;
+    for (ptrdiff_t i = 0; i < f->size; i++)
+        if (o->place[f->entry[i]] < 0) {
+            fresh++;
+            nonzeros += (double)t->columns[f->entry[i]].count;
+        }
+    double gram = t->dense ? (double)t->n * fresh * k / FAST : nonzeros * (2 + nonzeros / (double)(t->n + 1));
+    return gram + k * k * k / 3 / FAST + 4 * k * k;
+}
+
+static double cg_cost(const model *o, const face *f)
+{
+    double nonzeros = 0;
+    for (ptrdiff_t i = 0; i < f->size; i++) nonzeros += (double)o->t->columns[f->entry[i]].count;
+    return 2 * fmin(o->cg_steps, (double)f->size) * (2 * nonzeros + (double)o->t->n);
+}
+
+static int prefers_cg(const model *o, const face *f)
+{
+    if (!o->t->columns) return 0; /* all that is known is a matrix */
+    return f->size > LARGE || cg_cost(o, f) < direct_cost(o, f);
+}
+
+/* How the objective changes from x to x + change on a face; the image h (A d) and the mass come with it. */
+static double face_fall(model *o, const face *f, const double *change, double *image, double *growth)
+{
+    const task *t = o->t;
+    double linear = 0, curved = 0, grown = 0;
+    for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
+        ptrdiff_t k = f->block[i], first = t->start[k], size = t->start[k + 1] - first;
+        double before = block_norm(t, o->x, k), after = 0, product = 0;
+        for (ptrdiff_t p = 0; p < size; p++) {
+            double to = o->x[first + p] + change[at + p];
+            after += to * to;
+            product += change[at + p] * (to + o->x[first + p]);
+        }
+        after = sqrt(after);
+        if (before + after > 0) grown += t->price[k] * (product / (before + after));
+        at += size;
+    }
+    double slope = slope_of(t, o->mass);
+    for (ptrdiff_t i = 0; i < f->size; i++) linear += change[i] * (f->residual[i] + slope * f->price[i]);
+    if (o->by_gram) {
+        store *s = o->s;
+        memset(image, 0, (size_t)s->count * sizeof *image);
+        for (ptrdiff_t i = 0; i < f->size; i++)
+            if (change[i] != 0) axpy(change[i], s->gram + o->place[f->entry[i]] * s->capacity, image, s->count);
+        for (ptrdiff_t i = 0; i < f->size; i++) curved += change[i] * image[o->place[f->entry[i]]];
+    } else {
+        double *taken = o->drawn + t->free;
+        memset(image, 0, (size_t)t->n * sizeof *image);
+        memset(taken, 0, (size_t)t->free * sizeof *taken);
+        for (ptrdiff_t i = 0; i < f->size; i++) {
+            ptrdiff_t e = f->entry[i], k = t->owner[e];
+            if (change[i] == 0) continue;
+            column_axpy(&t->columns[e], change[i] * t->unit[k], image);
+            axpy(change[i], o->along + e * t->free, taken, t->free);
+            curved += o->ridge[k] * change[i] * change[i];
+        }
+        for (ptrdiff_t i = 0; i < t->n; i++) {
+            curved += o->h[i] * image[i] * image[i];
+            image[i] *= o->h[i];
+        }
+        curved -= dot(taken, taken, t->free);
+    }
+    *growth = grown;
+    return linear - curved / 2 - grown * (slope + t->b * grown / 2);
+}
+
+static void face_accept(model *o, const face *f, const double *change, const double *image, double growth)
+{
+    const task *t = o->t;
+    for (ptrdiff_t i = 0; i < f->size; i++) o->x[f->entry[i]] += change[i];
+    o->mass += growth;
+    if (o->by_gram) {
+        axpy(-1, image, o->z, o->s->count);
+    } else {
+        axpy(1, image, o->e, t->n);
+        axpy(1, o->drawn + t->free, o->drawn, t->free);
+    }
+}
+
+/* How fast the mass of x falls as the slope of the penalty rises, on the face of x; 0 where that is not known. */
+static double response_of(model *o, face *f)
+{
+    face_of(o, f);
+    if (!f->size) return 0;
+    double slope = slope_of(o->t, o->mass);
+    if (prefers_cg(o, f))
+        face_cg(o, f, slope, 0, f->price, f->response, 1e-6, o->work);
+    else if (face_direct(o, f, slope))
+        return 0;
+    return dot(f->price, f->response, f->size);
+}
+
+enum { FAILED, CUT, WHOLE };
+
+/* A Newton step on the face of x, with the entries that would change their sign put to zero, or up to the first. */
+static int polish(model *o, face *f, double tolerance)
+{
+    const task *t = o->t;
+    face_of(o, f);
+    if (!f->size) return FAILED;
+    double slope = slope_of(t, o->mass);
+    if (prefers_cg(o, f)) {
+        o->cg_steps = (double)face_cg(o, f, slope, t->b, f->residual, f->change, tolerance, o->work);
+    } else {
+        if (face_direct(o, f, slope)) return FAILED;
+        double mass = dot(f->price, f->change, f->size), pulled = dot(f->price, f->response, f->size);
+        if (t->b > 0) axpy(-t->b * mass / (1 + t->b * pulled), f->response, f->change, f->size);
+    }
+    ptrdiff_t k = f->size;
+    double *image = o->work + 2 * k; /* n or count numbers */
+    double *change = o->work, first = 1, growth;
+    ptrdiff_t crossing = 0;
+    for (ptrdiff_t i = 0; i < k; i++) {
+        ptrdiff_t e = f->entry[i], owner = t->owner[e];
+        double x = o->x[e], to = x + f->change[i];
+        int crosses = t->start[owner + 1] - t->start[owner] == 1 && (x > 0 ? to <= 0 : to >= 0);
+        change[i] = crosses ? -x : f->change[i];
+        crossing += crosses;
+        if (crosses && x / -f->change[i] < first) first = x / -f->change[i];
+    }
+    double fall = face_fall(o, f, change, image, &growth);
+    if (fall > 0) {
+        face_accept(o, f, change, image, growth);
+        return crossing ? CUT : WHOLE;
+    }
+    for (int tries = 0; tries < 40; tries++, first /= 2) {
+        for (ptrdiff_t i = 0; i < k; i++) {
+            ptrdiff_t e = f->entry[i], owner = t->owner[e];
+            double to = o->x[e] + first * f->change[i];
+            int single = t->start[owner + 1] - t->start[owner] == 1;
+            int gone = single && (to == 0 || (to > 0) != (o->x[e] > 0) || fabs(to) <= 1e-15 * fabs(o->x[e]));
+            change[i] = gone ? -o->x[e] : first * f->change[i];
+        }
+        fall = face_fall(o, f, change, image, &growth);
+        if (fall > 0) {
+            face_accept(o, f, change, image, growth);
+            return CUT;
+        }
+        if (t->single && !crossing) break; /* nothing to gain: at the minimum of the face */
+    }
+    return FAILED;
+}
+
+/* Step over some blocks, and estimate the gap that is left: exactly where z is known, else from what was seen. */
+static double sweep(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double *fall)
+{
+    const task *t = o->t;
+    sweep_record seen = {0, 0, 0};
+    o->mass = mass_of(t, o->x);
+    for (ptrdiff_t i = 0; i < count; i++) step(o, blocks[i], &seen);
+    *fall = seen.fall;
+    if (!o->by_gram) return gap_of(t, o->mass, fmax(seen.top, slope_of(t, o->mass)), seen.slack, o->value);
+    double top = 0, slack = 0, slope = slope_of(t, o->mass);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        ptrdiff_t k = blocks[i], first = t->start[k], size = t->start[k + 1] - first;
+        const double *z = o->z + o->place[first];
+        double norm = block_norm(t, o->x, k), score = block_score(t, z, k);
+        if (score > top) top = score;
+        if (norm > 0) slack += slope * t->price[k] * norm - dot(o->x + first, z, size);
+    }
+    return gap_of(t, o->mass, top, slack, o->value);
+}
+
+/* Minimise the model over some blocks to a gap. Blocks outside must carry no weight. */
+static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double enough, face *f)
+{
+    const task *t = o->t;
+    ptrdiff_t *active = o->spare + t->m, sweeps = 0;
+    double before = INFINITY;
+    int wait = 0, patience = 2;
+    while (sweeps < SWEEPS) {
+        double fall, gap = sweep(o, blocks, count, &fall);
+        sweeps++;
+#ifdef TRACE
+        fprintf(stderr, "   sweep %td gap %.3e enough %.3e fall %.3e top %.3e gram %d\n", sweeps, gap, enough, fall, 0.0, o->by_gram);
+#endif
+        double trifle = TINY * (o->value + slope_of(t, o->mass) * o->mass);
+        if (gap <= enough || fall <= trifle || ended(t->beat)) return 0;
+        ptrdiff_t held = 0;
+        double work = 0, target = fmax(gap / 10, enough / 2);
+        for (ptrdiff_t i = 0; i < count; i++) {
+            ptrdiff_t k = blocks[i];
+            if (!(block_norm(t, o->x, k) > 0)) continue;
+            active[held++] = k;
+            for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++)
+                work += 20 + (o->by_gram ? (double)o->s->count : 4 * (double)t->columns[e].count);
+        }
+        if (!held) {
+            before = gap;
+            continue;
+        }
+        for (before = INFINITY; sweeps < SWEEPS;) {
+            double left = sweep(o, active, held, &fall);
+            sweeps++;
+            if (left <= target || fall <= trifle || ended(t->beat)) break;
+            double rate = left / before;
+            before = left;
+            if (++wait < patience) continue;
+            double needed = rate < 1 ? log(enough / 2 / left) / log(rate) : INFINITY;
+            face_of(o, f);
+            double cost = prefers_cg(o, f) ? cg_cost(o, f) : direct_cost(o, f);
+            if (needed * work <= cost) continue;
+            int found;
+            do { /* descent may be too slow to bring the right face about: each cut makes the face smaller */
+                found = polish(o, f, fmin(0.1, fmax(enough / left, 1e-10)));
+            } while (found == CUT && !ended(t->beat));
+#ifdef TRACE
+            fprintf(stderr, "      polish %d size %td left %.3e rate %.3g\n", found, f->size, left, rate);
+#endif
+            wait = 0;
+            patience = found == WHOLE ? 2 : patience < 64 ? 2 * patience : 64;
+            break;
+        }
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,427 @@
+/* The problem on a working set: Newton steps, each by a model, until the gap is small enough. */
+#ifndef ATOMSIEVE_NEWTON_H
+#define ATOMSIEVE_NEWTON_H
+
+#include "losses.h"
+#include "model.h"
+
+#define ROUNDS 60        /* Newton steps of one call */
+#define ROUGH 0.05       /* part of its first gap to which a model is solved: it is no better an approximation */
+#define STALE 0.1        /* part of the gap that a step may leave before the curvature is computed again */
+#define CHEAP 5e6        /* multiplications for a Gram matrix that count for nothing */
+#define NEAR 20          /* blocks beside the support that a Gram matrix may be asked for, at least */
+#define LEAST_RIDGE 1e-10 /* part of the largest possible curvature that stands in for none */
+#define STALLED 5        /* steps that may fail to halve the gap */
+
+typedef struct {
+    loss_t loss;
+    const double *y, *w, *offset; /* offset may be NULL */
+    double *x;                    /* in units of the blocks */
+    double *coordinates;
+    double *image; /* out: A x */
+    double target;
+    double caution;
+    double gap, mass, response; /* out */
+    int rounds, respond;        /* in: whether the response is wanted */
+} request;
+
+typedef struct {
+    double *u, *slope, *theta, *z, *h, *reach, *trial, *matrix, *step_c;
+} fields;
+
+/* Put the unpenalised directions into an orthonormal basis in the metric of h; dependent ones are left out. */
+static void whiten(const task *t, const double *h, double *white, double *bent, double *transform)
+{
+    ptrdiff_t k = t->free, n = t->n;
+    for (ptrdiff_t f = 0; f < k; f++) {
+        double *v = white + f * n, *r = transform + f * k, before = 0, after = 0;
+        memcpy(v, t->basis + f * n, (size_t)n * sizeof *v);
+        memset(r, 0, (size_t)k * sizeof *r);
+        r[f] = 1;
+        for (ptrdiff_t i = 0; i < n; i++) before += h[i] * v[i] * v[i];
+        for (int twice = 0; twice < 2; twice++)
+            for (ptrdiff_t g = 0; g < f; g++) {
+                double part = dot(bent + g * n, v, n);
+                axpy(-part, white + g * n, v, n);
+                axpy(-part, transform + g * k, r, k);
+            }
+        for (ptrdiff_t i = 0; i < n; i++) after += h[i] * v[i] * v[i];
+        double scale = after > 1e-13 * before ? 1 / sqrt(after) : 0;
+        for (ptrdiff_t i = 0; i < n; i++) v[i] *= scale;
+        for (ptrdiff_t g = 0; g < k; g++) r[g] *= scale;
+        for (ptrdiff_t i = 0; i < n; i++) bent[f * n + i] = h[i] * v[i];
+    }
+}
+
+/* The slope of the loss along a direction of the predictions. */
+static double slope_along(const task *t, const request *q, const double *u, const double *direction, double length,
+                          double *trial, double *slope)
+{
+    double sum = 0;
+    for (ptrdiff_t i = 0; i < t->n; i++) trial[i] = u[i] + length * direction[i];
+    loss_slopes(q->loss, t->n, trial, q->y, slope);
+    for (ptrdiff_t i = 0; i < t->n; i++) sum += q->w[i] * slope[i] * direction[i];
+    return sum;
+}
+
+/* A length in (0, 1] at which the slope of the objective is at most half of its first one; the slope rises. */
+static double search(const task *t, const request *q, const double *u, const double *direction, double start,
+                     double rate, double bend_, double *trial, double *slope)
+{
+    double low = 0, high = 1, at_low = start, at_high = 0, length = 1;
+    for (int tries = 0; tries < 60; tries++) {
+        double end = slope_along(t, q, u, direction, length, trial, slope) + rate + bend_ * length;
+        if (end <= -start / 2 && (end >= start / 2 || length == 1)) return length;
+        if (end < 0) {
+            low = length;
+            at_low = end;
+        } else { /* NaN and infinity are too far as well */
+            high = length;
+            at_high = end;
+        }
+        double guess = isfinite(at_high) ? low - at_low / (at_high - at_low) * (high - low) : low;
+        double margin = 0.1 * (high - low);
+        length = guess > low + margin && guess < high - margin ? guess : (low + high) / 2;
+    }
+    return low;
+}
+
+/* Go to the best unpenalised coefficients for the predictions u; slopes come with them. Returns whether `white` has
+   changed on the way. */
+static int settle(const task *t, const request *q, fields *v, double *white, double *bent, double *transform)
+{
+    ptrdiff_t n = t->n, k = t->free;
+    loss_slopes(q->loss, n, v->u, q->y, v->slope);
+    for (int tries = 0; k && tries < 30; tries++) {
+        double size = 0, noise = 0, along = 0, *change = v->step_c;
+        for (ptrdiff_t f = 0; f < k; f++) {
+            double raw = 0;
+            for (ptrdiff_t i = 0; i < n; i++) {
+                double term = q->w[i] * v->slope[i] * t->basis[f * n + i];
+                raw += term;
+                noise += fabs(term);
+            }
+            size += fabs(raw);
+        }
+        if (!(size > 1e-14 * noise)) return tries > 0;
+        loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, 0, v->reach);
+        whiten(t, v->reach, white, bent, transform);
+        memset(v->theta, 0, (size_t)n * sizeof *v->theta);
+        memset(change, 0, (size_t)k * sizeof *change);
+        for (ptrdiff_t f = 0; f < k; f++) {
+            double g = 0;
+            for (ptrdiff_t i = 0; i < n; i++) g += q->w[i] * v->slope[i] * white[f * n + i];
+            along += g * g;
+            axpy(-g, white + f * n, v->theta, n);
+            axpy(-g, transform + f * k, change, k);
+        }
+        if (!(along > 0)) return 1;
+        double length = search(t, q, v->u, v->theta, -along, 0, 0, v->trial, v->slope);
+        axpy(length, v->theta, v->u, n);
+        axpy(length, change, q->coordinates, k);
+        loss_slopes(q->loss, n, v->u, q->y, v->slope);
+        if (length == 0) return 1;
+    }
+    return k > 0;
+}
+
+/* theta = w loss'(u) without its part along the unpenalised directions, and z = -A' theta. */
+static void look(const task *t, const request *q, fields *v)
+{
+    memcpy(v->trial, v->slope, (size_t)t->n * sizeof *v->slope);
+    for (ptrdiff_t f = 0; f < t->free; f++) {
+        double part = 0;
+        for (ptrdiff_t i = 0; i < t->n; i++) part += q->w[i] * v->slope[i] * t->basis[f * t->n + i];
+        axpy(-part, t->basis + f * t->n, v->trial, t->n);
+    }
+    for (ptrdiff_t i = 0; i < t->n; i++) v->theta[i] = q->w[i] * v->trial[i];
+    for (ptrdiff_t e = 0; e < t->m; e++) v->z[e] = -t->unit[t->owner[e]] * column_dot(&t->columns[e], v->theta);
+}
+
+/* The gap of the problem on the working set. */
+static double true_gap(const task *t, const request *q, const fields *v, double mass, double top, double slack)
+{
+    if (t->b > 0 || top <= t->a) return gap_of(t, mass, top, slack, 0);
+    double scale = t->a / top;
+    return slack + (1 - scale) * (t->a * mass - slack) + fenchel_young(q->loss, t->n, v->u, q->y, v->slope, q->w, scale);
+}
+
+/* The value that is exceeded by `most` of the numbers; they are mixed up. */
+static double best_of(double *v, ptrdiff_t count, ptrdiff_t most)
+{
+    ptrdiff_t low = 0, high = count - 1, wanted = count - most;
+    while (low < high) {
+        double pivot = v[(low + high) / 2];
+        ptrdiff_t i = low, j = high;
+        while (i <= j) {
+            while (v[i] < pivot) i++;
+            while (v[j] > pivot) j--;
+            if (i <= j) {
+                double swap = v[i];
+                v[i++] = v[j];
+                v[j--] = swap;
+            }
+        }
+        if (wanted <= j) high = j;
+        else if (wanted >= i) low = i;
+        else break;
+    }
+    return v[wanted];
+}
+
+/* Choose the blocks that the next model may move: the support, and those that would join it. */
+static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *blocks)
+{
+    const task *t = o->t;
+    ptrdiff_t support = 0, joining = 0, entries = 0;
+    double *scores = o->work, nonzeros = 0;
+    for (ptrdiff_t k = 0; k < t->blocks; k++) {
+        if (block_norm(t, o->x, k) > 0) support++;
+        else {
+            double score = block_score(t, v->z + t->start[k], k);
+            if (score > slope) scores[joining++] = score;
+        }
+    }
+    ptrdiff_t room = (ptrdiff_t)sqrt(CHEAP / (double)t->n) * t->blocks / t->m, most = support > NEAR ? support : NEAR;
+    if (room > most) most = room;
+    double least = joining > most ? best_of(scores, joining, most) : slope;
+    for (int limited = 1; limited >= 0; limited--) {
+        ptrdiff_t count = 0;
+        entries = 0;
+        nonzeros = 0;
+        for (ptrdiff_t k = 0; k < t->blocks; k++) {
+            double score = block_score(t, v->z + t->start[k], k);
+            int in = block_norm(t, o->x, k) > 0 || (score > slope && (!limited || score >= least));
+            if (!in) continue;
+            blocks[count++] = k;
+            for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++, entries++)
+                nonzeros += (double)t->columns[e].count;
+        }
+        o->by_gram = entries <= LARGE && nonzeros >= 4 * (double)entries * (double)entries;
+        if (o->by_gram || !limited) return count;
+    }
+    return 0;
+}
+
+/* Solve on the working set. 0 on success, -1 without memory. */
+static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff_t *places, char *mark)
+{
+    ptrdiff_t n = t->n, m = t->m, k = t->free;
+    int quadratic = q->loss.kind == SQUARED, idle = 0, fresh = 0;
+    memset(mark, 0, (size_t)m);
+    fields v;
+    double *next = numbers;
+#define PART(name, size) double *name = next; next += (size)
+    PART(u, n); PART(slope, n); PART(theta, n); PART(h, n); PART(reach, n); PART(trial, n); PART(e, n);
+    PART(z, m); PART(begin, m); PART(diagonal, m); PART(by_place, m); PART(x, m); PART(change, m);
+    PART(f_price, m); PART(f_residual, m); PART(f_change, m); PART(f_response, m); PART(by_entry, m);
+    PART(steepest, t->blocks); PART(ridge, t->blocks);
+    PART(white, n * k); PART(bent, n * k); PART(along, m * k); PART(drawn, 2 * k); PART(step_c, 2 * k);
+    PART(transform, k * k); PART(work, 8 * m + n);
+#undef PART
+    v = (fields){u, slope, theta, z, h, reach, trial, transform, step_c};
+    ptrdiff_t *place = places, *entry = place + m, *list = entry + m, *spare = list + m, *f_entry = spare + 3 * m;
+    ptrdiff_t *f_block = f_entry + m, *blocks = f_block + t->blocks;
+    face f = {0, 0, f_block, f_entry, f_price, f_residual, f_change, f_response};
+    model o = {t, s, x, begin, 0, 0, 1, h, diagonal, steepest, ridge, quadratic ? 0 : LEAST_RIDGE, along, white, bent, e, drawn, place, entry,
+               by_place, 0, 30, work, by_entry, mark, list, spare};
+
+    if (!quadratic) store_forget(s);
+    for (ptrdiff_t i = 0; i < n; i++) u[i] = q->offset ? q->offset[i] : 0;
+    for (ptrdiff_t j = 0; j < m; j++)
+        if (q->x[j] != 0) column_axpy(&t->columns[j], q->x[j] * t->unit[t->owner[j]], u);
+    for (ptrdiff_t c = 0; c < k; c++) axpy(q->coordinates[c], t->basis + c * n, u, n);
+    settle(t, q, &v, white, bent, transform);
+
+    if (recall(t, s, place, entry)) return -1;
+    double before = INFINITY, least = INFINITY, lowest = INFINITY;
+    for (q->rounds = 0;; q->rounds++) {
+        look(t, q, &v);
+        double mass = mass_of(t, q->x), at = slope_of(t, mass), top = 0, slack = 0;
+        for (ptrdiff_t b = 0; b < t->blocks; b++) {
+            ptrdiff_t first = t->start[b], size = t->start[b + 1] - first;
+            double score = block_score(t, z + first, b), norm = block_norm(t, q->x, b);
+            if (score > top) top = score;
+            if (norm > 0) slack += at * t->price[b] * norm - dot(q->x + first, z + first, size);
+        }
+        q->gap = true_gap(t, q, &v, mass, top, slack);
+        q->mass = mass;
+#ifdef TRACE
+        fprintf(stderr, "round %d gap %.3e top %.6e slope %.6e mass %.6e slack %.3e caution %g\n", q->rounds, q->gap, top, at, mass, slack, q->caution);
+#endif
+        /* a gap that is small enough tells little about the mass, which one more step settles */
+        int enough = !(q->gap > q->target) && (q->rounds || !q->respond);
+        if (enough || q->rounds == ROUNDS || ended(t->beat)) break;
+        o.value = loss_value(q->loss, n, u, q->y, slope, q->w);
+        double objective = o.value + mass * (t->a + t->b * mass / 2);
+        idle = q->gap < least / 2 || objective < lowest - q->gap / 100 ? 0 : idle + 1;
+        if (q->gap < least) least = q->gap;
+        lowest = objective;
+        if (idle == STALLED) break;
+        double cost = (double)n * (double)s->count * (double)s->count;
+        if (!fresh || (!quadratic && (q->gap > STALE * before || cost <= CHEAP))) {
+            o.largest = loss_curvatures(q->loss, n, u, q->y, slope, q->w, q->caution, h);
+            whiten(t, h, white, bent, transform);
+            for (ptrdiff_t b = 0; b < t->blocks; b++) steepest[b] = NAN;
+            if (!quadratic) {
+                store_forget(s);
+                for (ptrdiff_t j = 0; j < m; j++) place[j] = -1;
+            }
+            fresh = 1;
+        }
+        before = q->gap;
+        memcpy(x, q->x, (size_t)m * sizeof *x);
+        memcpy(begin, q->x, (size_t)m * sizeof *x);
+        o.mass = mass;
+        double modelled = gap_of(t, mass, top, slack, o.value); /* what the model makes of this gap */
+        ptrdiff_t count = choose(&o, &v, at, blocks);
+        if (!count) break;
+        if (o.by_gram && hold(&o, blocks, count)) return -1;
+        for (ptrdiff_t i = 0; i < count; i++) learn(&o, blocks[i]);
+        if (o.by_gram)
+            for (ptrdiff_t i = 0; i < s->count; i++) by_place[i] = z[entry[i]];
+        memcpy(e, theta, (size_t)n * sizeof *e);
+        memset(drawn, 0, (size_t)(2 * k) * sizeof *drawn);
+        if (minimise(&o, blocks, count, fmax(q->target / 4, ROUGH * q->gap) * fmin(modelled / q->gap, 1), &f)) return -1;
+
+        /* from the coefficients to those of the model, as far as the objective falls */
+        double growth = 0, start = 0, noise = 0;
+        memset(reach, 0, (size_t)n * sizeof *reach);
+        memset(drawn, 0, (size_t)k * sizeof *drawn);
+        int moved = 0;
+        for (ptrdiff_t i = 0; i < count; i++) {
+            ptrdiff_t b = blocks[i];
+            double product = 0, sizes = block_norm(t, x, b) + block_norm(t, q->x, b);
+            for (ptrdiff_t j = t->start[b]; j < t->start[b + 1]; j++) {
+                change[j] = x[j] - q->x[j];
+                if (change[j] == 0) continue;
+                moved = 1;
+                product += change[j] * (x[j] + q->x[j]);
+                start -= z[j] * change[j];
+                noise += 1e-15 * (fabs(z[j]) + at * t->price[b]) * fabs(change[j]);
+                column_axpy(&t->columns[j], change[j] * t->unit[b], reach);
+                axpy(change[j], along + j * k, drawn, k);
+            }
+            if (sizes > 0) growth += t->price[b] * (product / sizes);
+        }
+        if (!moved) break;
+        memset(step_c, 0, (size_t)k * sizeof *step_c);
+        for (ptrdiff_t c = 0; c < k; c++) {
+            axpy(-drawn[c], white + c * n, reach, n);
+            axpy(-drawn[c], transform + c * k, step_c, k);
+        }
+        start += at * growth;
+        double length = 1;
+        if (!quadratic) {
+            if (!(start < noise)) break;
+            memcpy(e, reach, (size_t)n * sizeof *e);
+            length = search(t, q, u, e, fmin(start, -2 * noise), at * growth, t->b * growth * growth, trial, slope);
+            double caution = q->caution;
+            if (length < 0.1) q->caution = fmin(fmax(10 * caution, 1e-3), 1);
+            else if (length == 1) q->caution = caution > 1e-12 ? caution / 10 : 0;
+            if (q->caution > caution) fresh = 0;
+            if (length == 0) break;
+        }
+        for (ptrdiff_t i = 0; i < count; i++)
+            for (ptrdiff_t j = t->start[blocks[i]]; j < t->start[blocks[i] + 1]; j++)
+                q->x[j] = length == 1 ? x[j] : q->x[j] + length * change[j];
+        axpy(length, reach, u, n);
+        axpy(length, step_c, q->coordinates, k);
+        if (settle(t, q, &v, white, bent, transform)) whiten(t, h, white, bent, transform);
+    }
+    q->response = 0;
+    if (q->respond) {
+        if (!fresh || !quadratic) {
+            o.largest = loss_curvatures(q->loss, n, u, q->y, slope, q->w, 0, h);
+            whiten(t, h, white, bent, transform);
+            for (ptrdiff_t b = 0; b < t->blocks; b++) steepest[b] = NAN;
+            if (!quadratic) {
+                store_forget(s);
+                for (ptrdiff_t j = 0; j < m; j++) place[j] = -1;
+            }
+        }
+        memcpy(x, q->x, (size_t)m * sizeof *x);
+        memcpy(begin, q->x, (size_t)m * sizeof *x);
+        memcpy(e, theta, (size_t)n * sizeof *e);
+        memset(drawn, 0, (size_t)(2 * k) * sizeof *drawn);
+        o.mass = q->mass;
+        o.by_gram = 0;
+        for (ptrdiff_t b = 0; b < t->blocks; b++)
+            if (block_norm(t, x, b) > 0) learn(&o, b);
+        q->response = response_of(&o, &f);
+    }
+    memset(q->image, 0, (size_t)n * sizeof *q->image);
+    for (ptrdiff_t j = 0; j < m; j++)
+        if (q->x[j] != 0) column_axpy(&t->columns[j], q->x[j] * t->unit[t->owner[j]], q->image);
+    return 0;
+}
+
+/* Solve on the working set; 0 on success, -1 without memory. */
+static int solve_restricted(const task *t, store *s, request *q)
+{
+    ptrdiff_t n = t->n, m = t->m, k = t->free, b = t->blocks;
+    double *numbers = malloc((size_t)(8 * n + 19 * m + 2 * b + (2 * n + m + k + 4) * k) * sizeof *numbers);
+    ptrdiff_t *places = malloc((size_t)(7 * m + 2 * b) * sizeof *places);
+    char *mark = malloc((size_t)m);
+    int failed = !numbers || !places || !mark || iterate(t, s, q, numbers, places, mark);
+    free(numbers);
+    free(places);
+    free(mark);
+    return failed ? -1 : 0;
+}
+
+/* Minimise one model given by its Hessian, from x; z is the pull there. 0 on success, -1 without memory. */
+static int solve_quadratic(const task *t, const double *hessian, const double *z, request *q, double value)
+{
+    ptrdiff_t m = t->m, b = t->blocks, failed = -1;
+    double *numbers = malloc((size_t)(18 * m + 2 * b) * sizeof *numbers), *next = numbers;
+    ptrdiff_t *places = malloc((size_t)(7 * m + 2 * b) * sizeof *places);
+    char *mark = calloc((size_t)m, 1);
+    store s = {0};
+    if (!numbers || !places || !mark || store_reserve(&s, m)) goto done;
+#define PART(name, size) double *name = next; next += (size)
+    PART(begin, m); PART(diagonal, m); PART(by_place, m); PART(f_price, m); PART(f_residual, m); PART(f_change, m);
+    PART(f_response, m); PART(by_entry, m); PART(steepest, b); PART(ridge, b); PART(work, 10 * m);
+#undef PART
+    ptrdiff_t *place = places, *entry = place + m, *list = entry + m, *spare = list + m, *f_entry = spare + 2 * m;
+    ptrdiff_t *f_block = f_entry + m, *blocks = f_block + b;
+    face f = {0, 0, f_block, f_entry, f_price, f_residual, f_change, f_response};
+    double nothing[1];
+    model o = {t, &s, q->x, begin, mass_of(t, q->x), value, 1, NULL, diagonal, steepest, ridge, 0, nothing, nothing,
+               nothing, nothing, nothing, place, entry, by_place, 1, 30, work, by_entry, mark, list, spare};
+    s.count = m;
+    memcpy(begin, q->x, (size_t)m * sizeof *begin);
+    memcpy(by_place, z, (size_t)m * sizeof *by_place);
+    for (ptrdiff_t e = 0; e < m; e++) {
+        place[e] = entry[e] = e;
+        memcpy(s.gram + e * s.capacity, hessian + e * m, (size_t)m * sizeof *hessian);
+        diagonal[e] = hessian[e * m + e];
+    }
+    for (ptrdiff_t k = 0; k < b; k++) {
+        blocks[k] = k;
+        ridge[k] = 0;
+        ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+        double trace = 0;
+        for (ptrdiff_t e = first; e < first + size; e++) trace += diagonal[e];
+        steepest[k] = size > 1 && size <= WIDE ? fmin(trace, gram_eigenvalue(&o, k)) : trace;
+    }
+    if (isfinite(q->target) && minimise(&o, blocks, b, q->target, &f)) goto done;
+    o.mass = mass_of(t, q->x);
+    q->mass = 0; /* by how much it has grown, to full relative precision */
+    for (ptrdiff_t k = 0; k < b; k++) {
+        double sizes = block_norm(t, q->x, k) + block_norm(t, begin, k), product = 0;
+        for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++)
+            product += (q->x[e] - begin[e]) * (q->x[e] + begin[e]);
+        if (sizes > 0) q->mass += t->price[k] * (product / sizes);
+    }
+    q->response = q->respond ? response_of(&o, &f) : 0;
+    failed = 0;
+done:
+    store_free(&s);
+    free(numbers);
+    free(places);
+    free(mark);
+    return (int)failed;
+}
+
+#endif

@@ -1,0 +1,225 @@
+"""The problem on a working set at a line of slopes, in two ways that share one model: in the core, or driven from here.
+
+The penalty is `a s + b s^2 / 2` here, with the line (a, b); `method.py` finds the line for every other shape.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from atomsieve.core import Blocks, Outcome, Store, quadratic, restricted
+from atomsieve.design import ALL
+from atomsieve.gauges import Atom
+from atomsieve.losses import Huber, Logistic, Poisson, Squared, SquaredHinge
+from atomsieve.methods.corrective.hessian import hessian
+from atomsieve.methods.corrective.working_set import Part, best, sized
+from atomsieve.methods.moves import Move, apply
+from atomsieve.methods.steps import slope_along
+from atomsieve.numerics.clock import look
+from atomsieve.numerics.roots import monotone_zero
+from atomsieve.penalties import Linear, LinearSquare, Penalty, Square
+from atomsieve.problem import Point, Problem
+from atomsieve.problem.state import State
+from atomsieve.typing import Array, Index, Mask
+
+LOSSES = {Squared: 0, Logistic: 1, Huber: 2, SquaredHinge: 3, Poisson: 4}
+"""The losses that the core knows, by their numbers there."""
+
+CAUTIOUS = (Huber, SquaredHinge)
+"""Losses with kinks: where all samples are beyond them there is no curvature at all."""
+
+ROUNDS = 50
+"""Newton steps on one working set."""
+
+LARGE = 8000
+"""Entries up to which a Hessian is formed (half a gigabyte)."""
+
+ROUGH = 0.05
+"""Part of its first gap to which a model is solved: it is no better an approximation."""
+
+NEAR = 20
+"""Blocks beside the support that a Newton step may move, at least."""
+
+LEAST_RIDGE = 1e-10
+"""Part of the largest possible curvature that stands in for none."""
+
+Line = tuple[float, float]
+
+
+class Inner(Protocol):
+    """A problem on a working set, and the coefficients there."""
+
+    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
+        """Go on to a gap of the problem with this line; `respond` asks for the response of the mass to the slope."""
+
+    def state(self) -> State:
+        """Return the state reached, as one of the working set's problem."""
+
+
+@dataclass
+class Memory:
+    """What lasts from one working set to the next: Gram matrices, factors, and how cautious steps have to be."""
+
+    store: Any = field(default_factory=Store)
+    caution: float | None = None
+    samples: tuple[Any, ...] | None = None
+
+
+def compiled(problem: Problem) -> bool:
+    """Return whether the core can solve a problem: it knows the loss, and the data are on the host."""
+    known = type(problem.loss) in LOSSES and problem.core.prices(problem.shape) is not None
+    return known and not problem.outputs and isinstance(problem.weights, np.ndarray)
+
+
+class Compiled:
+    """The working set in the core."""
+
+    def __init__(self, part: Part, point: Point, memory: Memory) -> None:
+        problem = part.problem
+        self.part, self.memory = part, memory
+        self.problem = problem
+        state = point.state
+        self.coordinates = np.array(state.coordinates)
+        self.x = state.x[part.entries]
+        self.image = np.empty(len(problem.y))
+        loss = problem.loss
+        self.loss = (LOSSES[type(loss)], loss.delta if isinstance(loss, Huber) else 0.0)
+        if memory.samples is None:
+            memory.caution = float(isinstance(loss, CAUTIOUS))
+            memory.samples = _samples(problem)
+
+    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
+        look()
+        part, memory = self.part, self.memory
+        assert memory.samples is not None  # noqa: S101
+        assert memory.caution is not None  # noqa: S101
+        place = (self.x, self.coordinates, self.image)
+        outcome, memory.caution = restricted(
+            memory.store, part.packed, part.ids, part.sizes, self.loss, memory.samples, place, line, target,
+            memory.caution, respond,
+        )  # fmt: skip
+        return outcome
+
+    def state(self) -> State:
+        x = np.zeros(self.problem.shape)
+        x[self.part.entries] = self.x
+        return self.problem.inside(x, self.image, self.coordinates)
+
+
+def _samples(problem: Problem) -> tuple[Any, ...]:
+    """Return targets, weights, offset and basis, as the core reads them."""
+    basis = np.zeros(0) if problem.span is None else np.asarray(problem.span.basis).T.ravel()
+    offset = problem.smooth.fixed
+    parts = (problem.targets, problem.weights, offset, basis)
+    return tuple(None if part is None else np.ascontiguousarray(part, dtype=np.float64) for part in parts)
+
+
+class Modelled:
+    """The working set driven from here, for every other loss and data anywhere: the core solves each model."""
+
+    def __init__(self, part: Part, point: Point, memory: Memory) -> None:
+        self.part, self.memory = part, memory
+        self.point = part.restrict(point)
+        self.alive = self.point.scores > -np.inf
+        self.unit = 2.0 ** round(math.log2(point.problem.widest)) if point.problem.widest > 0 else 1.0
+
+    def state(self) -> State:
+        found = self.part.widen(self.point.state)
+        return self.part.problem.inside(found.x, found.image, found.coordinates, found.drift)
+
+    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
+        point = self.point.under(self.point.problem.at_penalty(penalty_of(line)), self.alive)
+        for steps in range(ROUNDS):
+            look()
+            # a gap that is within rounding tells little about the mass, which one more step settles
+            if point.gap <= max(target, point.rounding) and steps >= respond:
+                break
+            state, length = self._newton(point, line, max(target / 4, ROUGH * point.gap))
+            if length == 0:
+                break
+            point = point.problem.at(state, self.alive)
+        self.point = point
+        response = self._response(point, line) if respond else 0.0
+        return Outcome(point.gap, point.state.mass, response)
+
+    def _newton(self, point: Point, line: Line, enough: float) -> tuple[State, float]:
+        """Return the state after one Newton step on the blocks that matter, and its length."""
+        problem, state = point.problem, point.state
+        support, scores = problem.core.sizes(state.x) > 0, point.scores / point.dual_scale
+        wanted = np.where(support, np.inf, np.where(scores > line[0] + line[1] * state.mass, scores, -np.inf))
+        count = int(np.count_nonzero(support))
+        model = self._model(point, best(wanted, count + max(NEAR, count)))
+        if not len(model.entries):
+            return state, 0.0
+        there = model.x.copy()
+        growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, problem.smooth.value(point.u), enough)
+        change = np.zeros(state.x.shape)
+        change.ravel()[model.entries] = (there - model.x) / self.unit
+        return self._go(point, change, growth)
+
+    def _model(self, point: Point, chosen: Mask) -> "Model":
+        """Return the second-order model at a point, over the entries of the chosen blocks."""
+        problem, unit = point.problem, self.unit
+        labels = problem.core.labels(problem.shape).ravel()
+        entries = np.flatnonzero(chosen[labels])
+        entries = entries[np.argsort(labels[entries], kind="stable")]
+        blocks = sized(problem, labels, entries, np.full(len(problem.spread), 1 / unit))
+        matrix = np.ascontiguousarray(hessian(point, entries, unit))
+        stiffness = np.repeat(blocks.stiffness, np.diff(blocks.ends, prepend=0))
+        steepest = problem.loss.smoothness_near(point.u) * stiffness
+        diagonal = matrix.ravel()[:: len(matrix) + 1]
+        diagonal += np.maximum(np.where(diagonal < LEAST_RIDGE * steepest, LEAST_RIDGE, 0.0), self.caution) * steepest
+        pull = point.z.ravel()[entries] / (point.dual_scale * unit)
+        return Model(entries, blocks, matrix, pull, point.state.x.ravel()[entries] * unit)
+
+    @property
+    def caution(self) -> float:
+        """Part of the largest possible curvature that is added to every entry, where steps were too long."""
+        return self.memory.caution or 0.0
+
+    def _response(self, point: Point, line: Line) -> float:
+        """Return how fast the mass falls as the slope rises."""
+        problem = point.problem
+        model = self._model(point, problem.core.sizes(point.state.x) > 0)
+        if not len(model.entries):
+            return 0.0
+        args = (model.hessian, model.z, model.x, model.blocks, line, problem.smooth.value(point.u))
+        return quadratic(*args, math.inf, respond=True)[1]
+
+    def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
+        """Go along a change of x, as far as the objective falls; derivatives tell, values lose their digits."""
+        problem, state = point.problem, point.state
+        move = Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, problem.design.matvec(change))
+        across = problem.seminorm.project(move.image)
+
+        def slope(s: float) -> float:
+            return slope_along(point, move, across, s)
+
+        start = float(np.vdot(-point.z, change)) / point.dual_scale + growth * problem.penalty.slope(state.mass)
+        if not start < 0:
+            return state, 0.0
+        length = 1.0 if abs(slope(1.0)) <= -start / 2 else monotone_zero(slope, 1.0, 0.1)
+        if length < 0.1:
+            self.memory.caution = min(max(10 * self.caution, 1e-3), 1.0)
+        elif length == 1.0:
+            self.memory.caution = self.caution / 10
+        return apply(point, move, length), length
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A second-order model: its entries and blocks, the Hessian, the pull and the coefficients, in units."""
+
+    entries: Index
+    blocks: Blocks
+    hessian: Array
+    z: Array
+    x: Array
+
+
+def penalty_of(line: Line) -> Penalty:
+    """Return the penalty with a line of slopes."""
+    a, b = line
+    return Linear(a) if b == 0 else LinearSquare(a, b) if a > 0 else Square(b)
