@@ -130,7 +130,7 @@ def quadratic(
 
     Return by how much the mass has grown, and how fast it falls as the slope rises, if that is asked for.
 
-    A target of infinity leaves x where it is.
+    The target is a part of the gap that the model has at x; with a target of 1, x stays where it is.
     """
     growth, response = _core.quadratic(hessian, z, x, blocks.parts, line, value, target, remaining(), respond)
     return growth, response

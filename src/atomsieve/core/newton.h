@@ -314,8 +314,9 @@ static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff
         double length = 1;
         if (!quadratic) {
             if (!(start < noise)) break;
+            /* no step lowers the objective by more than all of it: a steeper slope says little about where to stop */
             memcpy(e, reach, (size_t)n * sizeof *e);
-            length = search(t, q, u, e, fmin(start, -2 * noise), at * growth, t->b * growth * growth, trial, slope);
+            length = search(t, q, u, e, fmin(fmax(start, -2 * objective), -2 * noise), at * growth, t->b * growth * growth, trial, slope);
             double caution = q->caution;
             if (length < 0.1) q->caution = fmin(fmax(10 * caution, 1e-3), 1);
             else if (length == 1) q->caution = caution > 1e-12 ? caution / 10 : 0;
@@ -370,7 +371,7 @@ static int solve_restricted(const task *t, store *s, request *q)
     return failed ? -1 : 0;
 }
 
-/* Minimise one model given by its Hessian, from x; z is the pull there. 0 on success, -1 without memory. */
+/* Minimise one model given by its Hessian, from x, to a part of its gap there; z is the pull. 0 on success. */
 static int solve_quadratic(const task *t, const double *hessian, const double *z, request *q, double value)
 {
     ptrdiff_t m = t->m, b = t->blocks, failed = -1;
@@ -405,7 +406,15 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
         for (ptrdiff_t e = first; e < first + size; e++) trace += diagonal[e];
         steepest[k] = size > 1 && size <= WIDE ? fmin(trace, gram_eigenvalue(&o, k)) : trace;
     }
-    if (isfinite(q->target) && minimise(&o, blocks, b, q->target, &f)) goto done;
+    double top = 0, slack = 0, at = slope_of(t, o.mass);
+    for (ptrdiff_t k = 0; k < b; k++) {
+        ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+        double score = block_score(t, z + first, k), norm = block_norm(t, q->x, k);
+        if (score > top) top = score;
+        if (norm > 0) slack += at * t->price[k] * norm - dot(q->x + first, z + first, size);
+    }
+    double gap = gap_of(t, o.mass, top, slack, value);
+    if (q->target < 1 && minimise(&o, blocks, b, q->target * gap, &f)) goto done;
     o.mass = mass_of(t, q->x);
     q->mass = 0; /* by how much it has grown, to full relative precision */
     for (ptrdiff_t k = 0; k < b; k++) {

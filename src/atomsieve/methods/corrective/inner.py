@@ -39,6 +39,9 @@ LARGE = 8000
 ROUGH = 0.05
 """Part of its first gap to which a model is solved: it is no better an approximation."""
 
+STALLED = 5
+"""Newton steps that may fail to lower the gap or the objective."""
+
 NEAR = 20
 """Blocks beside the support that a Newton step may move, at least."""
 
@@ -131,12 +134,17 @@ class Modelled:
 
     def solve(self, line: Line, target: float, respond: bool) -> Outcome:
         point = self.point.under(self.point.problem.at_penalty(penalty_of(line)), self.alive)
+        idle, least, lowest = 0, point, math.inf
         for steps in range(ROUNDS):
             look()
             # a gap that is within rounding tells little about the mass, which one more step settles
             if point.gap <= max(target, point.rounding) and steps >= respond:
                 break
-            state, length = self._newton(point, line, max(target / 4, ROUGH * point.gap))
+            idle = 0 if point.gap < least.gap / 2 or point.objective < lowest - point.gap / 100 else idle + 1
+            least, lowest = (point if point.gap < least.gap else least), point.objective
+            if idle == STALLED:
+                break
+            state, length = self._newton(point, line, max(target / 4 / point.gap, ROUGH) if point.gap > 0 else ROUGH)
             if length == 0:
                 break
             point = point.problem.at(state, self.alive)
@@ -144,17 +152,18 @@ class Modelled:
         response = self._response(point, line) if respond else 0.0
         return Outcome(point.gap, point.state.mass, response)
 
-    def _newton(self, point: Point, line: Line, enough: float) -> tuple[State, float]:
-        """Return the state after one Newton step on the blocks that matter, and its length."""
+    def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
+        """Return the state after a Newton step on the blocks that matter, by a model solved to a part of its gap."""
         problem, state = point.problem, point.state
         support, scores = problem.core.sizes(state.x) > 0, point.scores / point.dual_scale
         wanted = np.where(support, np.inf, np.where(scores > line[0] + line[1] * state.mass, scores, -np.inf))
         count = int(np.count_nonzero(support))
-        model = self._model(point, best(wanted, count + max(NEAR, count)))
-        if not len(model.entries):
+        chosen = best(wanted, count + max(NEAR, count))
+        if not chosen.any():
             return state, 0.0
+        model = self._model(point, chosen)
         there = model.x.copy()
-        growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, problem.smooth.value(point.u), enough)
+        growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, problem.smooth.value(point.u), part)
         change = np.zeros(state.x.shape)
         change.ravel()[model.entries] = (there - model.x) / self.unit
         return self._go(point, change, growth)
@@ -182,11 +191,12 @@ class Modelled:
     def _response(self, point: Point, line: Line) -> float:
         """Return how fast the mass falls as the slope rises."""
         problem = point.problem
-        model = self._model(point, problem.core.sizes(point.state.x) > 0)
-        if not len(model.entries):
+        chosen = problem.core.sizes(point.state.x) > 0
+        if not chosen.any():
             return 0.0
+        model = self._model(point, chosen)
         args = (model.hessian, model.z, model.x, model.blocks, line, problem.smooth.value(point.u))
-        return quadratic(*args, math.inf, respond=True)[1]
+        return quadratic(*args, 1.0, respond=True)[1]
 
     def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
         """Go along a change of x, as far as the objective falls; derivatives tell, values lose their digits."""
@@ -198,9 +208,15 @@ class Modelled:
             return slope_along(point, move, across, s)
 
         start = float(np.vdot(-point.z, change)) / point.dual_scale + growth * problem.penalty.slope(state.mass)
-        if not start < 0:
+        noise = 1e-15 * float(np.abs(point.z * change).sum()) / point.dual_scale
+        if not start < noise:
             return state, 0.0
-        length = 1.0 if abs(slope(1.0)) <= -start / 2 else monotone_zero(slope, 1.0, 0.1)
+        # no step lowers the objective by more than all of it: a steeper slope says little about where to stop
+        start = min(max(start, -2 * point.objective), -2 * noise)
+        length = 1.0
+        if abs(slope(1.0)) > -start / 2:
+            first = slope(0.0)
+            length = monotone_zero(slope, 1.0, 0.1 * start / first) if first < 0 else 0.0
         if length < 0.1:
             self.memory.caution = min(max(10 * self.caution, 1e-3), 1.0)
         elif length == 1.0:
