@@ -15,7 +15,7 @@ def core(name: str, *flags: str) -> Extension:
     return Extension(
         f"atomsieve.core.{name}",
         ["src/atomsieve/core/module.c"],
-        depends=[f"src/atomsieve/core/{part}.h" for part in ("blas", "columns", "losses", "gram", "model", "newton")],
+        depends=[f"src/atomsieve/core/{part}.h" for part in ("blas", "columns", "losses", "choice", "gram", "model", "newton")],
         define_macros=[("MODULE", f"PyInit_{name}"), ("MODULE_NAME", f'"{name}"')],
         extra_compile_args=[*FLAGS, *flags],
         libraries=LIBRARIES,

@@ -209,7 +209,7 @@ class FloatSlope(Exponential):
         ({"loss": NumPyValue()}, "NumPyValue.value"),
         ({"loss": NumPyGradient()}, "NumPyGradient.gradient"),
         ({"loss": Entries()}, "Entries.curvature"),
-        ({"loss": Branches(), "tol": 0.1}, "Branches.conjugate"),
+        ({"loss": Branches(), "tol": 0.2}, "Branches.conjugate"),
         ({"loss": Misshapen()}, "Misshapen.curvature_at_slope"),
         ({"loss": Remembers()}, "Remembers.gradient"),
         ({"penalty": FloatValue(0.1)}, "FloatValue.value"),

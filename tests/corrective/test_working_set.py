@@ -23,10 +23,11 @@ def at_slope(problem, share):
 
 def test_the_same_set_serves_while_no_block_outside_comes_near(problem):
     kept = RowSet()
-    first = kept.enter(at_slope(problem, 0.99))
+    first, _ = kept.enter(at_slope(problem, 0.99))
     assert kept.complete
-    second = kept.enter(at_slope(problem, 0.98))
-    assert second.problem.design is first.problem.design
+    prepared = first.packed
+    second, _ = kept.enter(at_slope(problem, 0.98))
+    assert second.packed is prepared
     assert second.problem.penalty == Linear(0.98 * problem.origin.sigma)
 
 
@@ -39,16 +40,18 @@ def test_a_set_that_blocks_outside_may_join_is_not_complete(problem):
 def test_a_set_without_the_support_is_chosen_anew(problem):
     kept = RowSet()
     origin = at_slope(problem, 0.99)
-    first = kept.enter(origin)
+    first, _ = kept.enter(origin)
     x = np.zeros(400)
     x[int(origin.scores.argmin())] = 1e-3  # the last block that scores would choose
     here = origin.problem.at(origin.problem.state(x), problem.eligible)
-    second = kept.enter(here)
-    assert second.problem.design is not first.problem.design
-    assert second.state.mass == here.state.mass
-    np.testing.assert_array_equal(kept.leave(second.state).x, x)
+    second, _ = kept.enter(here)
+    assert not np.array_equal(second.columns, first.columns)
+    small = second.restrict(here)
+    assert small.state.mass == here.state.mass
+    np.testing.assert_array_equal(second.widen(small.state).x, x)
 
 
 def test_a_part_of_a_point_keeps_its_objective(problem):
-    point = at_slope(problem, 0.5)
-    assert RowSet().enter(point).objective == point.objective
+    part, point = RowSet().enter(at_slope(problem, 0.5))
+    assert not part.whole
+    assert part.restrict(point).objective == point.objective

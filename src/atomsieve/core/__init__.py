@@ -15,9 +15,9 @@ from scipy.linalg import cython_blas, cython_lapack
 
 from atomsieve.core import _plain
 from atomsieve.numerics.clock import remaining
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array, Index, Mask
 
-__all__ = ["Blocks", "Outcome", "Packed", "Store", "quadratic", "restricted"]
+__all__ = ["Blocks", "Outcome", "Packed", "Store", "best", "kept", "quadratic", "restricted"]
 
 
 def _chosen() -> Any:
@@ -134,3 +134,20 @@ def quadratic(
     """
     growth, response = _core.quadratic(hessian, z, x, blocks.parts, line, value, target, remaining(), respond)
     return growth, response
+
+
+def best(scores: Array, count: int) -> Mask:
+    """Return which scores are among the best, less those that are -inf; of ties, the first ones."""
+    chosen = np.empty(len(scores), dtype=bool)
+    _core.best(scores, count, chosen)
+    return chosen
+
+
+def kept(scores: Array, spread: Array, lengths: Array, radius: float, doubt: float, floor: float) -> Mask:
+    """Return which blocks may have the best score at the optimum; a NaN rules nothing out.
+
+    Each score moves by no more than `radius * spread + doubt * lengths`, and the best one does not end below the floor.
+    """
+    marks = np.empty(len(scores), dtype=bool)
+    _core.kept(scores, spread, lengths, radius, doubt, floor, marks)
+    return marks

@@ -308,6 +308,15 @@ static int factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh)
     return 0;
 }
 
+/* Add places to the factor up to the first that depends on those before it; returns that one, or -1. */
+static ptrdiff_t factor_extend(store *s, const ptrdiff_t *place, ptrdiff_t count)
+{
+    if (!count || !factor_border(s, place, count)) return -1;
+    if (count == 1) return place[0];
+    ptrdiff_t half = count / 2, found = factor_extend(s, place, half);
+    return found >= 0 ? found : factor_extend(s, place + half, count - half);
+}
+
 /* Make the factor cover the given places, no more and no less. `mark` has a number for every place, all 0. Returns -1,
    or the first place found to depend on those before it: the factor then covers those, and not the rest. */
 static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wanted, char *mark, ptrdiff_t *fresh)
@@ -325,10 +334,7 @@ static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wante
         if (mark[place[i]] == 1) fresh[count++] = place[i];
         mark[place[i]] = 0;
     }
-    if (!count || !factor_border(s, fresh, count)) return -1;
-    for (ptrdiff_t i = 0; i < count; i++) /* one at a time, to find out which */
-        if (factor_border(s, fresh + i, 1)) return fresh[i];
-    return -1;
+    return factor_extend(s, fresh, count);
 }
 
 /* Cover a place that depends on others, by a proximal term that stands in for the curvature it lacks. */

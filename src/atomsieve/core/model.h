@@ -36,6 +36,7 @@ typedef struct {
     double *z;             /* by places */
     int by_gram;
     double cg_steps;       /* how many the last face took */
+    int factored;          /* whether the last face was solved by a factor */
     double *work;          /* 8 m + n numbers */
     double *by_entry;      /* m numbers */
     char *mark;            /* zeros, by places */
@@ -293,7 +294,7 @@ static void face_product(model *o, const face *f, double slope, double b, const 
 
 /* Conjugate gradients for one right-hand side; returns the number of steps. */
 static ptrdiff_t face_cg(model *o, const face *f, double slope, double b, const double *side, double *v, double tol,
-                         double *room)
+                         double most, double *room)
 {
     const task *t = o->t;
     ptrdiff_t k = f->size, steps = 0;
@@ -309,7 +310,7 @@ static ptrdiff_t face_cg(model *o, const face *f, double slope, double b, const 
         d[i] = inverse[i] * r[i];
     }
     double rho = dot(r, d, k), enough = tol * tol * rho;
-    while (steps < 2 * k + 10 && rho > enough && rho > 0) {
+    while ((double)steps < most && rho > enough && rho > 0) {
         face_product(o, f, slope, b, d, q, image);
         double curved = dot(d, q, k);
         if (!(curved > 0)) break;
@@ -479,17 +480,29 @@ static double direct_cost(const model *o, const face *f)
     return gram + k * k * k / 3 / FAST + 4 * k * k;
 }
 
+/* The same for one step of conjugate gradients. */
 static double cg_cost(const model *o, const face *f)
 {
     double nonzeros = 0;
     for (ptrdiff_t i = 0; i < f->size; i++) nonzeros += (double)o->t->columns[f->entry[i]].count;
-    return 2 * fmin(o->cg_steps, (double)f->size) * (2 * nonzeros + (double)o->t->n);
+    return 4 * nonzeros + 2 * (double)o->t->n;
+}
+
+/* Steps of conjugate gradients on a face: no more than a factor would cost. */
+static double cg_most(const model *o, const face *f)
+{
+    return f->size > LARGE ? 2.0 * (double)f->size : fmin(fmax(direct_cost(o, f) / cg_cost(o, f), 10), 2 * o->cg_steps);
 }
 
 static int prefers_cg(const model *o, const face *f)
 {
     if (!o->t->columns) return 0; /* all that is known is a matrix */
-    return f->size > LARGE || cg_cost(o, f) < direct_cost(o, f);
+    return f->size > LARGE || fmin(o->cg_steps, (double)f->size) * cg_cost(o, f) < direct_cost(o, f);
+}
+
+static double face_cost(const model *o, const face *f)
+{
+    return prefers_cg(o, f) ? fmin(o->cg_steps, (double)f->size) * cg_cost(o, f) : direct_cost(o, f);
 }
 
 /* How the objective changes from x to x + change on a face; the image h (A d) and the mass come with it. */
@@ -558,7 +571,7 @@ static double response_of(model *o, face *f)
     if (!f->size) return 0;
     double slope = slope_of(o->t, o->mass);
     if (prefers_cg(o, f))
-        face_cg(o, f, slope, 0, f->price, f->response, 1e-6, o->work);
+        face_cg(o, f, slope, 0, f->price, f->response, 1e-6, cg_most(o, f), o->work);
     else if (face_direct(o, f, slope))
         return 0;
     return dot(f->price, f->response, f->size);
@@ -573,8 +586,10 @@ static int polish(model *o, face *f, double tolerance)
     face_of(o, f);
     if (!f->size) return FAILED;
     double slope = slope_of(t, o->mass);
-    if (prefers_cg(o, f)) {
-        o->cg_steps = (double)face_cg(o, f, slope, t->b, f->residual, f->change, tolerance, o->work);
+    o->factored = !prefers_cg(o, f);
+    if (!o->factored) {
+        o->cg_steps = (double)face_cg(o, f, slope, t->b, f->residual, f->change, tolerance,
+                                     cg_most(o, f), o->work);
     } else {
         if (face_direct(o, f, slope)) return FAILED;
         double mass = dot(f->price, f->change, f->size), pulled = dot(f->price, f->response, f->size);
@@ -672,12 +687,11 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
             if (++wait < patience) continue;
             double needed = rate < 1 ? log(enough / 2 / left) / log(rate) : INFINITY;
             face_of(o, f);
-            double cost = prefers_cg(o, f) ? cg_cost(o, f) : direct_cost(o, f);
-            if (needed * work <= cost) continue;
+            if (needed * work <= face_cost(o, f)) continue;
             int found;
             do { /* descent may be too slow to bring the right face about: each cut makes the face smaller */
                 found = polish(o, f, fmin(0.1, fmax(enough / left, 1e-10)));
-            } while (found == CUT && !ended(t->beat));
+            } while (found == CUT && o->factored && !ended(t->beat));
 #ifdef TRACE
             fprintf(stderr, "      polish %d size %td left %.3e rate %.3g\n", found, f->size, left, rate);
 #endif

@@ -274,6 +274,47 @@ done:
     return answer;
 }
 
+static PyObject *best(PyObject *self, PyObject *args)
+{
+    PyObject *scores, *chosen, *answer = NULL;
+    Py_ssize_t most;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OnO", &scores, &most, &chosen)) return NULL;
+    arrays held = {.count = 0};
+    const double *values = array_of(&held, scores, "scores", 'd', -1, 0);
+    if (!values) goto done;
+    Py_ssize_t count = length_of(&held);
+    unsigned char *marks = array_of(&held, chosen, "chosen", 'B', count, 1);
+    if (!marks) goto done;
+    if (most < 1) PyErr_SetString(PyExc_ValueError, "at least one score must be chosen.");
+    else if (mark_best(values, count, most, marks)) PyErr_NoMemory();
+    else answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
+static PyObject *kept(PyObject *self, PyObject *args)
+{
+    PyObject *scores, *spreads, *lengths, *out, *answer = NULL;
+    double radius, doubt, floor;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOOdddO", &scores, &spreads, &lengths, &radius, &doubt, &floor, &out)) return NULL;
+    arrays held = {.count = 0};
+    const double *values = array_of(&held, scores, "scores", 'd', -1, 0), *spread, *length;
+    if (!values) goto done;
+    Py_ssize_t count = length_of(&held);
+    unsigned char *marks;
+    if (!(spread = array_of(&held, spreads, "spread", 'd', count, 0))) goto done;
+    if (!(length = array_of(&held, lengths, "lengths", 'd', count, 0))) goto done;
+    if (!(marks = array_of(&held, out, "kept", 'B', count, 1))) goto done;
+    mark_kept(values, spread, length, count, radius, doubt, floor, marks);
+    answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
 static int load(void **to, PyObject *table, const char *name)
 {
     PyObject *key = PyUnicode_FromString(name), *capsule = key ? PyObject_GetItem(table, key) : NULL;
@@ -313,6 +354,8 @@ static PyMethodDef methods[] = {
     {"store", new_store, METH_NOARGS, "Return a new store for Gram matrices and factors."},
     {"restricted", restricted, METH_VARARGS, "Solve on a working set."},
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
+    {"best", best, METH_VARARGS, "Mark the best scores."},
+    {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},
     {NULL, NULL, 0, NULL},
 };

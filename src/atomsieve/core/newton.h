@@ -2,6 +2,7 @@
 #ifndef ATOMSIEVE_NEWTON_H
 #define ATOMSIEVE_NEWTON_H
 
+#include "choice.h"
 #include "losses.h"
 #include "model.h"
 
@@ -9,7 +10,7 @@
 #define ROUGH 0.05       /* part of its first gap to which a model is solved: it is no better an approximation */
 #define STALE 0.1        /* part of the gap that a step may leave before the curvature is computed again */
 #define CHEAP 5e6        /* multiplications for a Gram matrix that count for nothing */
-#define NEAR 20          /* blocks beside the support that a Gram matrix may be asked for, at least */
+#define NEAR 50          /* blocks beside the support that a model may move, at least */
 #define LEAST_RIDGE 1e-10 /* part of the largest possible curvature that stands in for none */
 #define STALLED 5        /* steps that may fail to halve the gap */
 
@@ -146,29 +147,6 @@ static double true_gap(const task *t, const request *q, const fields *v, double 
     return slack + (1 - scale) * (t->a * mass - slack) + fenchel_young(q->loss, t->n, v->u, q->y, v->slope, q->w, scale);
 }
 
-/* The value that is exceeded by `most` of the numbers; they are mixed up. */
-static double best_of(double *v, ptrdiff_t count, ptrdiff_t most)
-{
-    ptrdiff_t low = 0, high = count - 1, wanted = count - most;
-    while (low < high) {
-        double pivot = v[(low + high) / 2];
-        ptrdiff_t i = low, j = high;
-        while (i <= j) {
-            while (v[i] < pivot) i++;
-            while (v[j] > pivot) j--;
-            if (i <= j) {
-                double swap = v[i];
-                v[i++] = v[j];
-                v[j--] = swap;
-            }
-        }
-        if (wanted <= j) high = j;
-        else if (wanted >= i) low = i;
-        else break;
-    }
-    return v[wanted];
-}
-
 /* Choose the blocks that the next model may move: the support, and those that would join it. */
 static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *blocks)
 {
@@ -182,25 +160,17 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
             if (score > slope) scores[joining++] = score;
         }
     }
-    ptrdiff_t room = (ptrdiff_t)sqrt(CHEAP / (double)t->n) * t->blocks / t->m, most = support > NEAR ? support : NEAR;
-    if (room > most) most = room;
-    double least = joining > most ? best_of(scores, joining, most) : slope;
-    for (int limited = 1; limited >= 0; limited--) {
-        ptrdiff_t count = 0;
-        entries = 0;
-        nonzeros = 0;
-        for (ptrdiff_t k = 0; k < t->blocks; k++) {
-            double score = block_score(t, v->z + t->start[k], k);
-            int in = block_norm(t, o->x, k) > 0 || (score > slope && (!limited || score >= least));
-            if (!in) continue;
-            blocks[count++] = k;
-            for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++, entries++)
-                nonzeros += (double)t->columns[e].count;
-        }
-        o->by_gram = entries <= LARGE && nonzeros >= 4 * (double)entries * (double)entries;
-        if (o->by_gram || !limited) return count;
+    ptrdiff_t most = support > NEAR ? support : NEAR, count = 0;
+    double least = joining > most ? reached_by(scores, joining, most) : slope;
+    for (ptrdiff_t k = 0; k < t->blocks; k++) {
+        double score = block_score(t, v->z + t->start[k], k);
+        if (!(block_norm(t, o->x, k) > 0) && !(score > slope && score >= least)) continue;
+        blocks[count++] = k;
+        for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++, entries++) nonzeros += (double)t->columns[e].count;
     }
-    return 0;
+    /* a change of an entry costs as much as there are entries, or twice what its column holds */
+    o->by_gram = entries <= LARGE && nonzeros >= 4 * (double)entries * (double)entries;
+    return count;
 }
 
 /* Solve on the working set. 0 on success, -1 without memory. */
@@ -224,7 +194,7 @@ static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff
     ptrdiff_t *f_block = f_entry + m, *blocks = f_block + t->blocks;
     face f = {0, 0, f_block, f_entry, f_price, f_residual, f_change, f_response};
     model o = {t, s, x, begin, 0, 0, 1, h, diagonal, steepest, ridge, quadratic ? 0 : LEAST_RIDGE, along, white, bent, e, drawn, place, entry,
-               by_place, 0, 30, work, by_entry, mark, list, spare};
+               by_place, 0, 30, 0, work, by_entry, mark, list, spare};
 
     if (!quadratic) store_forget(s);
     for (ptrdiff_t i = 0; i < n; i++) u[i] = q->offset ? q->offset[i] : 0;
@@ -389,7 +359,7 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
     face f = {0, 0, f_block, f_entry, f_price, f_residual, f_change, f_response};
     double nothing[1];
     model o = {t, &s, q->x, begin, mass_of(t, q->x), value, 1, NULL, diagonal, steepest, ridge, 0, nothing, nothing,
-               nothing, nothing, nothing, place, entry, by_place, 1, 30, work, by_entry, mark, list, spare};
+               nothing, nothing, nothing, place, entry, by_place, 1, 30, 0, work, by_entry, mark, list, spare};
     s.count = m;
     memcpy(begin, q->x, (size_t)m * sizeof *begin);
     memcpy(by_place, z, (size_t)m * sizeof *by_place);

@@ -176,7 +176,7 @@ class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEsti
     >>> bool(np.isclose(model.equivalent_alpha_, 1 / (model.C_ * len(y))))
     True
     >>> print(model.certificate_)
-    14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value in [0.08098714519, 0.08098714527].
+    14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value in [0.0809871452, 0.08098714527].
     """
 
     Cs_: Array

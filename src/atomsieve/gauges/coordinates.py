@@ -82,8 +82,9 @@ class Coordinates(BlockGauge):
         return np.flatnonzero(self.weights[:, 0] == 0 if self.weights.ndim == 2 else self.weights == 0)
 
     def scores(self, z: Array) -> Array:
-        scaled = z * self._atom_sizes(z.ndim)
-        return upward(scaled.ravel(), self.signs(z.shape))
+        scaled = z if self.weights is None else z * self._atom_sizes(z.ndim)
+        scores = upward(scaled.ravel(), self.signs(z.shape))
+        return scores.copy() if scores.base is z or scores is z else scores
 
     def sizes(self, x: Array) -> Array:
         sizes = np.abs(x)

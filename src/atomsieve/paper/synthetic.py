@@ -40,7 +40,7 @@ class Optimum:
     @classmethod
     def of(cls, problem: Problem) -> "Optimum":
         """Solve a problem as far as doubles allow."""
-        best = solve(problem, tol=1e-12, until="decided")
+        best = solve(problem, tol=1e-14, until="decided")
         point = problem.at(problem.state(best.x))
         return cls(best.dual, best.x, point.z, not best.certificate().undecided.any(), best.n_iter)
 

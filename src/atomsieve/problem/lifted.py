@@ -37,6 +37,11 @@ class Spreads:
     widest: float
     """The largest norm of A p over all atoms of the full problem."""
 
+    @cached_property
+    def narrowest(self) -> float:
+        """The smallest spread of these blocks."""
+        return float(self.spread.min())
+
     @classmethod
     def of(cls, core: BlockGauge, seminorm: Seminorm, outputs: int) -> Self:
         """Compute the spreads from the data."""
@@ -99,6 +104,16 @@ class Lifted:
         return self.known or Spreads.of(self.core, self.seminorm, math.prod(self.shape[1:]))
 
     @cached_property
+    def labels(self) -> Index:
+        """The block of every lifted coefficient, row by row."""
+        return self.core.labels(self.shape).ravel()
+
+    @cached_property
+    def prices(self) -> Array | None:
+        """The price of every block, if the gauge is a sum of l2 norms of blocks."""
+        return self.core.prices(self.shape)
+
+    @cached_property
     def eligible(self) -> Mask:
         """Which blocks have atoms (a block with an infinite weight has none)."""
         return self.core.eligible(self.shape)
@@ -144,7 +159,7 @@ class Lifted:
             stray = 0.0 if smooth.span is None else seminorm.plain_norm(slopes - across)
             theta = seminorm.weighted(across)
             moved = state if coordinates is state.coordinates else replace(state, coordinates=coordinates)
-            return View(moved, u, slopes, theta, -self.design.rmatvec(theta), stray)
+            return View(moved, u, slopes, theta, self.design.rmatvec(-theta), stray)
 
     def restrict(self, columns: Index) -> "Lifted":
         """Return the same on the chosen columns; their spreads are not computed again."""

@@ -73,7 +73,7 @@ class Point:
         theta = view.theta
         z = view.z
         scores = problem.core.scores(z)
-        if alive is not None:
+        if alive is not None and not alive.all():
             np.copyto(scores, -np.inf, where=~alive)
         penalty = problem.penalty
         # the part of the image in the span of B is orthogonal to theta; without it less cancels
@@ -135,6 +135,12 @@ class Point:
         """The r with `|v . (theta - theta*)| <= norm(v)_w r` for images v of single atoms, enlarged for rounding."""
         gap_bound = (1 if self.paired else 2) * (self.gap + self.uncertainty)
         return math.sqrt(self._curvature(gap_bound) * gap_bound)
+
+    @property
+    def least_radius(self) -> float:
+        """The radius without the allowance for rounding; it costs nothing, and 0 stands for one that costs more."""
+        curvature = self.problem.curvature
+        return math.sqrt(curvature * self.gap) if curvature < math.inf else 0.0
 
     @cached_property
     def uncertainty(self) -> float:

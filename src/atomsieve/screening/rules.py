@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from atomsieve import core
 from atomsieve.problem import Point
 from atomsieve.typing import Mask
 
@@ -48,13 +49,16 @@ class PairwiseRule:
     _looks: int = 0
 
     def keep(self, point: Point) -> Mask:
-        problem, radius = point.problem, point.radius
+        problem = point.problem
         spread = problem.spread
+        least_reach = point.least_radius * problem.lifted.spreads.narrowest if problem.core.signed is True else 0.0
+        if least_reach > max(point.sigma, problem.penalty.slope(0.0)):  # and no score is negative
+            return np.ones(len(point.scores), dtype=bool)
+        radius = point.radius
         with np.errstate(over="ignore", invalid="ignore"):  # a NaN rules nothing out
-            reach = radius * spread + point.doubt * problem.lengths
             # at the optimum the best score is the slope of the penalty, which is at least that at 0
-            floor = max(float((point.scores - reach).max()), problem.penalty.slope(0.0))
-            kept: Mask = ~(point.scores + reach < floor)
+            floor = problem.penalty.slope(0.0)
+            kept = core.kept(point.scores, spread, problem.lengths, radius, point.doubt, floor)
         self._looks += 1
         if self._looks >= THRIFT and point.gap <= self._spent_at / 4 and kept.any():
             self._spent_at, self._looks = point.gap, 0

@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from atomsieve.core import Blocks, Outcome, Store, quadratic, restricted
+from atomsieve.core import Blocks, Outcome, Store, best, quadratic, restricted
 from atomsieve.design import ALL
 from atomsieve.gauges import Atom
 from atomsieve.losses import Huber, Logistic, Poisson, Squared, SquaredHinge
 from atomsieve.methods.corrective.hessian import hessian
-from atomsieve.methods.corrective.working_set import Part, best, sized
+from atomsieve.methods.corrective.working_set import Part, sized
 from atomsieve.methods.moves import Move, apply
 from atomsieve.methods.steps import slope_along
 from atomsieve.numerics.clock import look
@@ -72,7 +72,7 @@ class Memory:
 
 def compiled(problem: Problem) -> bool:
     """Return whether the core can solve a problem: it knows the loss, and the data are on the host."""
-    known = type(problem.loss) in LOSSES and problem.core.prices(problem.shape) is not None
+    known = type(problem.loss) in LOSSES and problem.lifted.prices is not None
     return known and not problem.outputs and isinstance(problem.weights, np.ndarray)
 
 
@@ -171,10 +171,10 @@ class Modelled:
     def _model(self, point: Point, chosen: Mask) -> "Model":
         """Return the second-order model at a point, over the entries of the chosen blocks."""
         problem, unit = point.problem, self.unit
-        labels = problem.core.labels(problem.shape).ravel()
+        labels = problem.lifted.labels
         entries = np.flatnonzero(chosen[labels])
         entries = entries[np.argsort(labels[entries], kind="stable")]
-        blocks = sized(problem, labels, entries, np.full(len(problem.spread), 1 / unit))
+        blocks = sized(problem, entries, 1 / unit)
         matrix = np.ascontiguousarray(hessian(point, entries, unit))
         stiffness = np.repeat(blocks.stiffness, np.diff(blocks.ends, prepend=0))
         steepest = problem.loss.smoothness_near(point.u) * stiffness

@@ -21,9 +21,6 @@ from atomsieve.problem.state import State
 FRACTION = 0.1
 """Gap on the working set, as a part of the gap before, at which the next pass over the data pays."""
 
-FINE = 0.001
-"""Gap on the working set, as a part of the gap before, to aim at once the set has turned out to be complete."""
-
 SAFE = 0.25
 """Part of the gap asked for that is always small enough on the working set."""
 
@@ -52,9 +49,9 @@ class Corrective(Piece):
         pass
 
     def begin(self, problem: Problem, target: Target) -> "Corrections":
-        rows = problem.core.prices(problem.shape) is not None
+        rows = problem.lifted.prices is not None
         if rows and not compiled(problem):  # a Hessian of the widest block must fit into memory
-            rows = np.bincount(problem.core.labels(problem.shape).ravel()).max() <= LARGE
+            rows = np.bincount(problem.lifted.labels).max() <= LARGE
         return Corrections(RowSet() if rows else AtomSet(), target)
 
 
@@ -75,12 +72,12 @@ class Corrections:
         part, here = self.working_set.enter(point)
         if t == 1:  # perhaps with another penalty than before
             self._left, self._lowest = 0.0, math.inf
-        # where the working set leaves nothing out, the rest is a matter of Newton steps alone; where a new one brings no
-        # more than the old one had left to give, it was left too early
+        # where the working set leaves nothing out, no other pass is needed; where a new one brings no more than the old
+        # one had left to give, that was left too early
         fine = self.working_set.complete or point.gap <= 2 * self._left
         idle = self._lowest - point.objective <= self._left
         self._fraction = self._fraction / 10 if idle else FRACTION
-        fraction = min(FINE if fine else FRACTION, self._fraction)
+        fraction = 0.0 if fine else self._fraction
         self._lowest = point.objective
         target = (CLOSE if self.working_set.complete else SAFE) * self.target.gap
         enough = max(fraction * min(point.gap, point.objective), target)

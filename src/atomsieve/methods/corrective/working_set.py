@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from atomsieve.core import Blocks, Packed
+from atomsieve.core import Blocks, Packed, best
 from atomsieve.design import DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.methods.corrective.margin import marginal_slope
@@ -14,11 +14,11 @@ from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.typing import Array, Index, Mask
 
-START = 100
-"""Blocks in the first working set, where samples are many."""
+LEAST = 150
+"""Blocks in a working set, at least."""
 
-FEW = 150
-"""Blocks in the first working set, where samples are few: a hundred or less."""
+SHARE = 0.05
+"""Part of all blocks in a working set, at least: going over them is next to nothing beside a pass over the data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Part:
     @cached_property
     def entries(self) -> Index:
         """The columns, block by block."""
-        labels = self.problem.core.labels(self.problem.shape)[self.columns]
+        labels = self.problem.lifted.labels[self.columns]
         in_order = (labels[1:] >= labels[:-1]).all()
         return self.columns if in_order else self.columns[np.argsort(labels, kind="stable")]
 
@@ -60,13 +60,7 @@ class Part:
     @cached_property
     def sizes(self) -> Blocks:
         """The blocks as the core reads them; each has a unit of its own."""
-        problem = self.problem
-        prices = problem.core.prices(problem.shape)
-        assert prices is not None  # noqa: S101
-        lengths = (problem.spread * np.where(np.isfinite(prices), prices, 0.0))
-        usable = lengths > 0
-        units = np.exp2(-np.round(np.log2(lengths, where=usable, out=np.zeros(len(lengths)))))
-        return sized(problem, problem.core.labels(problem.shape), self.entries, units)
+        return sized(self.problem, self.entries)
 
     def restrict(self, point: Point) -> Point:
         """Return a point of the large problem as one of the small problem."""
@@ -91,17 +85,22 @@ KEPT = ("entries", "packed", "ids", "sizes", "_small")
 """What a part may keep when the penalty changes."""
 
 
-def sized(problem: Problem, labels: Index, entries: Index, units: Array) -> Blocks:
-    """Return the blocks of entries that are ordered by their labels; `units` has a number for each block."""
-    own = labels[entries]
-    ends = np.append(np.flatnonzero(own[1:] != own[:-1]) + 1, len(own))
-    blocks = own[ends - 1]
-    prices = problem.core.prices(problem.shape)
-    assert prices is not None  # noqa: S101
-    scaled = prices[blocks] * units[blocks]
-    stiffness = (problem.spread[blocks] * scaled) ** 2
-    negative = np.broadcast_to(problem.core.signs(problem.shape), labels.shape)[entries].astype(np.uint8)
-    return Blocks(ends.astype(np.int64), scaled, units[blocks], stiffness, negative)
+def sized(problem: Problem, entries: Index, unit: float | None = None) -> Blocks:
+    """Return the blocks of entries that are ordered by them; each has a unit of its own, unless one is given."""
+    labels = problem.lifted.labels[entries]
+    ends = np.append(np.flatnonzero(labels[1:] != labels[:-1]) + 1, len(labels))
+    blocks = labels[ends - 1]
+    assert problem.lifted.prices is not None  # noqa: S101
+    prices = problem.lifted.prices[blocks]
+    lengths = problem.spread[blocks] * prices
+    if unit is None:  # a power of two near the norm of a block, by which numbers are scaled without rounding
+        units = np.ldexp(1.0, -np.frexp(lengths)[1])
+    else:
+        units = np.full(len(blocks), unit)
+    negative = np.empty(len(entries), dtype=np.uint8)
+    signs = problem.core.signs(problem.shape)
+    negative[:] = signs if isinstance(signs, bool) else signs[entries]
+    return Blocks(ends, prices * units, units, (lengths * units) ** 2, negative)
 
 
 class WorkingSet(Protocol):
@@ -151,9 +150,11 @@ class RowSet:
     def _chosen(self, point: Point) -> Part:
         """Return a set for this point."""
         problem, core = point.problem, point.problem.core
-        sizes = core.sizes(point.state.x)
-        count = max(FEW if len(point.u) <= 100 else START, 2 * int(np.count_nonzero(sizes)))
-        chosen = best(np.where(sizes > 0, np.inf, point.scores), count)
+        support = core.sizes(point.state.x) > 0
+        count = max(LEAST, int(SHARE * len(support)), 2 * int(np.count_nonzero(support)))
+        wanted = point.scores.copy()
+        wanted[support] = np.inf
+        chosen = best(wanted, count)
         columns = np.flatnonzero(core.columns(chosen, problem.shape))
         return Part(problem, columns, core.blocks(columns, problem.shape))
 
@@ -227,13 +228,3 @@ class AtomSet:
         self.atoms.append(atom)
         self.images.append(np.asarray(atom.image(point.problem.design)))
         self.weights = np.append(self.weights, weight)
-
-
-def best(scores: Array, count: int) -> Mask:
-    """Return which scores are among the best, less those that are -inf."""
-    chosen = scores > -np.inf
-    places = np.flatnonzero(chosen)
-    if len(places) > count:  # among these alone: many equal scores would slow the partition down
-        chosen[:] = False
-        chosen[places[np.argpartition(scores[places], len(places) - count)[len(places) - count :]]] = True
-    return chosen
