@@ -17,7 +17,7 @@ from atomsieve.core import _plain
 from atomsieve.numerics.clock import remaining
 from atomsieve.typing import Array, Index, Mask
 
-__all__ = ["Blocks", "Outcome", "Packed", "Store", "best", "kept", "quadratic", "restricted"]
+__all__ = ["Blocks", "Outcome", "Packed", "Store", "best", "kept", "measure", "quadratic", "restricted", "view"]
 
 
 def _chosen() -> Any:
@@ -151,3 +151,29 @@ def kept(scores: Array, spread: Array, lengths: Array, radius: float, doubt: flo
     marks = np.empty(len(scores), dtype=bool)
     _core.kept(scores, spread, lengths, radius, doubt, floor, marks)
     return marks
+
+
+def view(
+    loss: tuple[int, float],
+    samples: tuple[Any, ...],
+    image: Array,
+    coordinates: Array,
+    u: Array,
+    slopes: Array,
+    theta: Array,
+) -> tuple[float, float, float]:
+    """Settle the unpenalised coefficients for an image, and write predictions, slopes and theta.
+
+    Return the norm of the part of the slopes along the unpenalised columns, the size of the gradient there, and the sum
+    of the absolute values of its terms.
+    """
+    stray, size, noise = _core.view(loss, samples, image, coordinates, u, slopes, theta)
+    return stray, size, noise
+
+
+def measure(
+    loss: tuple[int, float], y: Array, weights: Array, u: Array, slopes: Array, scale: float
+) -> tuple[float, float, float, float]:
+    """Return the loss, its Fenchel-Young gap at scaled slopes, and the norms of predictions and slopes."""
+    value, apart, size, steep = _core.measure(loss, y, weights, u, slopes, scale)
+    return value, apart, size, steep

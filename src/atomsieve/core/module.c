@@ -186,6 +186,19 @@ static int read_columns(arrays *a, task *t, PyObject *values, PyObject *rows, Py
     return 0;
 }
 
+/* Read targets, weights, offset and basis, and the coordinates in the basis. */
+static int read_samples(arrays *held, task *t, request *q, PyObject *y, PyObject *w, PyObject *offset, PyObject *basis,
+                        PyObject *coordinates)
+{
+    if (!(q->y = array_of(held, y, "y", 'd', -1, 0))) return -1;
+    t->n = length_of(held);
+    if (!(q->w = array_of(held, w, "weights", 'd', t->n, 0))) return -1;
+    if (offset != Py_None && !(q->offset = array_of(held, offset, "offset", 'd', t->n, 0))) return -1;
+    if (!(q->coordinates = array_of(held, coordinates, "coordinates", 'd', -1, 1))) return -1;
+    t->free = length_of(held);
+    return (t->basis = array_of(held, basis, "basis", 'd', t->n * t->free, 0)) ? 0 : -1;
+}
+
 static PyObject *restricted(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *negative;
@@ -208,14 +221,7 @@ static PyObject *restricted(PyObject *self, PyObject *args)
     ptrdiff_t *places = NULL;
     PyObject *answer = NULL;
 
-    q.y = array_of(&held, y, "y", 'd', -1, 0);
-    if (!q.y) goto done;
-    t.n = length_of(&held);
-    if (!(q.w = array_of(&held, w, "weights", 'd', t.n, 0))) goto done;
-    if (offset != Py_None && !(q.offset = array_of(&held, offset, "offset", 'd', t.n, 0))) goto done;
-    if (!(q.coordinates = array_of(&held, coordinates, "coordinates", 'd', -1, 1))) goto done;
-    t.free = length_of(&held);
-    if (!(t.basis = array_of(&held, basis, "basis", 'd', t.n * t.free, 0))) goto done;
+    if (read_samples(&held, &t, &q, y, w, offset, basis, coordinates)) goto done;
     if (!(q.image = array_of(&held, image, "image", 'd', t.n, 1))) goto done;
     if (read_columns(&held, &t, values, rows, at_value, at_row, counts, &columns)) goto done;
     if (!(t.id = array_of(&held, ids, "ids", 'l', t.m, 0))) goto done;
@@ -271,6 +277,61 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
 done:
     release(&held);
     free(places);
+    return answer;
+}
+
+static PyObject *view(PyObject *self, PyObject *args)
+{
+    PyObject *y, *w, *offset, *basis, *image, *coordinates, *u_, *slope_, *theta_, *answer = NULL;
+    request q = {0};
+    task t = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "(id)(OOOO)OOOOO", &q.loss.kind, &q.loss.delta, &y, &w, &offset, &basis, &image,
+                          &coordinates, &u_, &slope_, &theta_))
+        return NULL;
+    if (q.loss.kind < 0 || q.loss.kind >= LOSSES) return PyErr_Format(PyExc_ValueError, "unknown loss %d.", q.loss.kind);
+    arrays held = {.count = 0};
+    double *u, *slope, *theta;
+    samples_view seen = {0, 0, 0};
+    if (read_samples(&held, &t, &q, y, w, offset, basis, coordinates)) goto done;
+    if (!(q.image = array_of(&held, image, "image", 'd', t.n, 0))) goto done;
+    if (!(u = array_of(&held, u_, "u", 'd', t.n, 1))) goto done;
+    if (!(slope = array_of(&held, slope_, "slopes", 'd', t.n, 1))) goto done;
+    if (!(theta = array_of(&held, theta_, "theta", 'd', t.n, 1))) goto done;
+    PyThreadState *thread = PyEval_SaveThread();
+    int failed = view_samples(&t, &q, u, slope, theta, &seen);
+    PyEval_RestoreThread(thread);
+    if (failed) PyErr_NoMemory();
+    else answer = Py_BuildValue("ddd", seen.stray, seen.size, seen.noise);
+done:
+    release(&held);
+    return answer;
+}
+
+static PyObject *measure(PyObject *self, PyObject *args)
+{
+    PyObject *y_, *w_, *u_, *slope_, *answer = NULL;
+    loss_t loss;
+    double scale;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "(id)OOOOd", &loss.kind, &loss.delta, &y_, &w_, &u_, &slope_, &scale)) return NULL;
+    if (loss.kind < 0 || loss.kind >= LOSSES) return PyErr_Format(PyExc_ValueError, "unknown loss %d.", loss.kind);
+    arrays held = {.count = 0};
+    const double *u, *slope, *w, *y = array_of(&held, y_, "y", 'd', -1, 0);
+    if (!y) goto done;
+    Py_ssize_t n = length_of(&held);
+    if (!(w = array_of(&held, w_, "weights", 'd', n, 0))) goto done;
+    if (!(u = array_of(&held, u_, "u", 'd', n, 0))) goto done;
+    if (!(slope = array_of(&held, slope_, "slopes", 'd', n, 0))) goto done;
+    double size = 0, steep = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        size += w[i] * u[i] * u[i];
+        steep += w[i] * slope[i] * slope[i];
+    }
+    double apart = scale < 1 ? fenchel_young(loss, n, u, y, slope, w, scale) : 0;
+    answer = Py_BuildValue("dddd", loss_value(loss, n, u, y, slope, w), apart, sqrt(size), sqrt(steep));
+done:
+    release(&held);
     return answer;
 }
 
@@ -354,6 +415,8 @@ static PyMethodDef methods[] = {
     {"store", new_store, METH_NOARGS, "Return a new store for Gram matrices and factors."},
     {"restricted", restricted, METH_VARARGS, "Solve on a working set."},
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
+    {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
+    {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},
     {"best", best, METH_VARARGS, "Mark the best scores."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},

@@ -147,6 +147,44 @@ static double true_gap(const task *t, const request *q, const fields *v, double 
     return slack + (1 - scale) * (t->a * mass - slack) + fenchel_young(q->loss, t->n, v->u, q->y, v->slope, q->w, scale);
 }
 
+/* What a look at a point needs of the samples: the best unpenalised coefficients, predictions, slopes, theta. */
+typedef struct {
+    double stray;       /* norm of the part of the slopes along the unpenalised directions */
+    double size, noise; /* the gradient along them, and the sum that rounding is a part of */
+} samples_view;
+
+static int view_samples(const task *t, const request *q, double *u, double *slope, double *theta, samples_view *seen)
+{
+    ptrdiff_t n = t->n, k = t->free;
+    double *room = malloc((size_t)(3 * n + 2 * n * k + k * k + 2 * k + 1) * sizeof *room);
+    if (!room) return -1;
+    double *reach = room, *trial = reach + n, *z = trial + n, *white = z + n, *bent = white + n * k;
+    double *transform = bent + n * k, *step_c = transform + k * k;
+    fields v = {u, slope, theta, z, NULL, reach, trial, transform, step_c};
+    for (ptrdiff_t i = 0; i < n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
+    for (ptrdiff_t c = 0; c < k; c++) axpy(q->coordinates[c], t->basis + c * n, u, n);
+    settle(t, q, &v, white, bent, transform);
+    *seen = (samples_view){0, 0, 0};
+    memcpy(theta, slope, (size_t)n * sizeof *theta);
+    for (ptrdiff_t c = 0; c < k; c++) {
+        double part = 0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            double term = q->w[i] * slope[i] * t->basis[c * n + i];
+            part += term;
+            seen->noise += fabs(term);
+        }
+        seen->size += fabs(part);
+        axpy(-part, t->basis + c * n, theta, n);
+    }
+    for (ptrdiff_t i = 0; i < n; i++) {
+        seen->stray += q->w[i] * (slope[i] - theta[i]) * (slope[i] - theta[i]);
+        theta[i] *= q->w[i];
+    }
+    seen->stray = k ? sqrt(seen->stray) : 0;
+    free(room);
+    return 0;
+}
+
 /* Choose the blocks that the next model may move: the support, and those that would join it. */
 static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *blocks)
 {

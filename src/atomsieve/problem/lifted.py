@@ -38,6 +38,11 @@ class Spreads:
     """The largest norm of A p over all atoms of the full problem."""
 
     @cached_property
+    def longest(self) -> float:
+        """The largest of the lengths of these blocks."""
+        return float(self.lengths.max())
+
+    @cached_property
     def narrowest(self) -> float:
         """The smallest spread of these blocks."""
         return float(self.spread.min())
@@ -148,6 +153,12 @@ class Lifted:
         """Return the view at a state, which takes one product with A'."""
         smooth, seminorm = self.smooth, self.seminorm
         with np.errstate(over="ignore", invalid="ignore"):
+            if smooth.compiled is not None:
+                seen = smooth.compiled.view(np.ascontiguousarray(state.image), state.coordinates)
+                if seen.settled:
+                    moved = replace(state, coordinates=seen.coordinates) if len(seen.coordinates) else state
+                    z = self.design.rmatvec(-seen.theta)
+                    return View(moved, seen.u, seen.slopes, seen.theta, z, seen.stray)
             try:
                 coordinates, u, slopes = smooth.predict(state.image, state.coordinates)
             except UnsettledError:  # u is so large that losses cannot be distinguished: nothing is known there

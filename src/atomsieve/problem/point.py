@@ -17,6 +17,9 @@ from atomsieve.typing import Array, Index, Mask, Samples
 if TYPE_CHECKING:
     from atomsieve.problem.problem import Problem
 
+PLAIN = 1e-3
+"""Part of the gap that its uncertainty may be without a closer look at it."""
+
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -58,6 +61,8 @@ class Point:
     rounding: float
     doubt: float
     stray: float
+    steep: float
+    """The norm of the slopes."""
 
     @classmethod
     def of(cls, problem: "Problem", view: View, alive: Mask | None = None) -> Self:
@@ -82,34 +87,34 @@ class Point:
         sigma = max(float(scores[best]), 0.0)
         charge = penalty.value(state.mass)
         dual_scale, answer = 1.0, penalty.conjugate(sigma)
-        if not (penalty.superlinear or answer < math.inf):
-            dual_scale, answer = penalty.slope(0.0) / sigma, 0.0
+        scaled = not (penalty.superlinear or answer < math.inf)
+        if scaled:
+            dual_scale = penalty.slope(0.0) / sigma
             theta = dual_scale * theta
             z = dual_scale * z
             scores = dual_scale * scores
             sigma = penalty.slope(0.0)
-            # F(u) + F*(dual_scale theta) - dual_scale u . theta, summed sample by sample without cancellation
-            apart = problem.loss.fenchel_young(u, dual_scale * slopes, problem.targets)
-            answer = float(array_namespace(u).sum(problem.weights * apart))
+        apart, size, steep = problem.smooth.measure(u, slopes, dual_scale)
+        answer = apart if scaled else answer
         gap = charge + answer + inner(centred, theta)
         noise = noise_level(len(u))
         norm = problem.seminorm.plain_norm
-        size = state.length if u is state.image else state.length + norm(u)
+        reach = state.length if u is state.image else state.length + size
         # rounding of u moves theta by at most M times as much
-        blur = noise * size + state.drift
-        doubt = noise * norm(slopes) + problem.loss.smoothness_near(u) * blur
+        blur = noise * reach + state.drift
+        doubt = noise * steep + problem.loss.smoothness_near(u) * blur
         rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.image else norm(centred))
         if view.stray > 0:
-            rounding += problem.smooth.shortfall(u, view.stray, rounding, norm(u))
+            rounding += problem.smooth.shortfall(u, view.stray, rounding, size)
         if dual_scale < 1:
             # the loss itself enters the gap, and rounding of u moves it by the difference of its slope and theta
-            rounding += noise * problem.smooth.value(u) + (1 - dual_scale) * norm(slopes) * blur
+            rounding += noise * problem.smooth.value(u) + (1 - dual_scale) * steep * blur
         if gap < -rounding:  # the exact gap is not negative, so rounding is at least this large
             gap = rounding = -gap
         if not math.isnan(gap):
             gap = max(gap, 0.0)
         return cls(
-            problem, state, u, slopes, theta, z, scores, best, sigma, gap, dual_scale, rounding, doubt, view.stray
+            problem, state, u, slopes, theta, z, scores, best, sigma, gap, dual_scale, rounding, doubt, view.stray, steep
         )
 
     def __repr__(self) -> str:
@@ -118,7 +123,7 @@ class Point:
     @cached_property
     def objective(self) -> float:
         """F(u) + phi(mass), an upper bound of the optimal value."""
-        return self.problem.smooth.value(self.u) + self.problem.penalty.value(self.state.mass)
+        return self.problem.smooth.value(self.u, self.slopes) + self.problem.penalty.value(self.state.mass)
 
     @property
     def paired(self) -> bool:
@@ -145,29 +150,38 @@ class Point:
     @cached_property
     def uncertainty(self) -> float:
         """An estimate of how far rounding may have moved the gap, including the rounding of the best score."""
-        problem, penalty = self.problem, self.problem.penalty
         with np.errstate(over="ignore", invalid="ignore"):
-            # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
+            rough = self._unsure(self.doubt)
+            if rough <= PLAIN * self.gap:
+                return rough
+            # rounding of u counts only as far as each loss is curved
+            problem = self.problem
             noise = noise_level(len(self.u))
             norm = problem.seminorm.plain_norm
             xp = array_namespace(self.u)
             bend = problem.loss.curvature(self.u, problem.targets) * (xp.abs(self.state.image) + xp.abs(self.u))
-            grain = noise * norm(self.slopes)
-            blur = min(grain + noise * norm(bend) + problem.loss.smoothness_near(self.u) * self.state.drift, self.doubt)
-            highest = self.sigma + blur * problem.widest + grain * float(problem.lengths.max())
-            if penalty.superlinear:
-                return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
-            if not highest > penalty.slope(0.0):
-                return self.rounding
-            scale = penalty.slope(0.0) / highest
-            # with the highest possible score, the dual point would need a smaller scale
-            apart = self._apart(scale * self.dual_scale) - (0.0 if self.paired else self._apart(self.dual_scale))
-            return self.rounding + max(apart, 0.0) + (1 - scale) * abs(float(np.vdot(self.state.x, self.z)))
+            spread = noise * (norm(self.slopes) + norm(bend))
+            blur = spread + problem.loss.smoothness_near(self.u) * self.state.drift
+            return self._unsure(blur) if blur < self.doubt else rough
+
+    def _unsure(self, blur: float) -> float:
+        """Return the uncertainty for slopes that are off by no more than `blur` in norm."""
+        problem, penalty = self.problem, self.problem.penalty
+        # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
+        grain = noise_level(len(self.u)) * self.steep
+        highest = self.sigma + blur * problem.widest + grain * problem.lifted.spreads.longest
+        if penalty.superlinear:
+            return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
+        if not highest > penalty.slope(0.0):
+            return self.rounding
+        scale = penalty.slope(0.0) / highest
+        # with the highest possible score, the dual point would need a smaller scale
+        apart = self._apart(scale * self.dual_scale) - (0.0 if self.paired else self._apart(self.dual_scale))
+        return self.rounding + max(apart, 0.0) + (1 - scale) * abs(float(np.vdot(self.state.x, self.z)))
 
     def _apart(self, scale: float) -> float:
         """Return `F(u) + F*(scale theta) - scale u . theta`, where theta is the gradient at u."""
-        terms = self.problem.loss.fenchel_young(self.u, scale * self.slopes, self.problem.targets)
-        return float(array_namespace(self.u).sum(self.problem.weights * terms))
+        return self.problem.smooth.measure(self.u, self.slopes, scale)[0]
 
     def _curvature(self, gap_bound: float) -> float:
         """Return the largest curvature of the loss between here and the optimum."""

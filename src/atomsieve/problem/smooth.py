@@ -7,7 +7,9 @@ from typing import Self
 
 import numpy as np
 
+from atomsieve.design.seminorm import inner, weigh
 from atomsieve.losses import Loss
+from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.problem.data import Data
 from atomsieve.problem.span import Span
@@ -71,8 +73,31 @@ class Smooth:
         """The offset, if it is not subtracted from the targets."""
         return None if self.loss.translates else self.offset
 
-    def value(self, u: Samples) -> float:
-        """Return F(u)."""
+    @cached_property
+    def compiled(self) -> CompiledLoss | None:
+        """The loss and the samples for the core, if it knows the loss."""
+        basis = None if self.span is None else self.span.basis
+        return None if self.outputs else CompiledLoss.of(self.loss, self.targets, self.weights, self.fixed, basis)
+
+    def measure(self, u: Samples, slopes: Samples, scale: float) -> tuple[float, float, float]:
+        """Return `F(u) + F*(scale theta) - scale u . theta` and the norms of u and of the slopes; theta is at u.
+
+        The first is summed sample by sample, without cancellation.
+        """
+        if self.compiled is not None:
+            _, apart, size, steep = self.compiled.measure(u, slopes, scale)
+            return apart, size, steep
+        weighted = weigh(self.weights, u), weigh(self.weights, slopes)
+        size, steep = math.sqrt(inner(u, weighted[0])), math.sqrt(inner(slopes, weighted[1]))
+        if scale == 1:
+            return 0.0, size, steep
+        terms = self.loss.fenchel_young(u, scale * slopes, self.targets)
+        return float(array_namespace(u).sum(self.weights * terms)), size, steep
+
+    def value(self, u: Samples, slopes: Samples | None = None) -> float:
+        """Return F(u); with the slopes there, the core may compute it."""
+        if slopes is not None and self.compiled is not None:
+            return self.compiled.measure(u, slopes, 1.0)[0]
         with np.errstate(over="ignore", invalid="ignore"):
             return float(array_namespace(u).sum(self.weights * self.loss.value(u, self.targets)))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from atomsieve.design.seminorm import combine, weigh
 from atomsieve.losses import Loss
+from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.basis import combination, orthonormal
 from atomsieve.numerics.clock import look
 from atomsieve.numerics.namespace import array_namespace
@@ -135,8 +136,17 @@ class Span:
         """Return the free coefficients b for coordinates in the orthonormal basis."""
         return self.shift + self.transform @ coordinates
 
+    @cached_property
+    def compiled(self) -> CompiledLoss | None:
+        """The loss and the samples for the core, if it knows the loss."""
+        return CompiledLoss.of(self.loss, self.y, self.weights, None, self.basis)
+
     def minimise(self, image: Samples, start: Array) -> tuple[Array, Samples, Samples]:
         """Return the best coordinates for `u = image + basis @ coordinates`, u and loss'(u), by Newton's method."""
+        if self.compiled is not None:
+            seen = self.compiled.view(np.ascontiguousarray(image), start)
+            if seen.settled:
+                return seen.coordinates, seen.u, seen.slopes
         here = _Here.at(self, image, start)
         if not here.farthest <= FLAT_BEYOND and not self.loss.translates:
             here = min(here, self._recentred(image), key=lambda place: place.distance)

@@ -12,7 +12,7 @@ import numpy as np
 from atomsieve.core import Blocks, Outcome, Store, best, quadratic, restricted
 from atomsieve.design import ALL
 from atomsieve.gauges import Atom
-from atomsieve.losses import Huber, Logistic, Poisson, Squared, SquaredHinge
+from atomsieve.losses.compiled import caution
 from atomsieve.methods.corrective.hessian import hessian
 from atomsieve.methods.corrective.working_set import Part, sized
 from atomsieve.methods.moves import Move, apply
@@ -23,12 +23,6 @@ from atomsieve.penalties import Linear, LinearSquare, Penalty, Square
 from atomsieve.problem import Point, Problem
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask
-
-LOSSES = {Squared: 0, Logistic: 1, Huber: 2, SquaredHinge: 3, Poisson: 4}
-"""The losses that the core knows, by their numbers there."""
-
-CAUTIOUS = (Huber, SquaredHinge)
-"""Losses with kinks: where all samples are beyond them there is no curvature at all."""
 
 ROUNDS = 50
 """Newton steps on one working set."""
@@ -67,13 +61,11 @@ class Memory:
 
     store: Any = field(default_factory=Store)
     caution: float | None = None
-    samples: tuple[Any, ...] | None = None
 
 
 def compiled(problem: Problem) -> bool:
     """Return whether the core can solve a problem: it knows the loss, and the data are on the host."""
-    known = type(problem.loss) in LOSSES and problem.lifted.prices is not None
-    return known and not problem.outputs and isinstance(problem.weights, np.ndarray)
+    return problem.smooth.compiled is not None and problem.lifted.prices is not None
 
 
 class Compiled:
@@ -87,20 +79,18 @@ class Compiled:
         self.coordinates = np.array(state.coordinates)
         self.x = state.x[part.entries]
         self.image = np.empty(len(problem.y))
-        loss = problem.loss
-        self.loss = (LOSSES[type(loss)], loss.delta if isinstance(loss, Huber) else 0.0)
-        if memory.samples is None:
-            memory.caution = float(isinstance(loss, CAUTIOUS))
-            memory.samples = _samples(problem)
+        if memory.caution is None:
+            memory.caution = caution(problem.loss)
 
     def solve(self, line: Line, target: float, respond: bool) -> Outcome:
         look()
         part, memory = self.part, self.memory
-        assert memory.samples is not None  # noqa: S101
+        loss = self.problem.smooth.compiled
+        assert loss is not None  # noqa: S101
         assert memory.caution is not None  # noqa: S101
         place = (self.x, self.coordinates, self.image)
         outcome, memory.caution = restricted(
-            memory.store, part.packed, part.ids, part.sizes, self.loss, memory.samples, place, line, target,
+            memory.store, part.packed, part.ids, part.sizes, loss.number, loss.samples, place, line, target,
             memory.caution, respond,
         )  # fmt: skip
         return outcome
@@ -109,14 +99,6 @@ class Compiled:
         x = np.zeros(self.problem.shape)
         x[self.part.entries] = self.x
         return self.problem.inside(x, self.image, self.coordinates)
-
-
-def _samples(problem: Problem) -> tuple[Any, ...]:
-    """Return targets, weights, offset and basis, as the core reads them."""
-    basis = np.zeros(0) if problem.span is None else np.asarray(problem.span.basis).T.ravel()
-    offset = problem.smooth.fixed
-    parts = (problem.targets, problem.weights, offset, basis)
-    return tuple(None if part is None else np.ascontiguousarray(part, dtype=np.float64) for part in parts)
 
 
 class Modelled:

@@ -1,0 +1,70 @@
+"""The losses that the compiled core knows, with the samples as it reads them: one call in place of many small ones."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from atomsieve import core
+from atomsieve.losses.base import Loss
+from atomsieve.losses.huber import Huber
+from atomsieve.losses.logistic import Logistic
+from atomsieve.losses.poisson import Poisson
+from atomsieve.losses.squared import Squared
+from atomsieve.losses.squared_hinge import SquaredHinge
+from atomsieve.numerics.rounding import noise_level
+from atomsieve.typing import Array, Samples
+
+NUMBERS: dict[type[Loss], int] = {Squared: 0, Logistic: 1, Huber: 2, SquaredHinge: 3, Poisson: 4}
+"""The numbers of the losses in the core."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The best coordinates in the basis of the unpenalised columns, predictions, slopes and theta there."""
+
+    coordinates: Array
+    u: Array
+    slopes: Array
+    theta: Array
+    stray: float
+    settled: bool
+    """Whether the gradient along the unpenalised columns is within rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledLoss:
+    """A loss by its number and parameter, with targets, weights, offset and basis."""
+
+    number: tuple[int, float]
+    samples: tuple[Array, Array, Array | None, Array]
+
+    @classmethod
+    def of(cls, loss: Loss, y: Samples, weights: Samples, offset: Samples | None, basis: Samples | None) -> Self | None:
+        """Return the loss for the core; None if it does not know the loss, or if the data are not on the host."""
+        parts = [y, weights, offset, basis]
+        hosted = all(part is None or type(part) is np.ndarray for part in parts)
+        if type(loss) not in NUMBERS or not hosted or np.ndim(y) != 1:
+            return None
+        basis = np.zeros(0) if basis is None else basis.T.ravel()
+        y, weights, basis = (np.ascontiguousarray(part, dtype=np.float64) for part in (y, weights, basis))
+        offset = None if offset is None else np.ascontiguousarray(offset, dtype=np.float64)
+        parameter = loss.delta if isinstance(loss, Huber) else 0.0
+        return cls((NUMBERS[type(loss)], parameter), (y, weights, offset, basis))
+
+    def view(self, image: Array, coordinates: Array) -> Seen:
+        """Return what the samples show where the rest of the predictions is the image."""
+        n = len(self.samples[0])
+        found = np.array(coordinates, dtype=np.float64)
+        u, slopes, theta = np.empty((3, n))
+        stray, size, noise = core.view(self.number, self.samples, image, found, u, slopes, theta)
+        return Seen(found, u, slopes, theta, stray, size <= noise_level(n) * noise)
+
+    def measure(self, u: Array, slopes: Array, scale: float) -> tuple[float, float, float, float]:
+        """Return the loss, `F(u) + F*(scale theta) - scale u . theta`, and the norms of u and of the slopes."""
+        return core.measure(self.number, self.samples[0], self.samples[1], u, slopes, scale)
+
+
+def caution(loss: Loss) -> float:
+    """Return how cautious the first step should be: with kinks, there may be no curvature at all where it begins."""
+    return float(isinstance(loss, (Huber, SquaredHinge)))
