@@ -53,7 +53,7 @@ from atomsieve import (
     UnprovenWarning,
     solve,
 )
-from atomsieve.methods.corrective.method import Corrections
+from atomsieve.methods.corrective.inner import Compiled
 
 
 def diabetes():
@@ -607,16 +607,16 @@ class TestInterruption:
 
 
 def interrupt_at(monkeypatch, count):
-    """Press Ctrl-C in the middle of a certain step."""
-    steps, advance = [], Corrections.advance
+    """Press Ctrl-C in the middle of a certain call of the core."""
+    calls, solve = [], Compiled.solve
 
-    def interrupted(self, point, t):
-        steps.append(t)
-        if len(steps) == count:
+    def interrupted(self, *arguments, **options):
+        calls.append(self)
+        if len(calls) == count:
             raise KeyboardInterrupt
-        return advance(self, point, t)
+        return solve(self, *arguments, **options)
 
-    monkeypatch.setattr(Corrections, "advance", interrupted)
+    monkeypatch.setattr(Compiled, "solve", interrupted)
 
 
 class TestStandardize:

@@ -63,6 +63,9 @@ class Design(Protocol):
     def rmatvec(self, r: Samples) -> Array:
         """Return `A' r` for a vector or matrix r with n rows."""
 
+    def products(self, rows: Samples) -> Array:
+        """Return `rows A`, one row for each row of a matrix with n columns."""
+
     def columns(self, index: Columns) -> Samples:
         """Return `A[:, index]` as a dense n x m array."""
 

@@ -66,6 +66,11 @@ class DenseDesign:
             product: Array = self.matrix.T @ r
         return product
 
+    def products(self, rows: Samples) -> Array:
+        with shared(self.matrix.size * len(rows)):
+            found: Array = rows @ self.matrix
+        return found
+
     def columns(self, index: Columns) -> Samples:
         if isinstance(index, slice):
             return self.matrix[:, index]

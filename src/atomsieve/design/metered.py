@@ -44,6 +44,10 @@ class Metered:
         self.meter.passes += self.share
         return self.design.rmatvec(r)
 
+    def products(self, rows: Samples) -> Array:
+        self.meter.passes += self.share
+        return self.design.products(rows)
+
     def columns(self, index: Columns) -> Samples:
         return self.design.columns(index)
 

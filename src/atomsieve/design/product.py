@@ -37,6 +37,9 @@ class ProductDesign:
     def rmatvec(self, r: Samples) -> Array:
         return self.right.rmatvec(self.left.rmatvec(r))
 
+    def products(self, rows: Samples) -> Array:
+        return np.stack([self.rmatvec(row) for row in rows])
+
     def columns(self, index: Columns) -> Samples:
         return self.left.matvec(self.right.columns(index))
 

@@ -51,6 +51,9 @@ class RepeatedDesign:
         product: Array = self.design.rmatvec(r.reshape(-1, self.tasks))
         return product[self.features, self.outputs]
 
+    def products(self, rows: Samples) -> Array:
+        return np.stack([self.rmatvec(row) for row in rows])
+
     def columns(self, index: Columns) -> Samples:
         return self._spread(np.asarray(self.design.columns(self.features[index])), index)
 

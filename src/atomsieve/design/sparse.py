@@ -62,6 +62,9 @@ class SparseDesign:
         product: Array = self._transposed @ r
         return product
 
+    def products(self, rows: Samples) -> Array:
+        return np.stack([self.rmatvec(row) for row in rows])
+
     def columns(self, index: Columns) -> Samples:
         return self._block(index).toarray()
 

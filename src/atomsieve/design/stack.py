@@ -29,6 +29,9 @@ class StackDesign:
     def rmatvec(self, r: Samples) -> Array:
         return np.asarray(np.tensordot(self.images, r, axes=([0, 1], [0, 1])))
 
+    def products(self, rows: Samples) -> Array:
+        return np.stack([self.rmatvec(row) for row in rows])
+
     def columns(self, index: Columns) -> Samples:
         return self.images[:, :, index]
 

@@ -1,7 +1,7 @@
 """A problem without its penalty, in lifted coordinates; it stores what was computed from the data."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -134,7 +134,7 @@ class Lifted:
     @cached_property
     def baseline(self) -> float:
         """The loss at x = 0 with the best free coefficients."""
-        return self.smooth.value(self.origin.u)
+        return self.smooth.value(self.origin.u, self.origin.slopes)
 
     @cached_property
     def critical(self) -> float:
@@ -171,6 +171,20 @@ class Lifted:
             theta = seminorm.weighted(across)
             moved = state if coordinates is state.coordinates else replace(state, coordinates=coordinates)
             return View(moved, u, slopes, theta, self.design.rmatvec(-theta), stray)
+
+    def views(self, states: Sequence[State]) -> list[View]:
+        """Return the views at several states; for losses that the core knows they share one product with A'."""
+        compiled = self.smooth.compiled
+        if compiled is None or not states:
+            return [self.view(state) for state in states]
+        with np.errstate(over="ignore", invalid="ignore"):
+            seen = [compiled.view(np.ascontiguousarray(state.image), state.coordinates) for state in states]
+            if not all(one.settled for one in seen):
+                return [self.view(state) for state in states]
+            products = self.design.products(np.stack([-one.theta for one in seen]))
+        moved = [replace(state, coordinates=one.coordinates) for state, one in zip(states, seen, strict=True)]
+        parts = zip(moved, seen, products, strict=True)
+        return [View(state, one.u, one.slopes, one.theta, z, one.stray) for state, one, z in parts]
 
     def restrict(self, columns: Index) -> "Lifted":
         """Return the same on the chosen columns; their spreads are not computed again."""

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from atomsieve.certificate.critical import critical_bound
 from atomsieve.intake.arguments import as_floats, is_number, is_whole, require_piece, shown
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.methods import Corrective, Method
+from atomsieve.methods.base import Stepper
+from atomsieve.numerics.clock import deadline
 from atomsieve.numerics.threads import one_thread
 from atomsieve.penalties import Linear, Penalty
-from atomsieve.problem import Problem
+from atomsieve.problem import Point, Problem
 from atomsieve.run.limits import Limits
 from atomsieve.run.result import Result
-from atomsieve.run.solve import Callback, check_callbacks, run, solve
+from atomsieve.run.solve import Callback, Spent, check_callbacks, run, solve
 from atomsieve.run.status import Status
 from atomsieve.screening import Rule, rules_for
 from atomsieve.typing import Array
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+
+BATCH = 8
+"""Slopes whose solutions are seen by one product with A'."""
 
 HAIR = 1e-9
 """A path begins above the critical slope by this fraction of it."""
@@ -187,15 +193,40 @@ def walk(
     callbacks: Sequence[Callback] = (),
 ) -> Iterator[Result]:
     """Yield the results along a path one by one, to save memory; stop early if a run is stopped."""
-    new_rule, point = rules_for(screening), problem.origin
+    new_rule, point, passes = rules_for(screening), problem.origin, problem.meter.passes
     stepper = method.begin(problem, limits)
-    for slope in slopes:
-        here = problem.at_penalty(Linear(float(slope)))
-        result = run(here, stepper, limits, new_rule(), point.under(here), callbacks=callbacks, relay=True)
-        point = result.point
-        yield result
-        if result.status in (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED):
-            break
+    watched = bool(callbacks) or not isinstance(screening, str)
+    steps = iter([problem.at_penalty(Linear(float(slope))) for slope in slopes])
+    while batch := list(islice(steps, BATCH)):
+        pressed = False
+        try:
+            known = [] if watched or not limits.max_iter else ahead(point, batch, stepper, limits)
+        except KeyboardInterrupt:
+            known, pressed = [], True
+        for here, first in zip_longest(batch, known):
+            if first is not None and limits.reached(first):
+                spent = Spent(1, limits.elapsed, problem.meter.passes - passes)
+                result = spent.result(here, first, new_rule(), Status.CONVERGED)
+            elif pressed:
+                result = Spent(0, limits.elapsed, 0.0).result(here, point.under(here), new_rule(), Status.INTERRUPTED)
+            else:
+                first = point.under(here) if first is None else first
+                result = run(here, stepper, limits, new_rule(), first, callbacks=callbacks, relay=True)
+            point, passes = result.point, problem.meter.passes
+            yield result
+            if result.status in (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED):
+                return
+
+
+def ahead(point: Point, batch: Sequence[Problem], stepper: Stepper, limits: Limits) -> list[Point]:
+    """Return points for problems further down the path, all seen by one product with A'; fewer if time is up."""
+    follow = getattr(stepper, "follow", None)
+    if follow is None or len(batch) < 2:
+        return []
+    with deadline(limits.ends):
+        states = follow(point, batch)
+    views = point.problem.lifted.views(states)
+    return [Point.of(here, view, here.eligible) for here, view in zip(batch, views, strict=False)]
 
 
 def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float | None) -> Array:

@@ -12,6 +12,8 @@ from atomsieve.intake.names import entries, pandas_for
 from atomsieve.problem import Point, Problem
 from atomsieve.run.status import Status
 from atomsieve.run.trace import Trace
+from atomsieve.screening import Rule
+from atomsieve.screening.sieve import standing
 from atomsieve.typing import Array, Mask
 
 if TYPE_CHECKING:
@@ -43,8 +45,8 @@ class Result:
     point: Point
     """The point itself, with its dual point."""
 
-    alive: Mask
-    """One truth value per block: False where the block is zero in every solution, by a safe rule in floating point."""
+    screened: Mask | Rule
+    """Which blocks are not ruled out, or the rule that says so when it is asked (see `alive`)."""
 
     status: Status
     """Why the run ended; printing it gives a sentence."""
@@ -103,6 +105,14 @@ class Result:
     def converged(self) -> bool:
         """Whether the gap reached the tolerance and, with `until="decided"`, every coefficient is decided."""
         return self.status in (Status.CONVERGED, Status.DECIDED)
+
+    @cached_property
+    def alive(self) -> Mask:
+        """One truth value per block: False where the block is zero in every solution, by a safe rule in floating point.
+
+        A block that carries weight counts as alive.
+        """
+        return self.screened if isinstance(self.screened, np.ndarray) else standing(self.screened, self.point)
 
     @cached_property
     def zero(self) -> Mask:

@@ -21,7 +21,7 @@ from atomsieve.run.result import Result
 from atomsieve.run.status import Status
 from atomsieve.run.trace import Progress, Trace
 from atomsieve.screening import Rule, Sieve, rules_for
-from atomsieve.typing import Index
+from atomsieve.typing import Index, Mask
 
 GRACE = 0.1
 """Seconds after the time limit in which the state of an interrupted step may still be evaluated."""
@@ -165,6 +165,10 @@ class Spent:
     n_iter: int
     time: float
     passes: float
+
+    def result(self, problem: Problem, point: Point, screened: Mask | Rule, status: Status) -> Result:
+        """Return the result that a single point is."""
+        return Result(problem, point.state.x, point, screened, status, self.n_iter, self.time, self.passes, Trace())
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,20 @@ class Held:
         return self.problem.core.columns(self.alive, self.problem.shape)
 
 
+def unpenalised_blocks(problem: Problem) -> Mask:
+    """Return which blocks are unpenalised coordinates: they have no atoms and are never ruled out."""
+    found = np.zeros(len(problem.eligible), dtype=bool)
+    found[problem.lifted.labels[problem.core.unpenalised()]] = True
+    return found
+
+
+def standing(rule: Rule, point: Point) -> Mask:
+    """Return which blocks a rule leaves at a single point; what carries weight there is never ruled out."""
+    problem = point.problem
+    kept = rule.keep(point) & problem.eligible if point.is_finite else problem.eligible
+    return kept | (problem.core.sizes(point.state.x) > 0) | unpenalised_blocks(problem)
+
+
 class Sieve:
     """The atoms still alive, over a whole run.
 
@@ -49,9 +63,7 @@ class Sieve:
         self.full = problem
         blocks = np.arange(len(problem.eligible))
         self.held = Held(problem, np.arange(problem.shape[0]), blocks, problem.eligible)
-        # unpenalised coordinates have no atoms and are never ruled out
-        self._unpenalised: Mask = np.zeros(len(blocks), dtype=bool)
-        self._unpenalised[problem.core.labels(problem.shape)[problem.core.unpenalised()]] = True
+        self._unpenalised = unpenalised_blocks(problem)
         self._dead = self.held.dead
         self._wasted = 0.0
 

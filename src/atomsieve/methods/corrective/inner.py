@@ -98,7 +98,7 @@ class Compiled:
     def state(self) -> State:
         x = np.zeros(self.problem.shape)
         x[self.part.entries] = self.x
-        return self.problem.inside(x, self.image, self.coordinates)
+        return self.problem.inside(x, self.image.copy(), self.coordinates.copy())
 
 
 class Modelled:

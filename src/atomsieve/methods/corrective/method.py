@@ -4,6 +4,7 @@ See docs/method.md for the method with its cost model.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +90,28 @@ class Corrections:
         except TimeUp:  # what was found so far is not lost
             self._left = 0.0
         return self.working_set.leave(inner.state()), 1.0
+
+
+    def follow(self, point: Point, problems: Sequence[Problem]) -> list[State]:
+        """Return states for problems that differ from that of the point in the penalty alone, each from the one before.
+
+        All are solved on one working set, so a single product with A' shows how good they are. Where a block outside has
+        joined in between, that product tells, and the run goes on from there.
+        """
+        lines = [problem.penalty.line for problem in problems]
+        if not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
+            return []
+        inner = Compiled(self.working_set.renew(point), point, self._memory)
+        states: list[State] = []
+        try:
+            for line in lines:
+                if line is None:
+                    break
+                inner.solve(line, CLOSE * self.target.gap, respond=False)
+                states.append(inner.state())
+        except TimeUp:  # what was found so far is not lost
+            pass
+        return states
 
 
 def correct(inner: Inner, point: Point, enough: float) -> float:

@@ -147,6 +147,11 @@ class RowSet:
     def leave(self, state: State) -> State:
         return state
 
+    def renew(self, point: Point) -> Part:
+        """Return a set for this point, and for others on the way from it."""
+        self._part, self._design = self._chosen(point), point.problem.design
+        return self._part
+
     def _chosen(self, point: Point) -> Part:
         """Return a set for this point."""
         problem, core = point.problem, point.problem.core
