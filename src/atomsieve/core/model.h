@@ -661,7 +661,7 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
         double fall, gap = sweep(o, blocks, count, &fall);
         sweeps++;
 #ifdef TRACE
-        fprintf(stderr, "   sweep %td gap %.3e enough %.3e fall %.3e top %.3e gram %d\n", sweeps, gap, enough, fall, 0.0, o->by_gram);
+        fprintf(stderr, "   sweep %td gap %.3e enough %.3e fall %.3e gram %d at %.1f\n", sweeps, gap, enough, fall, o->by_gram, 1e3*t->beat->now());
 #endif
         double trifle = TINY * (o->value + slope_of(t, o->mass) * o->mass);
         if (gap <= enough || fall <= trifle || ended(t->beat)) return 0;
@@ -691,9 +691,9 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
             int found;
             do { /* descent may be too slow to bring the right face about: each cut makes the face smaller */
                 found = polish(o, f, fmin(0.1, fmax(enough / left, 1e-10)));
-            } while (found == CUT && o->factored && !ended(t->beat));
+            } while (found == CUT && o->factored && t->single && !ended(t->beat));
 #ifdef TRACE
-            fprintf(stderr, "      polish %d size %td left %.3e rate %.3g\n", found, f->size, left, rate);
+            fprintf(stderr, "      polish %d size %td left %.3e rate %.3g factored %d cg %g at %.1f\n", found, f->size, left, rate, o->factored, o->cg_steps, 1e3*(t->beat->now()));
 #endif
             wait = 0;
             patience = found == WHOLE ? 2 : patience < 64 ? 2 * patience : 64;

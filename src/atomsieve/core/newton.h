@@ -10,7 +10,8 @@
 #define ROUGH 0.05       /* part of its first gap to which a model is solved: it is no better an approximation */
 #define STALE 0.1        /* part of the gap that a step may leave before the curvature is computed again */
 #define CHEAP 5e6        /* multiplications for a Gram matrix that count for nothing */
-#define NEAR 50          /* blocks beside the support that a model may move, at least */
+#define NEAR 50          /* entries beside the support that a model may move, at least */
+#define FEWEST 10        /* blocks that these are, at least */
 #define LEAST_RIDGE 1e-10 /* part of the largest possible curvature that stands in for none */
 #define STALLED 5        /* steps that may fail to halve the gap */
 
@@ -198,7 +199,9 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
             if (score > slope) scores[joining++] = score;
         }
     }
-    ptrdiff_t most = support > NEAR ? support : NEAR, count = 0;
+    ptrdiff_t most = NEAR * t->blocks / t->m, count = 0;
+    if (most < FEWEST) most = FEWEST;
+    if (most < support) most = support;
     double least = joining > most ? reached_by(scores, joining, most) : slope;
     for (ptrdiff_t k = 0; k < t->blocks; k++) {
         double score = block_score(t, v->z + t->start[k], k);

@@ -25,6 +25,10 @@ class Stepper(Protocol):
     def room(self) -> float:
         """Largest fraction of the columns that may be copied, to leave dead columns out of the products."""
 
+    @property
+    def sifts(self) -> bool:
+        """Whether it pays to leave blocks out between the steps; if not, they are sieved when the result is asked."""
+
     def advance(self, point: Point, t: int) -> tuple[State, float]:
         """Return the state after step t (the first is 1) and the length of the step."""
 
@@ -72,6 +76,7 @@ class Walk(Piece, ABC):
     max_iter = 10_000
     patience = math.inf
     room = 0.5
+    sifts = True
     measured = True
     """Whether the longest step depends on the move. The step rule must then look at the move."""
 

@@ -38,11 +38,6 @@ class Spreads:
     """The largest norm of A p over all atoms of the full problem."""
 
     @cached_property
-    def longest(self) -> float:
-        """The largest of the lengths of these blocks."""
-        return float(self.lengths.max())
-
-    @cached_property
     def narrowest(self) -> float:
         """The smallest spread of these blocks."""
         return float(self.spread.min())
@@ -117,6 +112,27 @@ class Lifted:
     def prices(self) -> Array | None:
         """The price of every block, if the gauge is a sum of l2 norms of blocks."""
         return self.core.prices(self.shape)
+
+    @cached_property
+    def reaches(self) -> Array:
+        """Upper bound of the norm of A p for each block, its part in the span of B included.
+
+        The norms of the columns are enough for it if the gauge is a sum of l2 norms; `spreads` are sharper.
+        """
+        if self.prices is None or self.known is not None:
+            return self.spreads.lengths
+        norms = np.repeat(self.seminorm.plain.column_norms(), math.prod(self.shape[1:]))
+        priced = (self.prices > 0) & (self.prices < math.inf)
+        if len(norms) > len(self.prices):
+            norms = np.sqrt(np.bincount(self.labels, norms * norms))
+        elif not self.core.entrywise:
+            norms = norms[np.argsort(self.labels)]
+        return np.where(priced, norms / np.where(priced, self.prices, 1.0), 0.0)
+
+    @cached_property
+    def widest_reach(self) -> float:
+        """The largest of the reaches."""
+        return float(self.reaches.max())
 
     @cached_property
     def eligible(self) -> Mask:

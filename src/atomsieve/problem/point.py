@@ -169,7 +169,7 @@ class Point:
         problem, penalty = self.problem, self.problem.penalty
         # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
         grain = noise_level(len(self.u)) * self.steep
-        highest = self.sigma + blur * problem.widest + grain * problem.lifted.spreads.longest
+        highest = self.sigma + (blur + grain) * problem.lifted.widest_reach
         if penalty.superlinear:
             return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
         if not highest > penalty.slope(0.0):

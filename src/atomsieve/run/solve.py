@@ -20,7 +20,7 @@ from atomsieve.run.progress import ProgressLine
 from atomsieve.run.result import Result
 from atomsieve.run.status import Status
 from atomsieve.run.trace import Progress, Trace
-from atomsieve.screening import Rule, Sieve, rules_for
+from atomsieve.screening import Rule, Sieve, built_in, rules_for
 from atomsieve.typing import Index, Mask
 
 GRACE = 0.1
@@ -118,6 +118,7 @@ def run(
     ruled out in this run.
     """
     sieve = Sieve(problem, rule)
+    sifts = stepper.sifts or trace or bool(callbacks) or not built_in(rule)
     history = Trace()
     passes = problem.meter.passes
     best: Best | None = None
@@ -127,7 +128,7 @@ def run(
     with ProgressLine() as line, deadline(limits.ends + GRACE):
         try:
             for t in count(1):
-                point = sieve.look(fresh, 0.0 if relay else stepper.room)
+                point = sieve.look(fresh, 0.0 if relay else stepper.room) if sifts else fresh
                 best = Best.of(best, point, sieve, t)
                 progress = Progress(t, limits.elapsed, point, sieve.count)
                 line.show(progress, limits.gap)
@@ -155,6 +156,8 @@ def run(
     if best is None:  # the time was up before the first look
         best = Best(first, sieve.held.columns, t)
     spent = Spent(max(t - 1, 0), limits.elapsed, problem.meter.passes - passes)
+    if not sifts:
+        return spent.result(problem, best.point, rule, status)
     return best.result(sieve, status, spent, history)
 
 

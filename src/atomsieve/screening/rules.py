@@ -81,6 +81,11 @@ class KeepAll:
 RULES: dict[str, type[Rule]] = {"auto": PairwiseRule, "paper": PaperRule, "off": KeepAll}
 
 
+def built_in(rule: Rule) -> bool:
+    """Return whether a rule is one of the package's own, which need not see every point of a run."""
+    return type(rule) in RULES.values()
+
+
 def rules_for(screening: str | Rule) -> Callable[[], Rule]:
     """Return a function that makes the rule for a run: a new one if it has a name, otherwise the user's own object."""
     if isinstance(screening, str) and screening in RULES:

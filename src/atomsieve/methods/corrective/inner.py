@@ -108,7 +108,8 @@ class Modelled:
         self.part, self.memory = part, memory
         self.point = part.restrict(point)
         self.alive = self.point.scores > -np.inf
-        self.unit = 2.0 ** round(math.log2(point.problem.widest)) if point.problem.widest > 0 else 1.0
+        widest = point.problem.lifted.widest_reach
+        self.unit = 2.0 ** round(math.log2(widest)) if widest > 0 else 1.0
 
     def state(self) -> State:
         found = self.part.widen(self.point.state)

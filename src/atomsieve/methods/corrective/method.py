@@ -59,6 +59,8 @@ class Corrective(Piece):
 class Corrections:
     """The method at work: a working set at a time, with what was learned on those before."""
 
+    sifts = False  # a pass over all columns is a small part of a step, and there are few steps
+
     def __init__(self, working_set: WorkingSet, target: Target) -> None:
         self.working_set = working_set
         self.target = target
@@ -75,10 +77,9 @@ class Corrections:
             self._left, self._lowest = 0.0, math.inf
         # where the working set leaves nothing out, no other pass is needed; where a new one brings no more than the old
         # one had left to give, that was left too early
-        fine = self.working_set.complete or point.gap <= 2 * self._left
         idle = self._lowest - point.objective <= self._left
-        self._fraction = self._fraction / 10 if idle else FRACTION
-        fraction = 0.0 if fine else self._fraction
+        self._fraction = self._fraction / 10 if idle or point.gap <= 2 * self._left else FRACTION
+        fraction = 0.0 if self.working_set.complete else self._fraction
         self._lowest = point.objective
         target = (CLOSE if self.working_set.complete else SAFE) * self.target.gap
         enough = max(fraction * min(point.gap, point.objective), target)

@@ -17,9 +17,6 @@ from atomsieve.typing import Array, Index, Mask
 LEAST = 150
 """Blocks in a working set, at least."""
 
-SHARE = 0.05
-"""Part of all blocks in a working set, at least: going over them is next to nothing beside a pass over the data."""
-
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -92,7 +89,7 @@ def sized(problem: Problem, entries: Index, unit: float | None = None) -> Blocks
     blocks = labels[ends - 1]
     assert problem.lifted.prices is not None  # noqa: S101
     prices = problem.lifted.prices[blocks]
-    lengths = problem.spread[blocks] * prices
+    lengths = problem.lifted.reaches[blocks] * prices
     if unit is None:  # a power of two near the norm of a block, by which numbers are scaled without rounding
         units = np.ldexp(1.0, -np.frexp(lengths)[1])
     else:
@@ -156,7 +153,7 @@ class RowSet:
         """Return a set for this point."""
         problem, core = point.problem, point.problem.core
         support = core.sizes(point.state.x) > 0
-        count = max(LEAST, int(SHARE * len(support)), 2 * int(np.count_nonzero(support)))
+        count = max(LEAST, 2 * int(np.count_nonzero(support)))
         wanted = point.scores.copy()
         wanted[support] = np.inf
         chosen = best(wanted, count)
