@@ -22,8 +22,13 @@ typedef struct {
     double value;          /* the loss where the model was made */
     double largest;        /* the largest loss'' there */
     const double *h;       /* curvature of each sample */
+    double *root;          /* and its root */
     double *diagonal;      /* curvature of each entry, with its ridge; NaN where it is not yet known */
     double *steepest;      /* largest curvature of each block; NaN where it is not yet known */
+    double *vectors;       /* eigenvectors of the Hessian of each block of several entries, by columns */
+    double *values;        /* and its eigenvalues, one for each entry */
+    const ptrdiff_t *corner; /* where the eigenvectors of a block begin; -1 for blocks that have none */
+    double *packed;        /* room for the columns of one block */
     double *ridge;         /* of each block, where it has next to no curvature of its own */
     double least;          /* part of the largest possible curvature that stands in for none */
     double *along;         /* m x free: products of an entry's column with `white` in the metric of h */
@@ -103,35 +108,48 @@ static void push(model *o, ptrdiff_t e, double change)
     for (ptrdiff_t f = 0; f < t->free; f++) o->drawn[f] += change * o->along[e * t->free + f];
 }
 
-/* The largest eigenvalue of the Gram matrix of a block, without its ridge. */
-static double block_eigenvalue(model *o, ptrdiff_t k)
-{
-    const task *t = o->t;
-    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
-    double matrix[WIDE * WIDE], values[WIDE], scratch[3 * WIDE], *scaled = o->work;
-    for (ptrdiff_t i = 0; i < size; i++) {
-        memset(scaled, 0, (size_t)t->n * sizeof *scaled);
-        column_axpy_weighted(&t->columns[first + i], t->unit[k], o->h, scaled);
-        for (ptrdiff_t j = 0; j <= i; j++)
-            matrix[j * size + i] = t->unit[k] * column_dot(&t->columns[first + j], scaled) -
-                dot(o->along + (first + i) * t->free, o->along + (first + j) * t->free, t->free);
-    }
-    int side = (int)size, room = 3 * WIDE, info = 0;
-    blas.dsyev("N", "L", &side, matrix, &side, values, scratch, &room, &info);
-    return info ? INFINITY : fmax(values[size - 1], 0) * (1 + 1e-10);
-}
-
-/* The same where the Gram matrix is at hand. */
-static double gram_eigenvalue(const model *o, ptrdiff_t k)
+/* Find the eigenvectors of the Hessian of a block of several entries, from its matrix; returns the largest value. */
+static double decompose(model *o, ptrdiff_t k, double *matrix)
 {
     ptrdiff_t first = o->t->start[k], size = o->t->start[k + 1] - first;
-    double matrix[WIDE * WIDE], values[WIDE], scratch[3 * WIDE];
-    for (ptrdiff_t i = 0; i < size; i++)
-        memcpy(matrix + i * size, o->s->gram + o->place[first + i] * o->s->capacity + o->place[first],
-               (size_t)size * sizeof *matrix);
-    int side = (int)size, room = 3 * WIDE, info = 0;
-    blas.dsyev("N", "L", &side, matrix, &side, values, scratch, &room, &info);
-    return info ? INFINITY : fmax(values[size - 1], 0) * (1 + 1e-10);
+    double scratch[66 * WIDE], largest = 0;
+    int side = (int)size, room = 66 * WIDE, info = 0;
+    blas.dsyev("V", "L", &side, matrix, &side, o->values + first, scratch, &room, &info);
+    if (info) return INFINITY;
+    for (ptrdiff_t e = first; e < first + size; e++) {
+        if (!(o->values[e] > 0)) o->values[e] = 0;
+        o->values[e] += o->ridge[k];
+        largest = fmax(largest, o->values[e]);
+    }
+    return largest;
+}
+
+/* The Hessian of one block, without its ridge, from its columns. */
+static void block_hessian(model *o, ptrdiff_t k, double *matrix)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first, n = t->n;
+    if (t->dense) {
+        double one = 1, zero = 0, *to = o->packed;
+        for (ptrdiff_t e = first; e < first + size; e++, to += n) {
+            const double *restrict value = t->columns[e].value, *restrict root = o->root;
+            for (ptrdiff_t i = 0; i < n; i++) to[i] = t->unit[k] * root[i] * value[i];
+        }
+        int side = (int)size, rows = (int)n;
+        blas.dsyrk("L", "T", &side, &rows, &one, o->packed, &rows, &zero, matrix, &side);
+    } else {
+        double *scaled = o->packed;
+        for (ptrdiff_t i = 0; i < size; i++) {
+            memset(scaled, 0, (size_t)n * sizeof *scaled);
+            column_axpy_weighted(&t->columns[first + i], t->unit[k], o->h, scaled);
+            for (ptrdiff_t j = 0; j <= i; j++)
+                matrix[j * size + i] = t->unit[k] * column_dot(&t->columns[first + j], scaled);
+        }
+    }
+    for (ptrdiff_t i = 0; t->free && i < size; i++)
+        for (ptrdiff_t j = 0; j <= i; j++)
+            matrix[j * size + i] -=
+                dot(o->along + (first + i) * t->free, o->along + (first + j) * t->free, t->free);
 }
 
 /* Find the curvature of a block: of each entry, and the largest. */
@@ -142,10 +160,8 @@ static void learn(model *o, ptrdiff_t k)
     if (!isnan(o->steepest[k])) return;
     double trace = 0, weakest = INFINITY;
     for (ptrdiff_t e = first; e < first + size; e++) {
-        for (ptrdiff_t f = 0; f < t->free; f++) {
-            const double *w = o->bent + f * t->n;
-            o->along[e * t->free + f] = t->unit[k] * column_dot(&t->columns[e], w);
-        }
+        for (ptrdiff_t f = 0; f < t->free; f++)
+            o->along[e * t->free + f] = t->unit[k] * column_dot(&t->columns[e], o->bent + f * t->n);
         double own = dot(o->along + e * t->free, o->along + e * t->free, t->free);
         double square = column_square(&t->columns[e], t->unit[k], o->h);
         /* a column along the unpenalised directions has no curvature that rounding leaves to see */
@@ -157,9 +173,10 @@ static void learn(model *o, ptrdiff_t k)
     double floor = o->least * o->largest * t->stiffness[k];
     o->ridge[k] = weakest < floor ? floor : 0;
     for (ptrdiff_t e = first; e < first + size; e++) o->diagonal[e] += o->ridge[k];
-    double most = size == 1 ? trace : fmin(trace, o->largest * t->stiffness[k]);
-    if (size > 1 && size <= WIDE) most = fmin(most, block_eigenvalue(o, k));
-    o->steepest[k] = most + o->ridge[k];
+    o->steepest[k] = trace + o->ridge[k];
+    if (o->corner[k] < 0) return;
+    block_hessian(o, k, o->vectors + o->corner[k]);
+    o->steepest[k] = fmin(o->steepest[k], decompose(o, k, o->vectors + o->corner[k]));
 }
 
 /* What a sweep saw: by how much the objective fell, the best score, and how far the blocks that carry weight were from
@@ -167,6 +184,46 @@ static void learn(model *o, ptrdiff_t k)
 typedef struct {
     double fall, top, slack;
 } sweep_record;
+
+/* The minimum over one block of several entries, all others fixed; returns its norm. In the basis of the eigenvectors
+   of its Hessian it is q / (c + charge / rho) with the norm rho, which Newton's method finds. */
+static double minimise_block(model *o, ptrdiff_t k, const double *z, double *aim, double charge, double *target)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    const double *vectors = o->vectors + o->corner[k], *value = o->values + first, *x = o->x + first;
+    double extra = t->b * t->price[k] * t->price[k], length = 0, steepest = 0, rho = 0;
+    for (ptrdiff_t j = 0; j < size; j++) { /* q = H x + z in the new basis */
+        const double *v = vectors + j * size;
+        aim[j] = value[j] * dot(v, x, size) + dot(v, z, size);
+        length += aim[j] * aim[j];
+        steepest = fmax(steepest, value[j] + extra);
+    }
+    length = sqrt(length);
+    memset(target, 0, (size_t)size * sizeof *target);
+    if (!(length > charge) || !(steepest > 0)) return 0;
+    rho = (length - charge) / steepest; /* a lower bound */
+    for (int tries = 0; tries < 50; tries++) {
+        double sum = 0, rate = 0;
+        for (ptrdiff_t j = 0; j < size; j++) {
+            double c = value[j] + extra, below = c * rho + charge, w = aim[j] / below;
+            sum += w * w;
+            rate += w * w * c / below;
+        }
+        double change = (sqrt(sum) - 1) * sum / rate;
+        rho += change;
+        if (!(fabs(change) > 1e-15 * rho)) break;
+    }
+    if (!isfinite(rho) || !(rho > 0)) { /* there is nothing to hold the block back */
+        memcpy(target, x, (size_t)size * sizeof *target);
+        return block_norm(t, o->x, k);
+    }
+    double norm = 0;
+    for (ptrdiff_t j = 0; j < size; j++)
+        axpy(aim[j] / (value[j] + extra + charge / rho), vectors + j * size, target, size);
+    for (ptrdiff_t i = 0; i < size; i++) norm += target[i] * target[i];
+    return sqrt(norm);
+}
 
 /* Minimise the model over one block, all others fixed (over a bound of it, where the block has several entries). */
 static void step(model *o, ptrdiff_t k, sweep_record *seen)
@@ -194,25 +251,35 @@ static void step(model *o, ptrdiff_t k, sweep_record *seen)
         seen->fall += whole * change * change / 2;
         return;
     }
-    double *z = o->work, *aim = o->work + size, norm = block_norm(t, o->x, k), held = price * norm, product = 0;
+    double *z = o->work, *aim = o->work + size, *target = aim + size, norm = block_norm(t, o->x, k), product = 0;
+    double held = price * norm, slope = slope_of(t, o->mass), charge = price * slope_of(t, o->mass - held), to;
     for (ptrdiff_t i = 0; i < size; i++) z[i] = pull(o, first + i);
-    double score = sqrt(dot(z, z, size)) / price, slope = slope_of(t, o->mass);
+    double score = sqrt(dot(z, z, size)) / price;
     if (score > seen->top) seen->top = score;
     for (ptrdiff_t i = 0; i < size; i++) product += o->x[first + i] * z[i];
     if (norm > 0) seen->slack += fabs(slope * held - product);
     if (!(curvature > 0)) return;
-    for (ptrdiff_t i = 0; i < size; i++) aim[i] = curvature * o->x[first + i] + z[i];
-    double length = sqrt(dot(aim, aim, size)), charge = price * slope_of(t, o->mass - held);
-    double to = length > charge ? (length - charge) / (curvature + t->b * price * price) : 0, moved = 0;
-    for (ptrdiff_t i = 0; i < size; i++) {
-        double target = to > 0 ? aim[i] / length * to : 0, change = target - o->x[first + i];
-        if (change == 0) continue;
-        o->x[first + i] = target;
-        push(o, first + i, change);
-        moved += change * change;
+    if (norm == 0 && score * price <= charge) return;
+    if (o->corner[k] >= 0)
+        to = minimise_block(o, k, z, aim, charge, target);
+    else {
+        for (ptrdiff_t i = 0; i < size; i++) aim[i] = curvature * o->x[first + i] + z[i];
+        double length = sqrt(dot(aim, aim, size));
+        to = length > charge ? (length - charge) / (curvature + t->b * price * price) : 0;
+        for (ptrdiff_t i = 0; i < size; i++) target[i] = to > 0 ? aim[i] / length * to : 0;
     }
-    o->mass += price * (to - norm);
-    seen->fall += curvature * moved / 2;
+    double linear = 0;
+    for (ptrdiff_t i = 0; i < size; i++) {
+        double change = target[i] - o->x[first + i];
+        if (change == 0) continue;
+        o->x[first + i] = target[i];
+        push(o, first + i, change);
+        linear += change * z[i];
+    }
+    double growth = price * (to - norm);
+    o->mass += growth;
+    /* at least half of what the slope at the beginning promises is lost to curvature */
+    seen->fall += fmax(linear - growth * slope, 0) / 2;
 }
 
 /* Give the entries of some blocks a place in the Gram matrix. */
@@ -242,6 +309,30 @@ static int hold(model *o, const ptrdiff_t *blocks, ptrdiff_t count)
     for (ptrdiff_t i = s->count - fresh; i < s->count; i++)
         s->gram[i * s->capacity + i] += o->ridge[t->owner[o->entry[i]]];
     return 0;
+}
+
+/* Memory that is released all at once. */
+#define HELD 64
+typedef struct {
+    void *held[HELD];
+    int count, failed;
+} arena;
+
+static void *take(arena *a, ptrdiff_t count, size_t size)
+{
+    void *memory = a->count < HELD ? malloc((size_t)(count > 0 ? count : 1) * size) : NULL;
+    if (memory) a->held[a->count++] = memory;
+    else a->failed = 1;
+    return memory;
+}
+
+static double *take_numbers(arena *a, ptrdiff_t count) { return take(a, count, sizeof(double)); }
+
+static ptrdiff_t *take_places(arena *a, ptrdiff_t count) { return take(a, count, sizeof(ptrdiff_t)); }
+
+static void release_all(arena *a)
+{
+    while (a->count) free(a->held[--a->count]);
 }
 
 /* A face: the blocks that carry weight, their entries one after another, and vectors over these entries. */
@@ -292,23 +383,38 @@ static void face_product(model *o, const face *f, double slope, double b, const 
     }
 }
 
+/* An inverse of the Hessian on a face without what couples its blocks, times r. */
+static void precondition(const model *o, const face *f, double slope, double b, const double *r, double *to)
+{
+    const task *t = o->t;
+    for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
+        ptrdiff_t k = f->block[i], first = t->start[k], size = t->start[k + 1] - first;
+        double bent = size > 1 ? slope * t->price[k] / block_norm(t, o->x, k) : 0;
+        if (size > 1 && o->corner[k] >= 0) {
+            memset(to + at, 0, (size_t)size * sizeof *to);
+            for (ptrdiff_t j = 0; j < size; j++) {
+                const double *v = o->vectors + o->corner[k] + j * size;
+                axpy(dot(v, r + at, size) / (o->values[first + j] + bent), v, to + at, size);
+            }
+        } else
+            for (ptrdiff_t j = 0; j < size; j++) {
+                double own = o->diagonal[first + j] + bent + b * f->price[at + j] * f->price[at + j];
+                to[at + j] = own > 0 ? r[at + j] / own : r[at + j];
+            }
+        at += size;
+    }
+}
+
 /* Conjugate gradients for one right-hand side; returns the number of steps. */
 static ptrdiff_t face_cg(model *o, const face *f, double slope, double b, const double *side, double *v, double tol,
                          double most, double *room)
 {
     const task *t = o->t;
     ptrdiff_t k = f->size, steps = 0;
-    double *r = room, *d = r + k, *q = d + k, *inverse = q + k, *image = inverse + k;
-    for (ptrdiff_t i = 0; i < k; i++) {
-        ptrdiff_t owner = t->owner[f->entry[i]];
-        double own = o->diagonal[f->entry[i]] + b * f->price[i] * f->price[i];
-        if (t->start[owner + 1] - t->start[owner] > 1)
-            own += slope * t->price[owner] / block_norm(t, o->x, owner);
-        inverse[i] = own > 0 ? 1 / own : 1;
-        v[i] = 0;
-        r[i] = side[i];
-        d[i] = inverse[i] * r[i];
-    }
+    double *r = room, *d = r + k, *q = d + k, *s = q + k, *image = s + k;
+    memset(v, 0, (size_t)k * sizeof *v);
+    memcpy(r, side, (size_t)k * sizeof *r);
+    precondition(o, f, slope, b, r, d);
     double rho = dot(r, d, k), enough = tol * tol * rho;
     while ((double)steps < most && rho > enough && rho > 0) {
         face_product(o, f, slope, b, d, q, image);
@@ -316,9 +422,9 @@ static ptrdiff_t face_cg(model *o, const face *f, double slope, double b, const 
         if (!(curved > 0)) break;
         axpy(rho / curved, d, v, k);
         axpy(-rho / curved, q, r, k);
-        double next = 0;
-        for (ptrdiff_t i = 0; i < k; i++) next += inverse[i] * r[i] * r[i];
-        for (ptrdiff_t i = 0; i < k; i++) d[i] = inverse[i] * r[i] + next / rho * d[i];
+        precondition(o, f, slope, b, r, s);
+        double next = dot(r, s, k);
+        for (ptrdiff_t i = 0; i < k; i++) d[i] = s[i] + next / rho * d[i];
         rho = next;
         steps++;
         if (ended(t->beat)) break;
@@ -575,6 +681,54 @@ static double response_of(model *o, face *f)
     else if (face_direct(o, f, slope))
         return 0;
     return dot(f->price, f->response, f->size);
+}
+
+/* Make room for a model of a task, and for its faces; 0 on success. */
+static int open_model(const task *t, store *s, arena *a, model *o, face *f)
+{
+    ptrdiff_t n = t->n, m = t->m, k = t->free, squares = 0, widest = 1;
+    ptrdiff_t *corner = take_places(a, t->blocks);
+    if (!corner) return -1;
+    for (ptrdiff_t b = 0; b < t->blocks; b++) {
+        ptrdiff_t size = t->start[b + 1] - t->start[b];
+        corner[b] = size > 1 && size <= WIDE ? squares : -1;
+        if (corner[b] < 0) continue;
+        squares += size * size;
+        if (size > widest) widest = size;
+    }
+    *o = (model){.t = t, .s = s, .largest = 1, .cg_steps = 30, .corner = corner};
+    o->x = take_numbers(a, m);
+    o->begin = take_numbers(a, m);
+    o->diagonal = take_numbers(a, m);
+    o->steepest = take_numbers(a, t->blocks);
+    o->ridge = take_numbers(a, t->blocks);
+    o->vectors = take_numbers(a, squares);
+    o->values = take_numbers(a, m);
+    o->packed = take_numbers(a, n * widest);
+    o->root = take_numbers(a, n);
+    o->along = take_numbers(a, m * k);
+    o->white = take_numbers(a, n * k);
+    o->bent = take_numbers(a, n * k);
+    o->e = take_numbers(a, n);
+    o->drawn = take_numbers(a, 2 * k);
+    o->z = take_numbers(a, m);
+    o->work = take_numbers(a, 8 * m + n);
+    o->by_entry = take_numbers(a, m);
+    o->place = take_places(a, m);
+    o->entry = take_places(a, m);
+    o->list = take_places(a, m);
+    o->spare = take_places(a, 2 * m);
+    o->mark = take(a, m, 1);
+    *f = (face){.block = take_places(a, t->blocks), .entry = take_places(a, m), .price = take_numbers(a, m),
+                .residual = take_numbers(a, m), .change = take_numbers(a, m), .response = take_numbers(a, m)};
+    if (a->failed) return -1;
+    memset(o->mark, 0, (size_t)m);
+    memset(o->along, 0, (size_t)(m * k) * sizeof *o->along);
+    for (ptrdiff_t b = 0; b < t->blocks; b++) {
+        o->steepest[b] = NAN;
+        o->ridge[b] = 0;
+    }
+    return 0;
 }
 
 enum { FAILED, CUT, WHOLE };

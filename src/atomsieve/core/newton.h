@@ -214,28 +214,35 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
     return count;
 }
 
+/* Take the curvature from where the predictions are now. What was known of the old one is forgotten. */
+static void refresh(const task *t, model *o, const request *q, fields *v, double caution)
+{
+    o->largest = loss_curvatures(q->loss, t->n, v->u, q->y, v->slope, q->w, caution, v->h);
+    for (ptrdiff_t i = 0; i < t->n; i++) o->root[i] = sqrt(v->h[i]);
+    whiten(t, v->h, o->white, o->bent, v->matrix);
+    for (ptrdiff_t b = 0; b < t->blocks; b++) o->steepest[b] = NAN;
+    if (q->loss.kind == SQUARED) return;
+    store_forget(o->s);
+    for (ptrdiff_t j = 0; j < t->m; j++) o->place[j] = -1;
+}
+
 /* Solve on the working set. 0 on success, -1 without memory. */
-static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff_t *places, char *mark)
+static int iterate(const task *t, store *s, request *q, arena *a)
 {
     ptrdiff_t n = t->n, m = t->m, k = t->free;
     int quadratic = q->loss.kind == SQUARED, idle = 0, fresh = 0;
-    memset(mark, 0, (size_t)m);
-    fields v;
-    double *next = numbers;
-#define PART(name, size) double *name = next; next += (size)
-    PART(u, n); PART(slope, n); PART(theta, n); PART(h, n); PART(reach, n); PART(trial, n); PART(e, n);
-    PART(z, m); PART(begin, m); PART(diagonal, m); PART(by_place, m); PART(x, m); PART(change, m);
-    PART(f_price, m); PART(f_residual, m); PART(f_change, m); PART(f_response, m); PART(by_entry, m);
-    PART(steepest, t->blocks); PART(ridge, t->blocks);
-    PART(white, n * k); PART(bent, n * k); PART(along, m * k); PART(drawn, 2 * k); PART(step_c, 2 * k);
-    PART(transform, k * k); PART(work, 8 * m + n);
-#undef PART
-    v = (fields){u, slope, theta, z, h, reach, trial, transform, step_c};
-    ptrdiff_t *place = places, *entry = place + m, *list = entry + m, *spare = list + m, *f_entry = spare + 3 * m;
-    ptrdiff_t *f_block = f_entry + m, *blocks = f_block + t->blocks;
-    face f = {0, 0, f_block, f_entry, f_price, f_residual, f_change, f_response};
-    model o = {t, s, x, begin, 0, 0, 1, h, diagonal, steepest, ridge, quadratic ? 0 : LEAST_RIDGE, along, white, bent, e, drawn, place, entry,
-               by_place, 0, 30, 0, work, by_entry, mark, list, spare};
+    model o;
+    face f;
+    if (open_model(t, s, a, &o, &f)) return -1;
+    o.least = quadratic ? 0 : LEAST_RIDGE;
+    fields v = {take_numbers(a, n), take_numbers(a, n), take_numbers(a, n),     take_numbers(a, m),    take_numbers(a, n),
+                take_numbers(a, n), take_numbers(a, n), take_numbers(a, k * k), take_numbers(a, 2 * k)};
+    double *u = v.u, *slope = v.slope, *theta = v.theta, *z = v.z, *h = v.h, *reach = v.reach, *trial = v.trial;
+    double *transform = v.matrix, *step_c = v.step_c, *change = take_numbers(a, m), *x = o.x, *begin = o.begin, *e = o.e;
+    double *white = o.white, *bent = o.bent, *along = o.along, *drawn = o.drawn, *by_place = o.z;
+    ptrdiff_t *place = o.place, *entry = o.entry, *blocks = take_places(a, t->blocks);
+    if (a->failed) return -1;
+    o.h = h;
 
     if (!quadratic) store_forget(s);
     for (ptrdiff_t i = 0; i < n; i++) u[i] = q->offset ? q->offset[i] : 0;
@@ -271,13 +278,7 @@ static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff
         if (idle == STALLED) break;
         double cost = (double)n * (double)s->count * (double)s->count;
         if (!fresh || (!quadratic && (q->gap > STALE * before || cost <= CHEAP))) {
-            o.largest = loss_curvatures(q->loss, n, u, q->y, slope, q->w, q->caution, h);
-            whiten(t, h, white, bent, transform);
-            for (ptrdiff_t b = 0; b < t->blocks; b++) steepest[b] = NAN;
-            if (!quadratic) {
-                store_forget(s);
-                for (ptrdiff_t j = 0; j < m; j++) place[j] = -1;
-            }
+            refresh(t, &o, q, &v, q->caution);
             fresh = 1;
         }
         before = q->gap;
@@ -344,13 +345,7 @@ static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff
     q->response = 0;
     if (q->respond) {
         if (!fresh || !quadratic) {
-            o.largest = loss_curvatures(q->loss, n, u, q->y, slope, q->w, 0, h);
-            whiten(t, h, white, bent, transform);
-            for (ptrdiff_t b = 0; b < t->blocks; b++) steepest[b] = NAN;
-            if (!quadratic) {
-                store_forget(s);
-                for (ptrdiff_t j = 0; j < m; j++) place[j] = -1;
-            }
+            refresh(t, &o, q, &v, 0);
         }
         memcpy(x, q->x, (size_t)m * sizeof *x);
         memcpy(begin, q->x, (size_t)m * sizeof *x);
@@ -371,51 +366,47 @@ static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff
 /* Solve on the working set; 0 on success, -1 without memory. */
 static int solve_restricted(const task *t, store *s, request *q)
 {
-    ptrdiff_t n = t->n, m = t->m, k = t->free, b = t->blocks;
-    double *numbers = malloc((size_t)(8 * n + 19 * m + 2 * b + (2 * n + m + k + 4) * k) * sizeof *numbers);
-    ptrdiff_t *places = malloc((size_t)(7 * m + 2 * b) * sizeof *places);
-    char *mark = malloc((size_t)m);
-    int failed = !numbers || !places || !mark || iterate(t, s, q, numbers, places, mark);
-    free(numbers);
-    free(places);
-    free(mark);
-    return failed ? -1 : 0;
+    arena a = {.count = 0};
+    int failed = iterate(t, s, q, &a);
+    release_all(&a);
+    return failed;
 }
 
 /* Minimise one model given by its Hessian, from x, to a part of its gap there; z is the pull. 0 on success. */
 static int solve_quadratic(const task *t, const double *hessian, const double *z, request *q, double value)
 {
-    ptrdiff_t m = t->m, b = t->blocks, failed = -1;
-    double *numbers = malloc((size_t)(18 * m + 2 * b) * sizeof *numbers), *next = numbers;
-    ptrdiff_t *places = malloc((size_t)(7 * m + 2 * b) * sizeof *places);
-    char *mark = calloc((size_t)m, 1);
+    ptrdiff_t m = t->m, b = t->blocks;
+    arena a = {.count = 0};
     store s = {0};
-    if (!numbers || !places || !mark || store_reserve(&s, m)) goto done;
-#define PART(name, size) double *name = next; next += (size)
-    PART(begin, m); PART(diagonal, m); PART(by_place, m); PART(f_price, m); PART(f_residual, m); PART(f_change, m);
-    PART(f_response, m); PART(by_entry, m); PART(steepest, b); PART(ridge, b); PART(work, 10 * m);
-#undef PART
-    ptrdiff_t *place = places, *entry = place + m, *list = entry + m, *spare = list + m, *f_entry = spare + 2 * m;
-    ptrdiff_t *f_block = f_entry + m, *blocks = f_block + b;
-    face f = {0, 0, f_block, f_entry, f_price, f_residual, f_change, f_response};
-    double nothing[1];
-    model o = {t, &s, q->x, begin, mass_of(t, q->x), value, 1, NULL, diagonal, steepest, ridge, 0, nothing, nothing,
-               nothing, nothing, nothing, place, entry, by_place, 1, 30, 0, work, by_entry, mark, list, spare};
+    model o;
+    face f;
+    int failed = -1;
+    if (open_model(t, &s, &a, &o, &f) || store_reserve(&s, m)) goto done;
+    ptrdiff_t *blocks = take_places(&a, b);
+    if (!blocks) goto done;
+    double *begin = o.begin;
+    o.x = q->x;
+    o.mass = mass_of(t, q->x);
+    o.value = value;
+    o.by_gram = 1;
     s.count = m;
     memcpy(begin, q->x, (size_t)m * sizeof *begin);
-    memcpy(by_place, z, (size_t)m * sizeof *by_place);
+    memcpy(o.z, z, (size_t)m * sizeof *o.z);
     for (ptrdiff_t e = 0; e < m; e++) {
-        place[e] = entry[e] = e;
+        o.place[e] = o.entry[e] = e;
         memcpy(s.gram + e * s.capacity, hessian + e * m, (size_t)m * sizeof *hessian);
-        diagonal[e] = hessian[e * m + e];
+        o.diagonal[e] = hessian[e * m + e];
     }
     for (ptrdiff_t k = 0; k < b; k++) {
-        blocks[k] = k;
-        ridge[k] = 0;
         ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
-        double trace = 0;
-        for (ptrdiff_t e = first; e < first + size; e++) trace += diagonal[e];
-        steepest[k] = size > 1 && size <= WIDE ? fmin(trace, gram_eigenvalue(&o, k)) : trace;
+        double trace = 0, *matrix = o.vectors + o.corner[k];
+        blocks[k] = k;
+        for (ptrdiff_t e = first; e < first + size; e++) trace += o.diagonal[e];
+        o.steepest[k] = trace;
+        if (o.corner[k] < 0) continue;
+        for (ptrdiff_t i = 0; i < size; i++)
+            memcpy(matrix + i * size, hessian + (first + i) * m + first, (size_t)size * sizeof *matrix);
+        o.steepest[k] = fmin(trace, decompose(&o, k, matrix));
     }
     double top = 0, slack = 0, at = slope_of(t, o.mass);
     for (ptrdiff_t k = 0; k < b; k++) {
@@ -438,10 +429,8 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
     failed = 0;
 done:
     store_free(&s);
-    free(numbers);
-    free(places);
-    free(mark);
-    return (int)failed;
+    release_all(&a);
+    return failed;
 }
 
 #endif

@@ -115,12 +115,12 @@ class Lifted:
 
     @cached_property
     def reaches(self) -> Array:
-        """Upper bound of the norm of A p for each block, its part in the span of B included.
+        """Upper bound of the largest norm of A p, for each block: the spreads, or what the norms of the columns tell.
 
-        The norms of the columns are enough for it if the gauge is a sum of l2 norms; `spreads` are sharper.
+        Those are cheaper, and enough if the gauge is a sum of l2 norms and there are no unpenalised columns.
         """
-        if self.prices is None or self.known is not None:
-            return self.spreads.lengths
+        if self.prices is None or self.known is not None or self.smooth.span is not None:
+            return self.spreads.spread
         norms = np.repeat(self.seminorm.plain.column_norms(), math.prod(self.shape[1:]))
         priced = (self.prices > 0) & (self.prices < math.inf)
         if len(norms) > len(self.prices):
@@ -133,6 +133,11 @@ class Lifted:
     def widest_reach(self) -> float:
         """The largest of the reaches."""
         return float(self.reaches.max())
+
+    @cached_property
+    def longest(self) -> float:
+        """The same with the part in the span of B."""
+        return self.widest_reach if self.smooth.span is None else float(self.spreads.lengths.max())
 
     @cached_property
     def eligible(self) -> Mask:

@@ -151,25 +151,25 @@ class Point:
     def uncertainty(self) -> float:
         """An estimate of how far rounding may have moved the gap, including the rounding of the best score."""
         with np.errstate(over="ignore", invalid="ignore"):
-            rough = self._unsure(self.doubt)
+            problem = self.problem
+            rough = self._unsure(self.doubt, problem.lifted.widest_reach)
             if rough <= PLAIN * self.gap:
                 return rough
             # rounding of u counts only as far as each loss is curved
-            problem = self.problem
             noise = noise_level(len(self.u))
             norm = problem.seminorm.plain_norm
             xp = array_namespace(self.u)
             bend = problem.loss.curvature(self.u, problem.targets) * (xp.abs(self.state.image) + xp.abs(self.u))
             spread = noise * (norm(self.slopes) + norm(bend))
             blur = spread + problem.loss.smoothness_near(self.u) * self.state.drift
-            return self._unsure(blur) if blur < self.doubt else rough
+            return self._unsure(min(blur, self.doubt), problem.widest)
 
-    def _unsure(self, blur: float) -> float:
-        """Return the uncertainty for slopes that are off by no more than `blur` in norm."""
+    def _unsure(self, blur: float, widest: float) -> float:
+        """Return the uncertainty for slopes that are off by `blur` in norm, and atoms with images up to `widest`."""
         problem, penalty = self.problem, self.problem.penalty
         # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
         grain = noise_level(len(self.u)) * self.steep
-        highest = self.sigma + (blur + grain) * problem.lifted.widest_reach
+        highest = self.sigma + blur * widest + grain * problem.lifted.longest
         if penalty.superlinear:
             return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
         if not highest > penalty.slope(0.0):
