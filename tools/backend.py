@@ -74,19 +74,30 @@ def extra() -> list[str]:
     return [] if is_given() or is_own_there() or other() else ["ziglang>=0.13"]
 
 
-@contextmanager
-def compiler() -> Iterator[None]:
-    """Name a compiler that works to setuptools; the options of another one, with which Python was built, are left out.
+def chosen(folder: str) -> dict[str, str]:
+    """Return the variables that name a compiler to setuptools; the options of the one that built Python are left out.
 
     Zig would build for the very machine that it runs on, but the wheel may be kept for others.
     """
     if is_given() or is_own_there():
-        yield
-        return
+        return {}
     command = other() or f"{shlex.quote(sys.executable)} -m ziglang cc -mcpu=baseline"
     shared = "-bundle -undefined dynamic_lookup" if sys.platform == "darwin" else "-shared"
+    return {
+        "CC": command,
+        "LDSHARED": f"{command} {shared}",
+        "CFLAGS": "-DNDEBUG",
+        "ZIG_GLOBAL_CACHE_DIR": str(Path(folder, "zig")),
+    }
+
+
+@contextmanager
+def workshop() -> Iterator[None]:
+    """Build in a folder of its own: what an earlier build left behind must not get into a wheel."""
     with tempfile.TemporaryDirectory() as folder:
-        named = {"CC": command, "LDSHARED": f"{command} {shared}", "CFLAGS": "-DNDEBUG", "ZIG_GLOBAL_CACHE_DIR": folder}
+        settings = Path(folder, "build.cfg")
+        settings.write_text(f"[build]\nbuild_base = {Path(folder, 'build')}\n")
+        named = {"DIST_EXTRA_CONFIG": str(settings), **chosen(folder)}
         named = {name: value for name, value in named.items() if name not in os.environ}
         os.environ.update(named)
         try:
@@ -108,11 +119,11 @@ def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
 
 def build_wheel(directory: str, config_settings: Any = None, metadata: str | None = None) -> str:
     """Build a wheel."""
-    with compiler():
+    with workshop():
         return build_meta.build_wheel(directory, config_settings, metadata)
 
 
 def build_editable(directory: str, config_settings: Any = None, metadata: str | None = None) -> str:
     """Build the core in place, for an editable installation."""
-    with compiler():
+    with workshop():
         return build_meta.build_editable(directory, config_settings, metadata)
