@@ -92,12 +92,11 @@ class Corrections:
             self._left = 0.0
         return self.working_set.leave(inner.state()), 1.0
 
-
     def follow(self, point: Point, problems: Sequence[Problem]) -> list[State]:
         """Return states for problems that differ from that of the point in the penalty alone, each from the one before.
 
-        All are solved on one working set, so a single product with A' shows how good they are. Where a block outside has
-        joined in between, that product tells, and the run goes on from there.
+        All are solved on one working set, so a single product with A' shows how good they are. Where a block outside
+        has joined in between, that product tells, and the run goes on from there.
         """
         lines = [problem.penalty.line for problem in problems]
         if not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
