@@ -1,8 +1,7 @@
 /* atomsieve's compiled core: the problem on a working set. It owns no threads and lets go of the interpreter lock.
 
    Nothing that comes out of here is trusted: gaps, safe screening and certificates are computed again from x. */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "interpreter.h"
 
 #include <math.h>
 #include <stdio.h>
