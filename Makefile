@@ -82,8 +82,8 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# The compiler of this machine would tie the wheel to the C library of this machine; Zig links for one of 2012, which is
-# as far back as manylinux goes. The new environment has no compiler and no way to the sources.
+# The compiler of this machine would tie the wheel to the C library of this machine; Zig links for glibc 2.17 of 2012
+# (manylinux2014). The new environment in which it is tested has no compiler and no way to the sources.
 WHEEL := .venv-wheel
 ZIG = "$(CURDIR)/$(WHEEL)/bin/python" -m ziglang cc -target $(shell uname -m)-linux-gnu.2.17 -idirafter /usr/include
 FRESH = env PATH="$(CURDIR)/build/fresh/bin" python
