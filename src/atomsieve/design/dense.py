@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, as_slice, blocks_of_rows
 from atomsieve.intake.arguments import as_floats
-from atomsieve.core import Packed
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
 from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -90,7 +90,7 @@ class DenseDesign:
             return dense_gram(left, weights, right, unit, basis)
 
     def packed(self, index: Index) -> Packed:
-        n, d = self.shape
+        n, _ = self.shape
         if self._by_columns is None:
             rows = np.empty((len(index), n))
             np.take(self.matrix.T, index, axis=0, out=rows, mode="clip")

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from atomsieve.core import Packed

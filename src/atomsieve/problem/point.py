@@ -114,7 +114,21 @@ class Point:
         if not math.isnan(gap):
             gap = max(gap, 0.0)
         return cls(
-            problem, state, u, slopes, theta, z, scores, best, sigma, gap, dual_scale, rounding, doubt, view.stray, steep
+            problem,
+            state,
+            u,
+            slopes,
+            theta,
+            z,
+            scores,
+            best,
+            sigma,
+            gap,
+            dual_scale,
+            rounding,
+            doubt,
+            view.stray,
+            steep,
         )
 
     def __repr__(self) -> str:

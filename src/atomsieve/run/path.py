@@ -210,8 +210,8 @@ def walk(
             elif pressed:
                 result = Spent(0, limits.elapsed, 0.0).result(here, point.under(here), new_rule(), Status.INTERRUPTED)
             else:
-                first = point.under(here) if first is None else first
-                result = run(here, stepper, limits, new_rule(), first, callbacks=callbacks, relay=True)
+                begin = point.under(here) if first is None else first
+                result = run(here, stepper, limits, new_rule(), begin, callbacks=callbacks, relay=True)
             point, passes = result.point, problem.meter.passes
             yield result
             if result.status in (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED):

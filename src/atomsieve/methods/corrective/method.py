@@ -92,12 +92,11 @@ class Corrections:
             self._left = 0.0
         return self.working_set.leave(inner.state()), 1.0
 
-
     def follow(self, point: Point, problems: Sequence[Problem]) -> list[State]:
         """Return states for problems that differ from that of the point in the penalty alone, each from the one before.
 
-        All are solved on one working set, so a single product with A' shows how good they are. Where a block outside has
-        joined in between, that product tells, and the run goes on from there.
+        All are solved on one working set, so a single product with A' shows how good they are. Where a block outside
+        has joined in between, that product tells, and the run goes on from there.
         """
         lines = [problem.penalty.line for problem in problems]
         if not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
@@ -118,10 +117,10 @@ class Corrections:
 def correct(inner: Inner, point: Point, enough: float) -> float:
     """Solve on a working set to a gap, for any penalty; return the gap that is left.
 
-    Wherever the slope of the penalty is a line in the mass, this is a matter of the core. For other shapes a line is put
-    through a point of their curve of slopes: where the curve should meet the mass that x has at each slope. On a face
-    that mass falls in proportion to the slope, and `Penalty.rise` says where the two meet (Newton's method). The line
-    is not level: where the solutions for one slope have many masses, it still picks one.
+    Wherever the slope of the penalty is a line in the mass, this is a matter of the core. For other shapes a line is
+    put through a point of their curve of slopes: where the curve should meet the mass that x has at each slope. On a
+    face that mass falls in proportion to the slope, and `Penalty.rise` says where the two meet (Newton's method). The
+    line is not level: where the solutions for one slope have many masses, it still picks one.
     """
     penalty, state = point.problem.penalty, point.state
     if penalty.line is not None:

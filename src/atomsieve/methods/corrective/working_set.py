@@ -12,7 +12,7 @@ from atomsieve.gauges import Atom, NonNegative
 from atomsieve.methods.corrective.margin import marginal_slope
 from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
-from atomsieve.typing import Array, Index, Mask
+from atomsieve.typing import Array, Index
 
 LEAST = 150
 """Blocks in a working set, at least."""
@@ -90,10 +90,8 @@ def sized(problem: Problem, entries: Index, unit: float | None = None) -> Blocks
     assert problem.lifted.prices is not None  # noqa: S101
     prices = problem.lifted.prices[blocks]
     lengths = problem.lifted.reaches[blocks] * prices
-    if unit is None:  # a power of two near the norm of a block, by which numbers are scaled without rounding
-        units = np.ldexp(1.0, -np.frexp(lengths)[1])
-    else:
-        units = np.full(len(blocks), unit)
+    # a power of two near the norm of a block, by which numbers are scaled without rounding
+    units = np.ldexp(1.0, -np.frexp(lengths)[1]) if unit is None else np.full(len(blocks), unit)
     negative = np.empty(len(entries), dtype=np.uint8)
     signs = problem.core.signs(problem.shape)
     negative[:] = signs if isinstance(signs, bool) else signs[entries]

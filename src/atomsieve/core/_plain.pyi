@@ -1,0 +1,6 @@
+"""The core as it is built for every machine; `atomsieve.core` gives its functions their types."""
+
+from typing import Any
+
+def wide_vectors() -> bool: ...
+def __getattr__(name: str) -> Any: ...
