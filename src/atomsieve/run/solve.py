@@ -117,8 +117,7 @@ def run(
     With `relay`, the next run continues from the last point. Products then use all columns, including those that are
     ruled out in this run.
     """
-    sieve = Sieve(problem, rule)
-    sifts = stepper.sifts or trace or bool(callbacks) or not built_in(rule)
+    sieve = Sieve(problem, rule, resting=not (stepper.sifts or trace or callbacks) and built_in(rule))
     history = Trace()
     passes = problem.meter.passes
     best: Best | None = None
@@ -128,7 +127,7 @@ def run(
     with ProgressLine() as line, deadline(limits.ends + GRACE):
         try:
             for t in count(1):
-                point = sieve.look(fresh, 0.0 if relay else stepper.room) if sifts else fresh
+                point = sieve.look(fresh, 0.0 if relay else stepper.room)
                 best = Best.of(best, point, sieve, t)
                 progress = Progress(t, limits.elapsed, point, sieve.count)
                 line.show(progress, limits.gap)
@@ -156,8 +155,6 @@ def run(
     if best is None:  # the time was up before the first look
         best = Best(first, sieve.held.columns, t)
     spent = Spent(max(t - 1, 0), limits.elapsed, problem.meter.passes - passes)
-    if not sifts:
-        return spent.result(problem, best.point, rule, status)
     return best.result(sieve, status, spent, history)
 
 
@@ -190,6 +187,8 @@ class Best:
     def result(self, sieve: Sieve, status: Status, spent: Spent, trace: Trace) -> Result:
         """Return the result for the full problem."""
         problem = sieve.full
+        if sieve.resting:
+            return spent.result(problem, self.point, sieve.rule, status)
         alive = sieve.alive
         point = self.point
         lifted = point.state.x

@@ -55,11 +55,12 @@ class Sieve:
 
     Removed blocks leave the support function at once and carry no weight. Their columns stay in the products for a
     while. The sieve copies the columns alive when the copy holds at most the fraction `room` of the columns, and when
-    the work wasted on dead columns adds up to one product with all columns.
+    the work wasted on dead columns adds up to one product with all columns. A resting sieve removes nothing.
     """
 
-    def __init__(self, problem: Problem, rule: Rule) -> None:
+    def __init__(self, problem: Problem, rule: Rule, *, resting: bool = False) -> None:
         self.rule = rule
+        self.resting = resting
         self.full = problem
         blocks = np.arange(len(problem.eligible))
         self.held = Held(problem, np.arange(problem.shape[0]), blocks, problem.eligible)
@@ -105,6 +106,8 @@ class Sieve:
 
         Columns are copied once those alive are at most the part `room` of all.
         """
+        if self.resting:
+            return point
         held, state = self.held, point.state
         removed = held.alive & ~self._kept(point)
         if removed.any():
