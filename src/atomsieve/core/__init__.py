@@ -17,7 +17,7 @@ from atomsieve.core import _plain
 from atomsieve.numerics.clock import remaining
 from atomsieve.typing import Array, Index, Mask
 
-__all__ = ["Blocks", "Outcome", "Packed", "Store", "best", "kept", "measure", "quadratic", "restricted", "view"]
+__all__ = ["Blocks", "Outcome", "Packed", "Store", "best", "kept", "measure", "quadratic", "restricted", "squares", "view"]
 
 
 def _chosen() -> Any:
@@ -177,3 +177,10 @@ def measure(
     """Return the loss, its Fenchel-Young gap at scaled slopes, and the norms of predictions and slopes."""
     value, apart, size, steep = _core.measure(loss, y, weights, u, slopes, scale)
     return value, apart, size, steep
+
+
+def squares(values: Array, ends: NDArray[np.int64]) -> Array:
+    """Return the sum of squares of the values up to each end, from the end before."""
+    sums = np.empty(len(ends))
+    _core.squares(values, ends, sums)
+    return sums

@@ -354,6 +354,33 @@ done:
     return answer;
 }
 
+static PyObject *squares(PyObject *self, PyObject *args)
+{
+    PyObject *values, *ends, *sums, *answer = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO", &values, &ends, &sums)) return NULL;
+    arrays held = {.count = 0};
+    const int64_t *end;
+    double *sum;
+    const double *value = array_of(&held, values, "values", 'd', -1, 0);
+    if (!value) goto done;
+    Py_ssize_t room = length_of(&held), first = 0;
+    if (!(end = array_of(&held, ends, "ends", 'l', -1, 0))) goto done;
+    Py_ssize_t count = length_of(&held);
+    if (!(sum = array_of(&held, sums, "sums", 'd', count, 1))) goto done;
+    for (Py_ssize_t k = 0; k < count; first = (Py_ssize_t)end[k++]) {
+        if (end[k] < first || end[k] > room) {
+            PyErr_SetString(PyExc_ValueError, "ends: expected rising places within the values.");
+            goto done;
+        }
+        sum[k] = dot(value + first, value + first, (Py_ssize_t)end[k] - first);
+    }
+    answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
 static PyObject *kept(PyObject *self, PyObject *args)
 {
     PyObject *scores, *spreads, *lengths, *out, *answer = NULL;
@@ -413,6 +440,7 @@ static PyMethodDef methods[] = {
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},
     {"best", best, METH_VARARGS, "Mark the best scores."},
+    {"squares", squares, METH_VARARGS, "Sum the squares of runs of numbers."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},
     {NULL, NULL, 0, NULL},

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.core import Packed
+from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -115,7 +115,17 @@ class SparseDesign:
     def largest(self) -> float:
         return float(np.abs(self.matrix.data).max(initial=0.0))
 
+    @cached_property
+    def _squares(self) -> Array:
+        """Sums of squares of the columns, in one pass over the entries."""
+        if self.matrix.format == "csc":
+            return squares(self.matrix.data, self._starts[1:])
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.bincount(self.matrix.indices, self.matrix.data * self.matrix.data, self.shape[1])
+
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
+        if scale == 1.0 and weights.min() == weights.max():
+            return float(weights[0]) * self._squares
         m = self.matrix
         squares = type(m)(((m.data / scale) ** 2, m.indices, m.indptr), shape=m.shape)
         norms: Array = squares.T @ weights
@@ -168,8 +178,8 @@ class SparseDesign:
         return counts.astype(np.float64)
 
     def is_finite(self) -> bool:
-        """Return whether every stored entry is finite."""
-        return bool(np.isfinite(self.matrix.data).all())
+        """Return whether every stored entry is finite; entries are checked one by one only if a sum overflows."""
+        return bool(np.isfinite(self._squares).all()) or bool(np.isfinite(self.matrix.data).all())
 
     def _block(self, index: Columns) -> Any:
         if isinstance(index, slice) and index == ALL:
