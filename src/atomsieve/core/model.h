@@ -13,6 +13,8 @@
 #define LARGE 8000   /* entries up to which a face is solved by a factor (half a gigabyte) */
 #define TINY 5e-32   /* the square of the rounding unit: no step falls by less of the objective */
 #define FAST 4       /* how many multiplications of a matrix product take the time of one of a sweep */
+#define CACHED 1e5   /* numbers that stay in the cache */
+#define SERVES 3     /* how often a Gram matrix serves if the curvature never changes, more or less */
 
 typedef struct {
     const task *t;
@@ -30,6 +32,7 @@ typedef struct {
     const ptrdiff_t *corner; /* where the eigenvectors of a block begin; -1 for blocks that have none */
     double *packed;        /* room for the columns of one block */
     double *ridge;         /* of each block, where it has next to no curvature of its own */
+    int steady;            /* whether the curvature is the same everywhere */
     double least;          /* part of the largest possible curvature that stands in for none */
     double *along;         /* m x free: products of an entry's column with `white` in the metric of h */
     double *white;         /* n x free: the unpenalised directions, orthonormal in the metric of h */
@@ -344,6 +347,7 @@ typedef struct {
     double *residual; /* z less what the penalty charges */
     double *change;
     double *response;
+    double *was;      /* x before */
 } face;
 
 /* The curvature of the norm of block k times v, at the slope of the penalty; added to `to`. */
@@ -572,18 +576,43 @@ static void face_of(model *o, face *f)
     }
 }
 
+/* How many multiplications of a matrix product take the time of one of a sweep, which waits for memory where the columns
+   do not fit into the cache. */
+static double advantage(const model *o, const face *f)
+{
+    double nonzeros = 0;
+    for (ptrdiff_t i = 0; i < f->size; i++) nonzeros += (double)o->t->columns[f->entry[i]].count;
+    return nonzeros > CACHED ? 3 * FAST : FAST;
+}
+
+/* How many entries of a face the factor does not cover, and of the factor the face does not hold. */
+static double strangers(const model *o, const face *f)
+{
+    const store *s = o->s;
+    double common = 0;
+    if (!o->t->single || !s->ordered) return (double)f->size;
+    for (ptrdiff_t i = 0; i < s->ordered; i++) o->mark[s->order[i]] = 1;
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t place = o->place[f->entry[i]];
+        common += place >= 0 && o->mark[place];
+    }
+    for (ptrdiff_t i = 0; i < s->ordered; i++) o->mark[s->order[i]] = 0;
+    return (double)f->size + (double)s->ordered - 2 * common;
+}
+
 /* Multiplications for a factor of a face, in those of a sweep. */
 static double direct_cost(const model *o, const face *f)
 {
     const task *t = o->t;
-    double k = (double)f->size, fresh = 0, nonzeros = 0;
+    double k = (double)f->size, fresh = 0, nonzeros = 0, fast = t->columns ? advantage(o, f) : FAST;
     for (ptrdiff_t i = 0; i < f->size; i++)
         if (o->place[f->entry[i]] < 0) {
             fresh++;
             nonzeros += (double)t->columns[f->entry[i]].count;
         }
-    double gram = t->dense ? (double)t->n * fresh * k / FAST : nonzeros * (2 + nonzeros / (double)(t->n + 1));
-    return gram + k * k * k / 3 / FAST + 4 * k * k;
+    double gram = t->dense ? (double)t->n * fresh * k / fast : nonzeros * (2 + nonzeros / (double)(t->n + 1));
+    if (o->steady) gram /= SERVES;
+    return gram + fmin(k * k * k / 3, 2 * strangers(o, f) * k * k) / fast + 4 * k * k;
 }
 
 /* The same for one step of conjugate gradients. */
@@ -603,6 +632,8 @@ static double cg_most(const model *o, const face *f)
 static int prefers_cg(const model *o, const face *f)
 {
     if (!o->t->columns) return 0; /* all that is known is a matrix */
+    /* where the curvature never changes, a Gram matrix and a factor serve many times */
+    if (o->t->dense && o->t->single && o->steady) return f->size > LARGE;
     return f->size > LARGE || fmin(o->cg_steps, (double)f->size) * cg_cost(o, f) < direct_cost(o, f);
 }
 
@@ -717,10 +748,11 @@ static int open_model(const task *t, store *s, arena *a, model *o, face *f)
     o->place = take_places(a, m);
     o->entry = take_places(a, m);
     o->list = take_places(a, m);
-    o->spare = take_places(a, 2 * m);
+    o->spare = take_places(a, 3 * m);
     o->mark = take(a, m, 1);
     *f = (face){.block = take_places(a, t->blocks), .entry = take_places(a, m), .price = take_numbers(a, m),
-                .residual = take_numbers(a, m), .change = take_numbers(a, m), .response = take_numbers(a, m)};
+                .residual = take_numbers(a, m), .change = take_numbers(a, m), .response = take_numbers(a, m),
+                .was = take_numbers(a, m)};
     if (a->failed) return -1;
     memset(o->mark, 0, (size_t)m);
     memset(o->along, 0, (size_t)(m * k) * sizeof *o->along);
@@ -733,6 +765,100 @@ static int open_model(const task *t, store *s, arena *a, model *o, face *f)
 
 enum { FAILED, CUT, WHOLE };
 
+/* H d on a face of single entries, by the Gram matrix; `image` has a number for each place. */
+static void gram_product(const model *o, const face *f, const double *d, double *image)
+{
+    const store *s = o->s;
+    memset(image, 0, (size_t)s->count * sizeof *image);
+    for (ptrdiff_t i = 0; i < f->size; i++)
+        if (d[i] != 0) axpy(d[i], s->gram + o->place[f->entry[i]] * s->capacity, image, s->count);
+}
+
+/* Newton steps on faces of single entries, each smaller than the one before, until no entry changes its sign on the way.
+   Where descent is slow it would take long to bring the right face about. What the columns have to know of it they are
+   told once, at the end. */
+static int polish_by_factor(model *o, face *f)
+{
+    const task *t = o->t;
+    store *s = o->s;
+    if (hold(o, f->block, f->blocks) || face_factor(o, f)) return FAILED;
+    ptrdiff_t before = f->size, *entries = o->spare + t->m;
+    double *pulled = o->by_entry, *was = f->was, *image = o->work + 2 * t->m, *change = o->work + t->m, *v = o->work;
+    double slope = slope_of(t, o->mass);
+    int found = FAILED;
+    memcpy(entries, f->entry, (size_t)before * sizeof *entries);
+    for (ptrdiff_t i = 0; i < before; i++) {
+        was[i] = o->x[f->entry[i]];
+        pulled[f->entry[i]] = f->residual[i] + slope * f->price[i];
+    }
+    while (f->size && !ended(t->beat)) {
+        ptrdiff_t k = f->size, crossing = 0;
+        double mass = 0, response = 0, first = 1, *by_place = image;
+        slope = slope_of(t, o->mass);
+        for (ptrdiff_t i = 0; i < k; i++) f->residual[i] = pulled[f->entry[i]] - slope * f->price[i];
+        for (int side = t->b > 0; side >= 0; side--) { /* the second side is for the curvature of the penalty */
+            double *from = side ? f->price : f->residual, *to = side ? f->response : f->change;
+            for (ptrdiff_t i = 0; i < k; i++) by_place[o->place[f->entry[i]]] = from[i];
+            for (ptrdiff_t i = 0; i < k; i++) v[i] = by_place[s->order[i]];
+            factor_solve(s, v);
+            for (ptrdiff_t i = 0; i < k; i++) by_place[s->order[i]] = v[i];
+            for (ptrdiff_t i = 0; i < k; i++) to[i] = by_place[o->place[f->entry[i]]];
+        }
+        if (t->b > 0) {
+            mass = dot(f->price, f->change, k);
+            response = dot(f->price, f->response, k);
+            axpy(-t->b * mass / (1 + t->b * response), f->response, f->change, k);
+        }
+        for (ptrdiff_t i = 0; i < k; i++) {
+            double x = o->x[f->entry[i]], to = x + f->change[i];
+            int crosses = x > 0 ? to <= 0 : to >= 0;
+            crossing += crosses;
+            if (crosses && x / -f->change[i] < first) first = x / -f->change[i];
+        }
+        double fall = 0, growth = 0;
+        /* entries that would change their sign stop at zero; if that is too much for the objective, a shorter step */
+        for (double length = 1; length >= first; length = length > 4 * first ? length / 4 : length > first ? first : 0) {
+            double linear = 0, curved = 0;
+            growth = 0;
+            for (ptrdiff_t i = 0; i < k; i++) {
+                double x = o->x[f->entry[i]], to = x + length * f->change[i];
+                int gone = to == 0 || (to > 0) != (x > 0) || fabs(to) <= 1e-15 * fabs(x);
+                change[i] = gone ? -x : length * f->change[i];
+            }
+            gram_product(o, f, change, image);
+            for (ptrdiff_t i = 0; i < k; i++) {
+                linear += change[i] * pulled[f->entry[i]];
+                curved += change[i] * image[o->place[f->entry[i]]];
+                growth += f->price[i] * change[i];
+            }
+            fall = linear - curved / 2 - growth * (slope + t->b * growth / 2);
+            if (fall > 0 || !crossing) break;
+        }
+        if (!(fall > 0)) break;
+        found = crossing ? CUT : WHOLE;
+        o->mass += growth;
+        ptrdiff_t kept = 0;
+        for (ptrdiff_t i = 0; i < k; i++) {
+            ptrdiff_t e = f->entry[i];
+            o->x[e] = change[i] == -o->x[e] ? 0 : o->x[e] + change[i];
+            pulled[e] -= image[o->place[e]];
+            if (o->x[e] == 0) continue;
+            f->entry[kept] = e;
+            f->price[kept++] = f->price[i];
+        }
+#ifdef TRACE
+        fprintf(stderr, "         cut: %td of %td cross, kept %td fall %.3e at %.1f\n", crossing, k, kept, fall, 1e3 * t->beat->now());
+#endif
+        f->size = kept;
+        if (found == WHOLE || !kept) break;
+        for (ptrdiff_t i = 0; i < kept; i++) o->list[i] = o->place[f->entry[i]];
+        if (factor_follow(s, o->list, kept, o->mark, o->spare) >= 0) break;
+    }
+    for (ptrdiff_t i = 0; i < before; i++)
+        if (o->x[entries[i]] != was[i]) push(o, entries[i], o->x[entries[i]] - was[i]);
+    return found;
+}
+
 /* A Newton step on the face of x, with the entries that would change their sign put to zero, or up to the first. */
 static int polish(model *o, face *f, double tolerance)
 {
@@ -741,6 +867,7 @@ static int polish(model *o, face *f, double tolerance)
     if (!f->size) return FAILED;
     double slope = slope_of(t, o->mass);
     o->factored = !prefers_cg(o, f);
+    if (o->factored && t->single) return polish_by_factor(o, f);
     if (!o->factored) {
         o->cg_steps = (double)face_cg(o, f, slope, t->b, f->residual, f->change, tolerance,
                                      cg_most(o, f), o->work);
@@ -808,7 +935,7 @@ static double sweep(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double *
 static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double enough, face *f)
 {
     const task *t = o->t;
-    ptrdiff_t *active = o->spare + t->m, sweeps = 0;
+    ptrdiff_t *active = o->spare + 2 * t->m, sweeps = 0;
     double before = INFINITY;
     int wait = 0, patience = 2;
     while (sweeps < SWEEPS) {
@@ -842,10 +969,7 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
             double needed = rate < 1 ? log(enough / 2 / left) / log(rate) : INFINITY;
             face_of(o, f);
             if (needed * work <= face_cost(o, f)) continue;
-            int found;
-            do { /* descent may be too slow to bring the right face about: each cut makes the face smaller */
-                found = polish(o, f, fmin(0.1, fmax(enough / left, 1e-10)));
-            } while (found == CUT && o->factored && t->single && !ended(t->beat));
+            int found = polish(o, f, fmin(0.1, fmax(enough / left, 1e-10)));
 #ifdef TRACE
             fprintf(stderr, "      polish %d size %td left %.3e rate %.3g factored %d cg %g at %.1f\n", found, f->size, left, rate, o->factored, o->cg_steps, 1e3*(t->beat->now()));
 #endif

@@ -235,6 +235,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
     face f;
     if (open_model(t, s, a, &o, &f)) return -1;
     o.least = quadratic ? 0 : LEAST_RIDGE;
+    o.steady = quadratic;
     fields v = {take_numbers(a, n), take_numbers(a, n), take_numbers(a, n),     take_numbers(a, m),    take_numbers(a, n),
                 take_numbers(a, n), take_numbers(a, n), take_numbers(a, k * k), take_numbers(a, 2 * k)};
     double *u = v.u, *slope = v.slope, *theta = v.theta, *z = v.z, *h = v.h, *reach = v.reach, *trial = v.trial;
