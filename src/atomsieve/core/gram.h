@@ -12,6 +12,7 @@
 #include "columns.h"
 
 #define ROWS 256          /* rows of dense columns that are packed at a time */
+#define TOGETHER 512      /* entries that join a factor between two looks at the clock */
 #define INDEPENDENT 1e-10 /* square of a pivot, as a part of the diagonal, below which columns count as dependent */
 #define PROXIMAL 1e-8     /* proximal term that stands in for the curvature that dependent columns lack, at first */
 
@@ -317,9 +318,11 @@ static ptrdiff_t factor_extend(store *s, const ptrdiff_t *place, ptrdiff_t count
     return found >= 0 ? found : factor_extend(s, place + half, count - half);
 }
 
-/* Make the factor cover the given places, no more and no less. `mark` has a number for every place, all 0. Returns -1,
-   or the first place found to depend on those before it: the factor then covers those, and not the rest. */
-static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wanted, char *mark, ptrdiff_t *fresh)
+/* Make the factor cover the given places, no more and no less. `mark` has a number for every place, all 0. Returns
+   COVERED, or the first place found to depend on those before it: the factor then covers those, and not the rest. */
+enum { COVERED = -1, LATE = -2 };
+static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wanted, char *mark, ptrdiff_t *fresh,
+                               pulse *beat)
 {
     for (ptrdiff_t i = 0; i < wanted; i++) mark[place[i]] = 1;
     double rotations = 0, k = (double)s->ordered;
@@ -334,7 +337,12 @@ static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wante
         if (mark[place[i]] == 1) fresh[count++] = place[i];
         mark[place[i]] = 0;
     }
-    return factor_extend(s, fresh, count);
+    for (ptrdiff_t first = 0; first < count; first += TOGETHER) {
+        if (ended(beat)) return LATE;
+        ptrdiff_t found = factor_extend(s, fresh + first, count - first < TOGETHER ? count - first : TOGETHER);
+        if (found >= 0) return found;
+    }
+    return COVERED;
 }
 
 /* Cover a place that depends on others, by a proximal term that stands in for the curvature it lacks. */

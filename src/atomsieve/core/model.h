@@ -12,6 +12,7 @@
 #define SWEEPS 2000  /* sweeps of one model; what is left is a matter for the next one */
 #define LARGE 8000   /* entries up to which a face is solved by a factor (half a gigabyte) */
 #define TINY 5e-32   /* the square of the rounding unit: no step falls by less of the objective */
+#define PIECE 256    /* entries that join a matrix between two looks at the clock */
 #define FAST 4       /* how many multiplications of a matrix product take the time of one of a sweep */
 #define CACHED 1e5   /* numbers that stay in the cache */
 #define SERVES 3     /* how often a Gram matrix serves if the curvature never changes, more or less */
@@ -285,32 +286,39 @@ static void step(model *o, ptrdiff_t k, sweep_record *seen)
     seen->fall += fmax(linear - growth * slope, 0) / 2;
 }
 
-/* Give the entries of some blocks a place in the Gram matrix. */
+/* Give the entries of some blocks a place in the Gram matrix, a piece at a time. Returns -1 if memory or time is up. */
 static int hold(model *o, const ptrdiff_t *blocks, ptrdiff_t count)
 {
     const task *t = o->t;
     store *s = o->s;
-    ptrdiff_t fresh = 0;
+    ptrdiff_t missing = 0;
     for (ptrdiff_t i = 0; i < count; i++)
-        if (o->place[t->start[blocks[i]]] < 0) fresh += t->start[blocks[i] + 1] - t->start[blocks[i]];
-    if (!fresh) return 0;
-    if (store_reserve(s, s->count + fresh)) return -1;
+        if (o->place[t->start[blocks[i]]] < 0) missing += t->start[blocks[i] + 1] - t->start[blocks[i]];
+    if (!missing) return 0;
+    if (store_reserve(s, s->count + missing)) return -1;
     for (ptrdiff_t i = 0; i < s->count; i++) learn(o, t->owner[o->entry[i]]);
-    for (ptrdiff_t i = 0; i < count; i++) {
-        ptrdiff_t k = blocks[i];
-        if (o->place[t->start[k]] >= 0) continue;
-        learn(o, k);
-        for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++) {
-            o->place[e] = s->count;
-            o->entry[s->count] = e;
-            s->id[s->count++] = t->id[e];
+    for (ptrdiff_t i = 0; i < count;) {
+        ptrdiff_t fresh = 0;
+        if (ended(t->beat)) return -1;
+        for (; i < count && fresh < PIECE; i++) {
+            ptrdiff_t k = blocks[i];
+            if (o->place[t->start[k]] >= 0) continue;
+            learn(o, k);
+            for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++, fresh++) {
+                o->place[e] = s->count;
+                o->entry[s->count] = e;
+                s->id[s->count++] = t->id[e];
+            }
         }
+        int failed = fresh && (t->dense ? border_dense(t, s, o->entry, o->h, o->along, o->white, fresh)
+                                        : border_sparse(t, s, o->entry, o->h, o->along, fresh));
+        if (failed) { /* what has no numbers has no place */
+            while (fresh--) o->place[o->entry[--s->count]] = -1;
+            return -1;
+        }
+        for (ptrdiff_t j = s->count - fresh; j < s->count; j++)
+            s->gram[j * s->capacity + j] += o->ridge[t->owner[o->entry[j]]];
     }
-    int failed = t->dense ? border_dense(t, s, o->entry, o->h, o->along, o->white, fresh)
-                          : border_sparse(t, s, o->entry, o->h, o->along, fresh);
-    if (failed) return -1;
-    for (ptrdiff_t i = s->count - fresh; i < s->count; i++)
-        s->gram[i * s->capacity + i] += o->ridge[t->owner[o->entry[i]]];
     return 0;
 }
 
@@ -487,17 +495,17 @@ static int face_factor(model *o, face *f)
     store *s = o->s;
     for (ptrdiff_t lost = 0; lost <= t->m; lost++) {
         for (ptrdiff_t i = 0; i < f->size; i++) o->list[i] = o->place[f->entry[i]];
-        ptrdiff_t dependent = factor_follow(s, o->list, f->size, o->mark, o->spare);
-        if (dependent < 0) return 0;
+        ptrdiff_t dependent = factor_follow(s, o->list, f->size, o->mark, o->spare, t->beat);
+        if (dependent < 0) return dependent == LATE ? -1 : 0;
         if (slide(o, f, dependent)) {
             face_of(o, f);
             continue;
         }
         do { /* columns that are nearly dependent, at their minimum */
             if (factor_prop(s, dependent)) return -1;
-            dependent = factor_follow(s, o->list, f->size, o->mark, o->spare);
+            dependent = factor_follow(s, o->list, f->size, o->mark, o->spare, t->beat);
         } while (dependent >= 0);
-        return 0;
+        return dependent == LATE ? -1 : 0;
     }
     return -1;
 }
@@ -852,7 +860,7 @@ static int polish_by_factor(model *o, face *f)
         f->size = kept;
         if (found == WHOLE || !kept) break;
         for (ptrdiff_t i = 0; i < kept; i++) o->list[i] = o->place[f->entry[i]];
-        if (factor_follow(s, o->list, kept, o->mark, o->spare) >= 0) break;
+        if (factor_follow(s, o->list, kept, o->mark, o->spare, t->beat) != COVERED) break;
     }
     for (ptrdiff_t i = 0; i < before; i++)
         if (o->x[entries[i]] != was[i]) push(o, entries[i], o->x[entries[i]] - was[i]);

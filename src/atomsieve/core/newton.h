@@ -289,7 +289,10 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         double modelled = gap_of(t, mass, top, slack, o.value); /* what the model makes of this gap */
         ptrdiff_t count = choose(&o, &v, at, blocks);
         if (!count) break;
-        if (o.by_gram && hold(&o, blocks, count)) return -1;
+        if (o.by_gram && hold(&o, blocks, count)) {
+            if (t->beat->over) break;
+            return -1;
+        }
         for (ptrdiff_t i = 0; i < count; i++) learn(&o, blocks[i]);
         if (o.by_gram)
             for (ptrdiff_t i = 0; i < s->count; i++) by_place[i] = z[entry[i]];
