@@ -62,7 +62,8 @@ class Trial:
         turns = ceil(len(self.splits) / effective_n_jobs(n_jobs))
         share = solver.within(solver.share(turns + 1))
         numbers = range(len(self.splits))
-        folds: list[Fold] = Parallel(n_jobs=n_jobs)(delayed(held_out)(self, candidates, k, share) for k in numbers)
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads")  # the core lets other threads run, and data need no copy
+        folds: list[Fold] = parallel(delayed(held_out)(self, candidates, k, share) for k in numbers)
         return folds
 
 
