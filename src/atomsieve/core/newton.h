@@ -7,7 +7,8 @@
 #include "model.h"
 
 #define ROUNDS 60        /* Newton steps of one call */
-#define ROUGH 0.05       /* part of its first gap to which a model is solved: it is no better an approximation */
+#define ROUGH 0.15       /* part of its first gap to which a model is solved: it is no better an approximation */
+#define SMOOTH 0.05      /* the same where sweeps are cheap, by the Gram matrix */
 #define STALE 0.1        /* part of the gap that a step may leave before the curvature is computed again */
 #define CHEAP 5e6        /* multiplications for a Gram matrix that count for nothing */
 #define NEAR 50          /* entries beside the support that a model may move, at least */
@@ -298,7 +299,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
             for (ptrdiff_t i = 0; i < s->count; i++) by_place[i] = z[entry[i]];
         memcpy(e, theta, (size_t)n * sizeof *e);
         memset(drawn, 0, (size_t)(2 * k) * sizeof *drawn);
-        if (minimise(&o, blocks, count, fmax(q->target / 4, ROUGH * q->gap) * fmin(modelled / q->gap, 1), &f)) return -1;
+        if (minimise(&o, blocks, count, fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap) * fmin(modelled / q->gap, 1), &f)) return -1;
 
         /* from the coefficients to those of the model, as far as the objective falls */
         double growth = 0, start = 0, noise = 0;

@@ -166,7 +166,7 @@ class Point:
         """An estimate of how far rounding may have moved the gap, including the rounding of the best score."""
         with np.errstate(over="ignore", invalid="ignore"):
             problem = self.problem
-            rough = self._unsure(self.doubt, problem.lifted.widest_reach)
+            rough = self._unsure(self.doubt, problem.lifted.widest_reach, problem.lifted.longest)
             if rough <= PLAIN * self.gap:
                 return rough
             # rounding of u counts only as far as each loss is curved
@@ -176,14 +176,17 @@ class Point:
             bend = problem.loss.curvature(self.u, problem.targets) * (xp.abs(self.state.image) + xp.abs(self.u))
             spread = noise * (norm(self.slopes) + norm(bend))
             blur = spread + problem.loss.smoothness_near(self.u) * self.state.drift
-            return self._unsure(min(blur, self.doubt), problem.widest)
+            return self._unsure(min(blur, self.doubt), problem.widest, float(problem.lengths.max()))
 
-    def _unsure(self, blur: float, widest: float) -> float:
-        """Return the uncertainty for slopes that are off by `blur` in norm, and atoms with images up to `widest`."""
+    def _unsure(self, blur: float, widest: float, longest: float) -> float:
+        """Return the uncertainty for slopes that are off by `blur` in norm.
+
+        The norms of the images of atoms are at most `widest`, and `longest` with their part in the span of B.
+        """
         problem, penalty = self.problem, self.problem.penalty
         # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
         grain = noise_level(len(self.u)) * self.steep
-        highest = self.sigma + blur * widest + grain * problem.lifted.longest
+        highest = self.sigma + blur * widest + grain * longest
         if penalty.superlinear:
             return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
         if not highest > penalty.slope(0.0):

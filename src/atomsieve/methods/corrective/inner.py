@@ -112,8 +112,9 @@ class Modelled:
         self.unit = 2.0 ** round(math.log2(widest)) if widest > 0 else 1.0
 
     def state(self) -> State:
-        found = self.part.widen(self.point.state)
-        return self.part.problem.inside(found.x, found.image, found.coordinates, found.drift)
+        found = self.point.state
+        image = found.image if found.drift == 0 else self.point.problem.design.matvec(found.x)
+        return self.part.problem.inside(self.part.widen(found).x, image, found.coordinates)
 
     def solve(self, line: Line, target: float, respond: bool) -> Outcome:
         point = self.point.under(self.point.problem.at_penalty(penalty_of(line)), self.alive)

@@ -74,11 +74,11 @@ class Corrections:
     def advance(self, point: Point, t: int) -> tuple[State, float]:
         part, here = self.working_set.enter(point)
         if t == 1:  # perhaps with another penalty than before
-            self._left, self._lowest = 0.0, math.inf
+            self._left, self._lowest, self._fraction = 0.0, math.inf, FRACTION
         # where the working set leaves nothing out, no other pass is needed; where a new one brings no more than the old
         # one had left to give, that was left too early
         idle = self._lowest - point.objective <= self._left
-        self._fraction = self._fraction / 10 if idle or point.gap <= 2 * self._left else FRACTION
+        self._fraction /= 10 if idle or point.gap <= 2 * self._left else 1
         fraction = 0.0 if self.working_set.complete else self._fraction
         self._lowest = point.objective
         target = (CLOSE if self.working_set.complete else SAFE) * self.target.gap
