@@ -17,7 +17,19 @@ from atomsieve.core import _plain
 from atomsieve.numerics.clock import remaining
 from atomsieve.typing import Array, Index, Mask
 
-__all__ = ["Blocks", "Outcome", "Packed", "Store", "best", "kept", "measure", "quadratic", "restricted", "squares", "view"]
+__all__ = [
+    "Blocks",
+    "Outcome",
+    "Packed",
+    "Store",
+    "best",
+    "kept",
+    "measure",
+    "quadratic",
+    "restricted",
+    "squares",
+    "view",
+]
 
 
 def _chosen() -> Any:

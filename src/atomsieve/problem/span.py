@@ -147,7 +147,7 @@ class Span:
             seen = self.compiled.view(np.ascontiguousarray(image), start)
             if seen.settled:
                 return seen.coordinates, seen.u, seen.slopes
-        here = _Here.at(self, image, start)
+        here = _Here.at(self, image, self._without_kernel(image, start))
         if not here.farthest <= FLAT_BEYOND and not self.loss.translates:
             here = min(here, self._recentred(image), key=lambda place: place.distance)
         spent, astray = 0, False
@@ -175,6 +175,16 @@ class Span:
     def _kernel(self, u: Samples) -> int:
         """Return the number of flat directions that every loss of this kind has."""
         return self.basis.shape[1] if u.ndim == 2 else 0  # a constant added to every class changes nothing
+
+    def _without_kernel(self, image: Samples, coordinates: Array) -> Array:
+        """Return coordinates whose predictions have no part along B that all classes share: it changes nothing.
+
+        Such a part may grow from search to search, and rounding with it.
+        """
+        if coordinates.ndim == 1:
+            return coordinates
+        shared = coordinates.mean(axis=1) + self._along(array_namespace(image).mean(image, axis=1))
+        return coordinates - shared[:, None]
 
     def _recentred(self, image: Samples) -> "_Here":
         """Return the place where u has the part in the span of B that is best at x = 0.
