@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 enum { SQUARED, LOGISTIC, HUBER, SQUARED_HINGE, POISSON, LOSSES };
 
@@ -11,6 +13,39 @@ typedef struct {
     int kind;
     double delta; /* of Huber */
 } loss_t;
+
+/* exp(x) for x <= 0 to two units in the last place, in plain arithmetic that compilers turn into vectors. */
+static inline double exp_down(double x)
+{
+    const double magic = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to whole numbers */
+    double least = x < -708 ? -708 : x, shifted = least * 1.4426950408889634 + magic, k = shifted - magic;
+    double r = (least - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10, power;
+    double sum = 1.0 / 6227020800 * r + 1.0 / 479001600;
+    sum = sum * r + 1.0 / 39916800;
+    sum = sum * r + 1.0 / 3628800;
+    sum = sum * r + 1.0 / 362880;
+    sum = sum * r + 1.0 / 40320;
+    sum = sum * r + 1.0 / 5040;
+    sum = sum * r + 1.0 / 720;
+    sum = sum * r + 1.0 / 120;
+    sum = sum * r + 1.0 / 24;
+    sum = sum * r + 1.0 / 6;
+    sum = sum * r + 0.5;
+    sum = sum * r * r + r;
+    uint64_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits + 1023) << 52; /* the last bits of the shifted number are those of k */
+    memcpy(&power, &bits, sizeof power);
+    return power + power * sum;
+}
+
+/* log(1 + d) for 0 <= d <= 1: twice the series of atanh(d / (2 + d)). */
+static inline double log_up(double d)
+{
+    double s = d / (2 + d), q = s * s, sum = 1.0 / 31;
+    for (int odd = 29; odd >= 3; odd -= 2) sum = sum * q + 1.0 / odd;
+    return 2 * (s + s * q * sum);
+}
 
 static double clip(double r, double delta) { return r > delta ? delta : r < -delta ? -delta : r; }
 
@@ -23,8 +58,9 @@ static void loss_slopes(loss_t loss, ptrdiff_t n, const double *restrict u, cons
         for (ptrdiff_t i = 0; i < n; i++) slope[i] = u[i] - y[i];
         break;
     case LOGISTIC:
+#pragma omp simd
         for (ptrdiff_t i = 0; i < n; i++) {
-            double margin = y[i] * u[i], decay = exp(-fabs(margin));
+            double margin = y[i] * u[i], decay = exp_down(-fabs(margin));
             slope[i] = -y[i] * (margin > 0 ? decay : 1.0) / (1 + decay);
         }
         break;
@@ -79,15 +115,18 @@ static double loss_value(loss_t loss, ptrdiff_t n, const double *restrict u, con
                          const double *restrict slope, const double *restrict w)
 {
     double sum = 0;
+    if (loss.kind == LOGISTIC) {
+#pragma omp simd reduction(+ : sum)
+        for (ptrdiff_t i = 0; i < n; i++)
+            sum += w[i] * (fmax(-y[i] * u[i], 0.0) + log_up(exp_down(-fabs(u[i]))));
+        return sum;
+    }
     for (ptrdiff_t i = 0; i < n; i++) {
         double value;
         switch (loss.kind) {
         case SQUARED:
         case SQUARED_HINGE:
             value = slope[i] * slope[i] / 2;
-            break;
-        case LOGISTIC:
-            value = fmax(-y[i] * u[i], 0.0) + log1p(exp(-fabs(u[i])));
             break;
         case HUBER:
             value = slope[i] * (u[i] - y[i] - slope[i] / 2);

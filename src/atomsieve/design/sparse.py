@@ -121,7 +121,8 @@ class SparseDesign:
         if self.matrix.format == "csc":
             return squares(self.matrix.data, self._starts[1:])
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.bincount(self.matrix.indices, self.matrix.data * self.matrix.data, self.shape[1])
+            sums = np.bincount(self.matrix.indices, self.matrix.data * self.matrix.data, self.shape[1])
+        return sums.astype(np.float64)
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
         if scale == 1.0 and weights.min() == weights.max():

@@ -183,7 +183,7 @@ class Point:
 
         The norms of the images of atoms are at most `widest`, and `longest` with their part in the span of B.
         """
-        problem, penalty = self.problem, self.problem.penalty
+        penalty = self.problem.penalty
         # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
         grain = noise_level(len(self.u)) * self.steep
         highest = self.sigma + blur * widest + grain * longest

@@ -184,7 +184,7 @@ class Span:
         if coordinates.ndim == 1:
             return coordinates
         shared = coordinates.mean(axis=1) + self._along(array_namespace(image).mean(image, axis=1))
-        return coordinates - shared[:, None]
+        return np.asarray(coordinates - shared[:, None])
 
     def _recentred(self, image: Samples) -> "_Here":
         """Return the place where u has the part in the span of B that is best at x = 0.
