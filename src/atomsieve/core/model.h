@@ -238,7 +238,11 @@ static int hold(model *o, const ptrdiff_t *blocks, ptrdiff_t count)
     }
     int failed = t->dense ? border_dense(t, s, o->entry, o->h, o->along, o->white, fresh)
                           : border_sparse(t, s, o->entry, o->h, o->along, fresh);
-    if (failed) return -1;
+    if (failed) { /* the store outlives this call */
+        for (ptrdiff_t i = s->count - fresh; i < s->count; i++) o->place[o->entry[i]] = -1;
+        s->count -= fresh;
+        return -1;
+    }
     for (ptrdiff_t i = s->count - fresh; i < s->count; i++)
         s->gram[i * s->capacity + i] += o->ridge[t->owner[o->entry[i]]];
     return 0;

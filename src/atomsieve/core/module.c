@@ -186,6 +186,12 @@ static int read_columns(arrays *a, task *t, PyObject *values, PyObject *rows, Py
     return 0;
 }
 
+static int has_blas(void)
+{
+    if (!blas.dsyev) PyErr_SetString(PyExc_RuntimeError, "take_blas() must be called first.");
+    return blas.dsyev != NULL;
+}
+
 static PyObject *restricted(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *negative;
@@ -199,7 +205,8 @@ static PyObject *restricted(PyObject *self, PyObject *args)
                           &q.respond))
         return NULL;
     store *s = PyCapsule_GetPointer(capsule, "atomsieve.store");
-    if (!s) return NULL;
+    if (!s || !has_blas()) return NULL;
+    if (PyCapsule_GetContext(capsule)) return PyErr_Format(PyExc_RuntimeError, "this store is in use by another call.");
     if (q.loss.kind < 0 || q.loss.kind >= LOSSES) return PyErr_Format(PyExc_ValueError, "unknown loss %d.", q.loss.kind);
     arrays held = {.count = 0};
     pulse beat = {now() + seconds, now() + 0.05, 0, now, interrupted, NULL};
@@ -226,9 +233,11 @@ static PyObject *restricted(PyObject *self, PyObject *args)
         goto done;
     }
     for (ptrdiff_t e = 0; e < t.m; e++) q.x[e] /= t.unit[t.owner[e]];
+    if (PyCapsule_SetContext(capsule, s)) goto done; /* other threads, and handlers of signals, run meanwhile */
     beat.thread = PyEval_SaveThread();
     int failed = solve_restricted(&t, s, &q);
     PyEval_RestoreThread(beat.thread);
+    PyCapsule_SetContext(capsule, NULL);
     for (ptrdiff_t e = 0; e < t.m; e++) q.x[e] *= t.unit[t.owner[e]];
     if (failed) PyErr_NoMemory();
     else if (beat.over != 2) answer = Py_BuildValue("dddid", q.gap, q.mass, q.response, q.rounds, q.caution);
@@ -248,6 +257,7 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOO(OOOOO)(dd)dddp", &hessian, &z, &x, &ends, &price, &unit, &stiffness, &negative, &a,
                           &b, &value, &q.target, &seconds, &q.respond))
         return NULL;
+    if (!has_blas()) return NULL;
     arrays held = {.count = 0};
     pulse beat = {now() + seconds, now() + 0.05, 0, now, interrupted, NULL};
     task t = {.a = a, .b = b, .beat = &beat};
