@@ -179,8 +179,13 @@ static void step(model *o, ptrdiff_t k, sweep_record *seen)
         double score = t->negative[first] ? fabs(z) / price : z / price;
         if (score > seen->top) seen->top = score;
         if (x != 0) seen->slack += fabs(slope * held - x * z);
-        if (!(curvature > 0)) return;
-        double aim = curvature * x + z, charge = price * slope_of(t, o->mass - held);
+        double aim = curvature * x + z, charge = price * slope_of(t, fmax(o->mass - held, 0));
+        if (!(curvature > 0)) { /* an entry that changes nothing costs what it holds */
+            double saved = charge + t->b * price * held / 2 - fabs(z);
+            if (x == 0 || !(saved >= 0)) return;
+            seen->fall += saved * fabs(x);
+            aim = 0;
+        }
         double whole = curvature + t->b * price * price, to = 0;
         if (aim > charge)
             to = (aim - charge) / whole;
@@ -200,9 +205,15 @@ static void step(model *o, ptrdiff_t k, sweep_record *seen)
     if (score > seen->top) seen->top = score;
     for (ptrdiff_t i = 0; i < size; i++) product += o->x[first + i] * z[i];
     if (norm > 0) seen->slack += fabs(slope * held - product);
-    if (!(curvature > 0)) return;
+    if (!(curvature > 0) && norm == 0) return;
     for (ptrdiff_t i = 0; i < size; i++) aim[i] = curvature * o->x[first + i] + z[i];
-    double length = sqrt(dot(aim, aim, size)), charge = price * slope_of(t, o->mass - held);
+    double length = sqrt(dot(aim, aim, size)), charge = price * slope_of(t, fmax(o->mass - held, 0));
+    if (!(curvature > 0)) { /* a block that changes nothing costs what it holds */
+        double saved = charge + t->b * price * held / 2 - length;
+        if (!(saved >= 0)) return;
+        seen->fall += saved * norm;
+        length = 0;
+    }
     double to = length > charge ? (length - charge) / (curvature + t->b * price * price) : 0, moved = 0;
     for (ptrdiff_t i = 0; i < size; i++) {
         double target = to > 0 ? aim[i] / length * to : 0, change = target - o->x[first + i];
@@ -379,7 +390,7 @@ static int face_factor(model *o, face *f)
 {
     const task *t = o->t;
     store *s = o->s;
-    for (ptrdiff_t lost = 0; lost <= t->m; lost++) {
+    for (ptrdiff_t lost = 0; lost <= t->m && !ended(t->beat); lost++) {
         for (ptrdiff_t i = 0; i < f->size; i++) o->list[i] = o->place[f->entry[i]];
         ptrdiff_t dependent = factor_follow(s, o->list, f->size, o->mark, o->spare);
         if (dependent < 0) return 0;

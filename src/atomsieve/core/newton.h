@@ -93,7 +93,8 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
 {
     ptrdiff_t n = t->n, k = t->free;
     loss_slopes(q->loss, n, v->u, q->y, v->slope);
-    for (int tries = 0; k && tries < 30; tries++) {
+    double caution = 0, last = INFINITY;
+    for (int tries = 0; k && tries < 100 && !t->beat->over; tries++) {
         double size = 0, noise = 0, along = 0, *change = v->step_c;
         for (ptrdiff_t f = 0; f < k; f++) {
             double raw = 0;
@@ -105,7 +106,9 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
             size += fabs(raw);
         }
         if (!(size > 1e-14 * noise)) return tries > 0;
-        loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, 0, v->reach);
+        caution = size > last / 2 && caution == 0; /* beyond the kinks of a loss there is no curvature */
+        last = size;
+        loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, caution, v->reach);
         whiten(t, v->reach, white, bent, transform);
         memset(v->theta, 0, (size_t)n * sizeof *v->theta);
         memset(change, 0, (size_t)k * sizeof *change);
@@ -116,12 +119,15 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
             axpy(-g, white + f * n, v->theta, n);
             axpy(-g, transform + f * k, change, k);
         }
-        if (!(along > 0)) return 1;
+        if (!(along > 0)) {
+            if (caution > 0) return 1;
+            continue; /* with caution */
+        }
         double length = search(t, q, v->u, v->theta, -along, 0, 0, v->trial, v->slope);
         axpy(length, v->theta, v->u, n);
         axpy(length, change, q->coordinates, k);
         loss_slopes(q->loss, n, v->u, q->y, v->slope);
-        if (length == 0) return 1;
+        if (length == 0 && caution > 0) return 1;
     }
     return k > 0;
 }
@@ -224,7 +230,7 @@ static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff
         if (enough || q->rounds == ROUNDS || ended(t->beat)) break;
         o.value = loss_value(q->loss, n, u, q->y, slope, q->w);
         double objective = o.value + mass * (t->a + t->b * mass / 2);
-        idle = q->gap < least / 2 || objective < lowest - q->gap / 100 ? 0 : idle + 1;
+        idle = q->gap < least / 2 || objective < lowest - fmin(q->gap, objective) / 100 ? 0 : idle + 1;
         if (q->gap < least) least = q->gap;
         lowest = objective;
         if (idle == STALLED) break;
@@ -291,7 +297,11 @@ static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff
             if (length < 0.1) q->caution = fmin(fmax(10 * caution, 1e-3), 1);
             else if (length == 1) q->caution = caution > 1e-12 ? caution / 10 : 0;
             if (q->caution > caution) fresh = 0;
-            if (length == 0) break;
+            if (length == 0) { /* perhaps a step far too long, for want of curvature */
+                loss_slopes(q->loss, n, u, q->y, slope);
+                if (caution == 0) continue;
+                break;
+            }
         }
         for (ptrdiff_t i = 0; i < count; i++)
             for (ptrdiff_t j = t->start[blocks[i]]; j < t->start[blocks[i] + 1]; j++)
@@ -301,7 +311,7 @@ static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff
         if (settle(t, q, &v, white, bent, transform)) whiten(t, h, white, bent, transform);
     }
     q->response = 0;
-    if (q->respond) {
+    if (q->respond && !ended(t->beat)) {
         if (!fresh || !quadratic) {
             o.largest = loss_curvatures(q->loss, n, u, q->y, slope, q->w, 0, h);
             whiten(t, h, white, bent, transform);
