@@ -506,7 +506,7 @@ static double cg_cost(const model *o, const face *f)
 /* Steps of conjugate gradients on a face: no more than a factor would cost. */
 static double cg_most(const model *o, const face *f)
 {
-    return f->size > LARGE ? 2.0 * (double)f->size : fmin(fmax(direct_cost(o, f) / cg_cost(o, f), 10), 2 * o->cg_steps);
+    return f->size > LARGE ? 2.0 * (double)f->size : fmax(direct_cost(o, f) / cg_cost(o, f), 10);
 }
 
 static int prefers_cg(const model *o, const face *f)
@@ -603,8 +603,8 @@ static int polish(model *o, face *f, double tolerance)
     double slope = slope_of(t, o->mass);
     o->factored = !prefers_cg(o, f);
     if (!o->factored) {
-        o->cg_steps = (double)face_cg(o, f, slope, t->b, f->residual, f->change, tolerance,
-                                     cg_most(o, f), o->work);
+        double most = f->size > LARGE ? cg_most(o, f) : fmin(cg_most(o, f), 2 * o->cg_steps);
+        o->cg_steps = (double)face_cg(o, f, slope, t->b, f->residual, f->change, tolerance, most, o->work);
     } else {
         if (face_direct(o, f, slope)) return FAILED;
         double mass = dot(f->price, f->change, f->size), pulled = dot(f->price, f->response, f->size);
