@@ -341,10 +341,12 @@ static PyObject *take_blas(PyObject *self, PyObject *args)
     PyObject *level3, *factors;
     (void)self;
     if (!PyArg_ParseTuple(args, "OO", &level3, &factors)) return NULL;
-    if (load((void **)&blas.dgemm, level3, "dgemm") || load((void **)&blas.dsyrk, level3, "dsyrk") ||
-        load((void **)&blas.dtrsm, level3, "dtrsm") || load((void **)&blas.dtrsv, level3, "dtrsv") ||
-        load((void **)&blas.dpotrf, factors, "dpotrf") || load((void **)&blas.dsyev, factors, "dsyev"))
+    blas_table found; /* all of them or none */
+    if (load((void **)&found.dgemm, level3, "dgemm") || load((void **)&found.dsyrk, level3, "dsyrk") ||
+        load((void **)&found.dtrsm, level3, "dtrsm") || load((void **)&found.dtrsv, level3, "dtrsv") ||
+        load((void **)&found.dpotrf, factors, "dpotrf") || load((void **)&found.dsyev, factors, "dsyev"))
         return NULL;
+    blas = found;
     Py_RETURN_NONE;
 }
 
