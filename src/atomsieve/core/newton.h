@@ -355,14 +355,14 @@ static int solve_restricted(const task *t, store *s, request *q)
 static int solve_quadratic(const task *t, const double *hessian, const double *z, request *q, double value)
 {
     ptrdiff_t m = t->m, b = t->blocks, failed = -1;
-    double *numbers = malloc((size_t)(18 * m + 2 * b) * sizeof *numbers), *next = numbers;
+    double *numbers = malloc((size_t)(19 * m + 2 * b) * sizeof *numbers), *next = numbers;
     ptrdiff_t *places = malloc((size_t)(7 * m + 2 * b) * sizeof *places);
     char *mark = calloc((size_t)m, 1);
     store s = {0};
     if (!numbers || !places || !mark || store_reserve(&s, m)) goto done;
 #define PART(name, size) double *name = next; next += (size)
     PART(begin, m); PART(diagonal, m); PART(by_place, m); PART(f_price, m); PART(f_residual, m); PART(f_change, m);
-    PART(f_response, m); PART(by_entry, m); PART(steepest, b); PART(ridge, b); PART(work, 10 * m);
+    PART(f_response, m); PART(by_entry, m); PART(found, m); PART(steepest, b); PART(ridge, b); PART(work, 10 * m);
 #undef PART
     ptrdiff_t *place = places, *entry = place + m, *list = entry + m, *spare = list + m, *f_entry = spare + 2 * m;
     ptrdiff_t *f_block = f_entry + m, *blocks = f_block + b;
@@ -403,7 +403,9 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
             product += (q->x[e] - begin[e]) * (q->x[e] + begin[e]);
         if (sizes > 0) q->mass += t->price[k] * (product / sizes);
     }
+    memcpy(found, q->x, (size_t)m * sizeof *found);
     q->response = q->respond ? response_of(&o, &f) : 0;
+    memcpy(q->x, found, (size_t)m * sizeof *found); /* columns that depend on each other may have been merged */
     failed = 0;
 done:
     store_free(&s);
