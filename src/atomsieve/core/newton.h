@@ -93,7 +93,7 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
 {
     ptrdiff_t n = t->n, k = t->free;
     loss_slopes(q->loss, n, v->u, q->y, v->slope);
-    double caution = 0, last = INFINITY;
+    double caution = 0, last = INFINITY, stretch = 1;
     for (int tries = 0; k && tries < 100 && !t->beat->over; tries++) {
         double size = 0, noise = 0, along = 0, *change = v->step_c;
         for (ptrdiff_t f = 0; f < k; f++) {
@@ -123,7 +123,13 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
             if (caution > 0) return 1;
             continue; /* with caution */
         }
+        if (caution > 0) { /* cautious steps that were not long enough grow */
+            for (ptrdiff_t i = 0; i < n; i++) v->theta[i] *= stretch;
+            for (ptrdiff_t f = 0; f < k; f++) change[f] *= stretch;
+            along *= stretch;
+        }
         double length = search(t, q, v->u, v->theta, -along, 0, 0, v->trial, v->slope);
+        if (caution > 0) stretch = length == 1 ? 4 * stretch : 1;
         axpy(length, v->theta, v->u, n);
         axpy(length, change, q->coordinates, k);
         loss_slopes(q->loss, n, v->u, q->y, v->slope);
