@@ -12,6 +12,9 @@ CORE = package._core
 SMALL = 1e-10
 """What counts as no gap, as a part of the objective at the start."""
 
+CALLS = 10
+"""Calls that a problem may take."""
+
 loss = st.sampled_from(sorted(LOSSES.values()))
 pieces = {
     "seed": st.integers(0, 2**32 - 1),
@@ -39,7 +42,7 @@ wild = st.fixed_dictionaries(
 
 def examples(quick):
     """Return settings for this many examples."""
-    return settings(max_examples=quick, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(max_examples=quick, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 def looked_at(case, found):
@@ -54,6 +57,10 @@ def looked_at(case, found):
     return float(case.gap(v, c))
 
 
+def objective(case, found):
+    return case.objective(found.x.astype(LONG) / case.unit_of, found.c.astype(LONG))
+
+
 def scale_of(case, found):
     """Return what gaps are small beside: the loss at 0, or the penalty of the start."""
     start = np.zeros(len(found.x)) if case.x is None else case.x / case.unit_of
@@ -61,13 +68,20 @@ def scale_of(case, found):
 
 
 def minimum(options):
+    """Let the core solve a problem, in several calls if it gives up, as the method does; what it says is true."""
     case = make(**options)
-    found = case.run(CORE, target=1e-12 * case.scale())
-    scale = scale_of(case, found)
-    gap = looked_at(case, found)
-    assert abs(found.gap - gap) <= SMALL * scale
-    # a loss that is 0 beyond its kink leaves little to steer by where it is 0: the next call goes on
-    assert gap <= (1e-4 if case.loss == HINGE else SMALL) * scale
+    start = case.run(CORE, target=np.inf)
+    scale = scale_of(case, start)
+    for _ in range(CALLS):
+        found = case.run(CORE, target=1e-12 * case.scale())
+        gap = looked_at(case, found)
+        assert found.gap == pytest.approx(gap, rel=1e-6, abs=SMALL * scale)
+        if gap <= SMALL * scale:
+            break
+        case = case.but(x=found.x, c=found.c, caution=found.caution)
+    assert objective(case, found) <= objective(case, start) + SMALL * scale
+    # a loss that is 0 beyond its kink leaves little to steer by where it is 0
+    assert gap <= (1e-5 if case.loss == HINGE else SMALL) * scale
 
 
 @examples(150)
@@ -83,31 +97,15 @@ def test_a_minimum_has_no_gap_often(options):
     minimum(options)
 
 
-def honest(options):
-    """Weak penalties and weights over six decades: the end may be far, but the gap is what the core says."""
-    case = make(**options)
-    before = looked_at(case, case.run(CORE, target=np.inf))
-    found = case.run(CORE, target=1e-12 * case.scale())
-    gap = looked_at(case, found)
-    assert gap <= before + SMALL * scale_of(case, found)
-    assert found.gap == pytest.approx(gap, rel=1e-6, abs=1e-8 * scale_of(case, found))
-
-
-@examples(60)
-@given(cases)
-def test_gaps_are_what_the_core_says(options):
-    honest(options)
-
-
 @examples(60)
 @given(wild)
 def test_wild_problems_end(options):
+    """Penalties that are too weak or too strong, and weights over six decades: any end that is not worse."""
     case = make(**options)
+    start = case.run(CORE, target=np.inf)
     found = case.run(CORE, target=1e-12 * case.scale(), seconds=5.0)
     looked_at(case, found)
-    start = case.run(CORE, target=np.inf)
-    objectives = [case.objective(f.x.astype(LONG) / case.unit_of, f.c.astype(LONG)) for f in (start, found)]
-    assert objectives[1] <= objectives[0] + SMALL * scale_of(case, found)
+    assert objective(case, found) <= objective(case, start) + SMALL * scale_of(case, found)
 
 
 # Where the minimiser is well determined, it is the same.
@@ -217,6 +215,16 @@ def test_an_intercept_of_huber_beyond_the_kinks(away):
     found = case.run(CORE, target=1e-12)
     assert abs(looked_at(case, found)) <= SMALL * case.scale()
     assert abs(found.c[0] - away) < 2
+
+
+def test_an_intercept_of_huber_between_samples_that_nearly_balance():
+    """No sample is within the kinks, and the slopes nearly cancel: the way is long."""
+    y = 100 * np.array([2.0, -1.0, 3.0, 1.7])
+    w = np.array([0.164, 0.429, 0.153, 0.126])
+    Q = np.full((4, 1), 1 / np.sqrt(w.sum()))
+    case = plain(HUBER, np.ones((4, 1)), y, w=w, Q=Q, delta=0.1, line=(0.05, 0.0), caution=1.0)
+    found = case.run(CORE, target=1e-12)
+    assert abs(looked_at(case, found)) <= SMALL * case.scale()
 
 
 @pytest.mark.parametrize("away", [30.0, 40.0, 100.0, 700.0])

@@ -435,8 +435,9 @@ def make(
     starts = np.append(0, ends[:-1])
     scales = 10.0 ** rng.uniform(-decades, decades, len(ends))
     A = A * np.repeat(scales, ends - starts)
-    lengths = np.sqrt(np.add.reduceat((w[:, None] * (A / np.repeat(scales, ends - starts)) ** 2).sum(axis=0), starts))
-    lengths = lengths * scales
+    squares = (A / np.repeat(scales, ends - starts)) ** 2
+    lengths, plain = (np.sqrt(np.add.reduceat(v @ squares, starts)) for v in (w, np.ones(n)))
+    lengths = np.where(lengths > 0, lengths, plain) * scales
     units = np.ldexp(1.0, -np.frexp(lengths)[1])
     prices = np.where(lengths > 0, lengths, 1.0) if priced or decades > 3 else np.ones(len(ends))
     prices = prices * rng.choice([0.5, 1.0, 2.0], len(ends))
