@@ -623,7 +623,7 @@ static int polish(model *o, face *f, double tolerance)
         if (crosses && x / -f->change[i] < first) first = x / -f->change[i];
     }
     double fall = face_fall(o, f, change, image, &growth);
-    if (fall > 0) {
+    if (fall > 0 && !isinf(fall)) {
         face_accept(o, f, change, image, growth);
         return crossing ? CUT : WHOLE;
     }
@@ -636,7 +636,7 @@ static int polish(model *o, face *f, double tolerance)
             change[i] = gone ? -o->x[e] : first * f->change[i];
         }
         fall = face_fall(o, f, change, image, &growth);
-        if (fall > 0) {
+        if (fall > 0 && !isinf(fall)) {
             face_accept(o, f, change, image, growth);
             return CUT;
         }
@@ -679,7 +679,7 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
         fprintf(stderr, "   sweep %td gap %.3e enough %.3e fall %.3e top %.3e gram %d\n", sweeps, gap, enough, fall, 0.0, o->by_gram);
 #endif
         double trifle = TINY * (o->value + slope_of(t, o->mass) * o->mass);
-        if (gap <= enough || fall <= trifle || ended(t->beat)) return 0;
+        if (gap <= enough || !(fall > trifle) || isinf(fall) || ended(t->beat)) return 0;
         ptrdiff_t held = 0;
         double work = 0, target = fmax(gap / 10, enough / 2);
         for (ptrdiff_t i = 0; i < count; i++) {
@@ -696,7 +696,7 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
         for (before = INFINITY; sweeps < SWEEPS;) {
             double left = sweep(o, active, held, &fall);
             sweeps++;
-            if (left <= target || fall <= trifle || ended(t->beat)) break;
+            if (left <= target || !(fall > trifle) || isinf(fall) || ended(t->beat)) break;
             double rate = left / before;
             before = left;
             if (++wait < patience) continue;
@@ -704,9 +704,10 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
             face_of(o, f);
             if (needed * work <= face_cost(o, f)) continue;
             int found;
+            ptrdiff_t cuts = f->size + 10; /* no more: where rounding is all there is, objectives may fall for ever */
             do { /* descent may be too slow to bring the right face about: each cut makes the face smaller */
                 found = polish(o, f, fmin(0.1, fmax(enough / left, 1e-10)));
-            } while (found == CUT && o->factored && !ended(t->beat));
+            } while (found == CUT && o->factored && cuts-- > 0 && !ended(t->beat));
 #ifdef TRACE
             fprintf(stderr, "      polish %d size %td left %.3e rate %.3g\n", found, f->size, left, rate);
 #endif

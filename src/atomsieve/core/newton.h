@@ -293,6 +293,7 @@ static int iterate(const task *t, store *s, request *q, double *numbers, ptrdiff
             axpy(-drawn[c], transform + c * k, step_c, k);
         }
         start += at * growth;
+        if (!isfinite(start)) break; /* rounding is all there is, and the model has run off */
         double length = 1;
         if (!quadratic) {
             if (!(start < noise)) break;
