@@ -29,9 +29,16 @@ static double reached_by(double *v, ptrdiff_t count, ptrdiff_t most)
     return v[wanted];
 }
 
-/* Mark the best scores, `most` of them, less those that are not above -inf; scores must not be NaN. Most scores are
-   put aside by a histogram, so that few have to be compared with each other. */
 #define BINS 256
+/* The bin of a score in a histogram; an infinite score has no product with a scale of 0. */
+static ptrdiff_t bin_of(double score, double scale)
+{
+    if (score == INFINITY || score * scale >= BINS - 1) return BINS - 1;
+    return score > 0 ? (ptrdiff_t)(score * scale) : 0;
+}
+
+/* Mark the best scores, `most` of them, less those that are not above -inf, and NaN. Most scores are put aside by a
+   histogram, so that few have to be compared with each other. */
 static int mark_best(const double *scores, ptrdiff_t count, ptrdiff_t most, unsigned char *chosen)
 {
     ptrdiff_t bins[BINS] = {0}, held = 0, sure = 0, bin = BINS - 1;
@@ -43,15 +50,14 @@ static int mark_best(const double *scores, ptrdiff_t count, ptrdiff_t most, unsi
     }
     if (held <= most) return 0;
     double scale = top > 0 ? BINS / top : 0;
-#define BIN(s) ((s) * scale >= BINS - 1 ? BINS - 1 : (s) > 0 ? (ptrdiff_t)((s) * scale) : 0)
     for (ptrdiff_t i = 0; i < count; i++)
-        if (chosen[i]) bins[BIN(scores[i])]++;
+        if (chosen[i]) bins[bin_of(scores[i], scale)]++;
     for (; bin > 0 && sure + bins[bin] < most; bin--) sure += bins[bin];
     double *open = malloc((size_t)bins[bin] * sizeof *open);
     if (!open) return -1;
     ptrdiff_t kept = 0;
     for (ptrdiff_t i = 0; i < count; i++)
-        if (chosen[i] && BIN(scores[i]) == bin) open[kept++] = scores[i];
+        if (chosen[i] && bin_of(scores[i], scale) == bin) open[kept++] = scores[i];
     double least = reached_by(open, kept, most - sure);
     free(open);
     ptrdiff_t ties = most;
@@ -61,7 +67,6 @@ static int mark_best(const double *scores, ptrdiff_t count, ptrdiff_t most, unsi
         ties -= tie;
         chosen[i] = scores[i] > least || tie;
     }
-#undef BIN
     return 0;
 }
 

@@ -160,7 +160,17 @@ static int recall(const task *t, store *s, ptrdiff_t *place, ptrdiff_t *entry)
         known wanted = {s->id[i], 0};
         known *hit = bsearch(&wanted, all, (size_t)t->m, sizeof *all, by_id);
         kept[i] = found[i] = hit ? hit->entry : -1;
+        if (hit) place[hit->entry] = i;
     }
+    /* a block is known as a whole, its entries one after another, or not at all; an id that occurs twice is not known */
+    for (ptrdiff_t k = 0; k < t->blocks; k++) {
+        ptrdiff_t first = t->start[k], begins = place[first];
+        int whole = begins >= 0;
+        for (ptrdiff_t e = first; e < t->start[k + 1]; e++) whole &= place[e] == begins + e - first;
+        for (ptrdiff_t e = first; !whole && e < t->start[k + 1]; e++) place[e] = -1;
+    }
+    for (ptrdiff_t i = 0; i < held; i++)
+        if (found[i] >= 0 && place[found[i]] != i) kept[i] = found[i] = -1;
     store_compact(s, kept);
     for (ptrdiff_t i = 0; i < held; i++)
         if (found[i] >= 0) {

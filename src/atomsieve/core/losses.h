@@ -102,9 +102,9 @@ static double loss_curvatures(loss_t loss, ptrdiff_t n, const double *restrict u
         return 1.0;
     default:
         for (ptrdiff_t i = 0; i < n; i++) {
-            double rate = slope[i] + y[i];
+            double rate = slope[i] > -y[i] / 2 ? slope[i] + y[i] : exp(u[i]);
             if (rate < y[i]) rate += c * (y[i] - rate);
-            largest = fmax(largest, rate);
+            if (w[i] > 0) largest = fmax(largest, rate);
             h[i] = w[i] * rate;
         }
         return largest;
@@ -161,8 +161,14 @@ static double fenchel_young(loss_t loss, ptrdiff_t n, const double *restrict u, 
             apart = (g - t) * (g - t) / 2;
             break;
         case LOGISTIC: { /* between two coins: the probabilities of error are |g| and |t| */
-            double p = fabs(g), q = fabs(t);
-            apart = relative_entropy(q, p) + relative_entropy(1 - q, 1 - p);
+            double p = fabs(g), q = fabs(t), margin = y[i] * u[i];
+            if (margin > -30) {
+                double decay = exp(-fabs(margin)), other = (margin > 0 ? 1 : decay) / (1 + decay);
+                apart = relative_entropy(q, p) + relative_entropy(other + (p - q), other);
+            } else { /* 1 - p may be too small to be a number */
+                apart = (1 - q) * (log1p(-q) - margin) + (q > 0 ? q * log(q) : 0);
+                if (scale == 1) apart = 0;
+            }
             break;
         }
         case HUBER:
@@ -173,8 +179,11 @@ static double fenchel_young(loss_t loss, ptrdiff_t n, const double *restrict u, 
             apart = (short_of - size) * (short_of - size) / 2;
             break;
         }
-        default:
-            apart = relative_entropy(t + y[i], g + y[i]);
+        default: {
+            double rate = g > -y[i] / 2 ? g + y[i] : exp(u[i]), wanted = rate + (t - g);
+            /* exp(u) may be too small to be a number */
+            apart = rate > 1e-300 || !(wanted > 0) ? relative_entropy(wanted, rate) : wanted * (log(wanted) - u[i] - 1) + rate;
+        }
         }
         sum += w[i] * apart;
     }

@@ -240,8 +240,13 @@ static void step(model *o, ptrdiff_t k, sweep_record *seen)
         double score = t->negative[first] ? fabs(z) / price : z / price;
         if (score > seen->top) seen->top = score;
         if (x != 0) seen->slack += fabs(slope * held - x * z);
-        if (!(curvature > 0)) return;
-        double aim = curvature * x + z, charge = price * slope_of(t, o->mass - held);
+        double aim = curvature * x + z, charge = price * slope_of(t, fmax(o->mass - held, 0));
+        if (!(curvature > 0)) { /* an entry that changes nothing costs what it holds */
+            double saved = charge + t->b * price * held / 2 - fabs(z);
+            if (x == 0 || !(saved >= 0)) return;
+            seen->fall += saved * fabs(x);
+            aim = 0;
+        }
         double whole = curvature + t->b * price * price, to = 0;
         if (aim > charge)
             to = (aim - charge) / whole;
@@ -256,15 +261,21 @@ static void step(model *o, ptrdiff_t k, sweep_record *seen)
         return;
     }
     double *z = o->work, *aim = o->work + size, *target = aim + size, norm = block_norm(t, o->x, k), product = 0;
-    double held = price * norm, slope = slope_of(t, o->mass), charge = price * slope_of(t, o->mass - held), to;
+    double held = price * norm, slope = slope_of(t, o->mass), charge = price * slope_of(t, fmax(o->mass - held, 0)), to;
     for (ptrdiff_t i = 0; i < size; i++) z[i] = pull(o, first + i);
     double score = sqrt(dot(z, z, size)) / price;
     if (score > seen->top) seen->top = score;
     for (ptrdiff_t i = 0; i < size; i++) product += o->x[first + i] * z[i];
     if (norm > 0) seen->slack += fabs(slope * held - product);
-    if (!(curvature > 0)) return;
-    if (norm == 0 && score * price <= charge) return;
-    if (o->corner[k] >= 0)
+    if (!(curvature > 0)) { /* a block that changes nothing costs what it holds */
+        double saved = charge + t->b * price * held / 2 - score * price;
+        if (norm == 0 || !(saved >= 0)) return;
+        seen->fall += saved * norm;
+        to = 0;
+        memset(target, 0, (size_t)size * sizeof *target);
+    } else if (norm == 0 && score * price <= charge)
+        return;
+    else if (o->corner[k] >= 0)
         to = minimise_block(o, k, z, aim, charge, target);
     else {
         for (ptrdiff_t i = 0; i < size; i++) aim[i] = curvature * o->x[first + i] + z[i];
@@ -272,18 +283,16 @@ static void step(model *o, ptrdiff_t k, sweep_record *seen)
         to = length > charge ? (length - charge) / (curvature + t->b * price * price) : 0;
         for (ptrdiff_t i = 0; i < size; i++) target[i] = to > 0 ? aim[i] / length * to : 0;
     }
-    double linear = 0;
+    double moved = 0;
     for (ptrdiff_t i = 0; i < size; i++) {
         double change = target[i] - o->x[first + i];
         if (change == 0) continue;
         o->x[first + i] = target[i];
         push(o, first + i, change);
-        linear += change * z[i];
+        moved += change * change;
     }
-    double growth = price * (to - norm);
-    o->mass += growth;
-    /* at least half of what the slope at the beginning promises is lost to curvature */
-    seen->fall += fmax(linear - growth * slope, 0) / 2;
+    o->mass += price * (to - norm);
+    seen->fall += fmax(curvature, 0) * moved / 2; /* at most */
 }
 
 /* Give the entries of some blocks a place in the Gram matrix, a piece at a time. Returns -1 if memory or time is up. */
@@ -493,7 +502,7 @@ static int face_factor(model *o, face *f)
 {
     const task *t = o->t;
     store *s = o->s;
-    for (ptrdiff_t lost = 0; lost <= t->m; lost++) {
+    for (ptrdiff_t lost = 0; lost <= t->m && !ended(t->beat); lost++) {
         for (ptrdiff_t i = 0; i < f->size; i++) o->list[i] = o->place[f->entry[i]];
         ptrdiff_t dependent = factor_follow(s, o->list, f->size, o->mark, o->spare, t->beat);
         if (dependent < 0) return dependent == LATE ? -1 : 0;
@@ -634,7 +643,7 @@ static double cg_cost(const model *o, const face *f)
 /* Steps of conjugate gradients on a face: no more than a factor would cost. */
 static double cg_most(const model *o, const face *f)
 {
-    return f->size > LARGE ? 2.0 * (double)f->size : fmin(fmax(direct_cost(o, f) / cg_cost(o, f), 10), 2 * o->cg_steps);
+    return f->size > LARGE ? 2.0 * (double)f->size : fmax(direct_cost(o, f) / cg_cost(o, f), 10);
 }
 
 static int prefers_cg(const model *o, const face *f)
@@ -877,8 +886,8 @@ static int polish(model *o, face *f, double tolerance)
     o->factored = !prefers_cg(o, f);
     if (o->factored && t->single) return polish_by_factor(o, f);
     if (!o->factored) {
-        o->cg_steps = (double)face_cg(o, f, slope, t->b, f->residual, f->change, tolerance,
-                                     cg_most(o, f), o->work);
+        double most = f->size > LARGE ? cg_most(o, f) : fmin(cg_most(o, f), 2 * o->cg_steps);
+        o->cg_steps = (double)face_cg(o, f, slope, t->b, f->residual, f->change, tolerance, most, o->work);
     } else {
         if (face_direct(o, f, slope)) return FAILED;
         double mass = dot(f->price, f->change, f->size), pulled = dot(f->price, f->response, f->size);
@@ -897,7 +906,7 @@ static int polish(model *o, face *f, double tolerance)
         if (crosses && x / -f->change[i] < first) first = x / -f->change[i];
     }
     double fall = face_fall(o, f, change, image, &growth);
-    if (fall > 0) {
+    if (fall > 0 && !isinf(fall)) {
         face_accept(o, f, change, image, growth);
         return crossing ? CUT : WHOLE;
     }
@@ -910,7 +919,7 @@ static int polish(model *o, face *f, double tolerance)
             change[i] = gone ? -o->x[e] : first * f->change[i];
         }
         fall = face_fall(o, f, change, image, &growth);
-        if (fall > 0) {
+        if (fall > 0 && !isinf(fall)) {
             face_accept(o, f, change, image, growth);
             return CUT;
         }
@@ -953,7 +962,7 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
         fprintf(stderr, "   sweep %td gap %.3e enough %.3e fall %.3e gram %d at %.1f\n", sweeps, gap, enough, fall, o->by_gram, 1e3*t->beat->now());
 #endif
         double trifle = TINY * (o->value + slope_of(t, o->mass) * o->mass);
-        if (gap <= enough || fall <= trifle || ended(t->beat)) return 0;
+        if (gap <= enough || !(fall > trifle) || isinf(fall) || ended(t->beat)) return 0;
         ptrdiff_t held = 0;
         double work = 0, target = fmax(gap / 10, enough / 2);
         for (ptrdiff_t i = 0; i < count; i++) {
@@ -970,7 +979,7 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
         for (before = INFINITY; sweeps < SWEEPS;) {
             double left = sweep(o, active, held, &fall);
             sweeps++;
-            if (left <= target || fall <= trifle || ended(t->beat)) break;
+            if (left <= target || !(fall > trifle) || isinf(fall) || ended(t->beat)) break;
             double rate = left / before;
             before = left;
             if (++wait < patience) continue;

@@ -198,6 +198,12 @@ static int read_samples(arrays *held, task *t, request *q, PyObject *y, PyObject
     return (t->basis = array_of(held, basis, "basis", 'd', t->n * t->free, 0)) ? 0 : -1;
 }
 
+static int has_blas(void)
+{
+    if (!blas.dsyev) PyErr_SetString(PyExc_RuntimeError, "take_blas() must be called first.");
+    return blas.dsyev != NULL;
+}
+
 static PyObject *restricted(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *negative;
@@ -211,7 +217,8 @@ static PyObject *restricted(PyObject *self, PyObject *args)
                           &q.respond))
         return NULL;
     store *s = PyCapsule_GetPointer(capsule, "atomsieve.store");
-    if (!s) return NULL;
+    if (!s || !has_blas()) return NULL;
+    if (PyCapsule_GetContext(capsule)) return PyErr_Format(PyExc_RuntimeError, "this store is in use by another call.");
     if (q.loss.kind < 0 || q.loss.kind >= LOSSES) return PyErr_Format(PyExc_ValueError, "unknown loss %d.", q.loss.kind);
     arrays held = {.count = 0};
     pulse beat = {now() + seconds, now() + 0.05, 0, now, interrupted, NULL};
@@ -231,9 +238,11 @@ static PyObject *restricted(PyObject *self, PyObject *args)
         goto done;
     }
     for (ptrdiff_t e = 0; e < t.m; e++) q.x[e] /= t.unit[t.owner[e]];
+    if (PyCapsule_SetContext(capsule, s)) goto done; /* other threads, and handlers of signals, run meanwhile */
     beat.thread = PyEval_SaveThread();
     int failed = solve_restricted(&t, s, &q);
     PyEval_RestoreThread(beat.thread);
+    PyCapsule_SetContext(capsule, NULL);
     for (ptrdiff_t e = 0; e < t.m; e++) q.x[e] *= t.unit[t.owner[e]];
     if (failed) PyErr_NoMemory();
     else if (beat.over != 2) answer = Py_BuildValue("dddid", q.gap, q.mass, q.response, q.rounds, q.caution);
@@ -253,6 +262,7 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOO(OOOOO)(dd)dddp", &hessian, &z, &x, &ends, &price, &unit, &stiffness, &negative, &a,
                           &b, &value, &q.target, &seconds, &q.respond))
         return NULL;
+    if (!has_blas()) return NULL;
     arrays held = {.count = 0};
     pulse beat = {now() + seconds, now() + 0.05, 0, now, interrupted, NULL};
     task t = {.a = a, .b = b, .beat = &beat};
@@ -283,7 +293,8 @@ static PyObject *view(PyObject *self, PyObject *args)
 {
     PyObject *y, *w, *offset, *basis, *image, *coordinates, *u_, *slope_, *theta_, *answer = NULL;
     request q = {0};
-    task t = {0};
+    pulse beat = {INFINITY, now() + 0.05, 0, now, interrupted, NULL};
+    task t = {.beat = &beat};
     (void)self;
     if (!PyArg_ParseTuple(args, "(id)(OOOO)OOOOO", &q.loss.kind, &q.loss.delta, &y, &w, &offset, &basis, &image,
                           &coordinates, &u_, &slope_, &theta_))
@@ -297,11 +308,11 @@ static PyObject *view(PyObject *self, PyObject *args)
     if (!(u = array_of(&held, u_, "u", 'd', t.n, 1))) goto done;
     if (!(slope = array_of(&held, slope_, "slopes", 'd', t.n, 1))) goto done;
     if (!(theta = array_of(&held, theta_, "theta", 'd', t.n, 1))) goto done;
-    PyThreadState *thread = PyEval_SaveThread();
+    beat.thread = PyEval_SaveThread();
     int failed = view_samples(&t, &q, u, slope, theta, &seen);
-    PyEval_RestoreThread(thread);
+    PyEval_RestoreThread(beat.thread);
     if (failed) PyErr_NoMemory();
-    else answer = Py_BuildValue("ddd", seen.stray, seen.size, seen.noise);
+    else if (beat.over != 2) answer = Py_BuildValue("ddd", seen.stray, seen.size, seen.noise);
 done:
     release(&held);
     return answer;
@@ -418,10 +429,12 @@ static PyObject *take_blas(PyObject *self, PyObject *args)
     PyObject *level3, *factors;
     (void)self;
     if (!PyArg_ParseTuple(args, "OO", &level3, &factors)) return NULL;
-    if (load((void **)&blas.dgemm, level3, "dgemm") || load((void **)&blas.dsyrk, level3, "dsyrk") ||
-        load((void **)&blas.dtrsm, level3, "dtrsm") || load((void **)&blas.dtrsv, level3, "dtrsv") ||
-        load((void **)&blas.dpotrf, factors, "dpotrf") || load((void **)&blas.dsyev, factors, "dsyev"))
+    blas_table found; /* all of them or none */
+    if (load((void **)&found.dgemm, level3, "dgemm") || load((void **)&found.dsyrk, level3, "dsyrk") ||
+        load((void **)&found.dtrsm, level3, "dtrsm") || load((void **)&found.dtrsv, level3, "dtrsv") ||
+        load((void **)&found.dpotrf, factors, "dpotrf") || load((void **)&found.dsyev, factors, "dsyev"))
         return NULL;
+    blas = found;
     Py_RETURN_NONE;
 }
 

@@ -95,7 +95,8 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
 {
     ptrdiff_t n = t->n, k = t->free;
     loss_slopes(q->loss, n, v->u, q->y, v->slope);
-    for (int tries = 0; k && tries < 30; tries++) {
+    double caution = 0, last = INFINITY, stretch = 1;
+    for (int tries = 0; k && tries < 100 && !t->beat->over; tries++) {
         double size = 0, noise = 0, along = 0, *change = v->step_c;
         for (ptrdiff_t f = 0; f < k; f++) {
             double raw = 0;
@@ -107,7 +108,9 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
             size += fabs(raw);
         }
         if (!(size > 1e-14 * noise)) return tries > 0;
-        loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, 0, v->reach);
+        caution = size > last / 2 && caution == 0; /* beyond the kinks of a loss there is no curvature */
+        last = size;
+        loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, caution, v->reach);
         whiten(t, v->reach, white, bent, transform);
         memset(v->theta, 0, (size_t)n * sizeof *v->theta);
         memset(change, 0, (size_t)k * sizeof *change);
@@ -118,12 +121,21 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
             axpy(-g, white + f * n, v->theta, n);
             axpy(-g, transform + f * k, change, k);
         }
-        if (!(along > 0)) return 1;
+        if (!(along > 0)) {
+            if (caution > 0) return 1;
+            continue; /* with caution */
+        }
+        if (caution > 0) { /* cautious steps that were not long enough grow */
+            for (ptrdiff_t i = 0; i < n; i++) v->theta[i] *= stretch;
+            for (ptrdiff_t f = 0; f < k; f++) change[f] *= stretch;
+            along *= stretch;
+        }
         double length = search(t, q, v->u, v->theta, -along, 0, 0, v->trial, v->slope);
+        if (caution > 0) stretch = length == 1 ? 4 * stretch : 1;
         axpy(length, v->theta, v->u, n);
         axpy(length, change, q->coordinates, k);
         loss_slopes(q->loss, n, v->u, q->y, v->slope);
-        if (length == 0) return 1;
+        if (length == 0 && caution > 0) return 1;
     }
     return k > 0;
 }
@@ -274,7 +286,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         if (enough || q->rounds == ROUNDS || ended(t->beat)) break;
         o.value = loss_value(q->loss, n, u, q->y, slope, q->w);
         double objective = o.value + mass * (t->a + t->b * mass / 2);
-        idle = q->gap < least / 2 || objective < lowest - q->gap / 100 ? 0 : idle + 1;
+        idle = q->gap < least / 2 || objective < lowest - fmin(q->gap, objective) / 100 ? 0 : idle + 1;
         if (q->gap < least) least = q->gap;
         lowest = objective;
         if (idle == STALLED) break;
@@ -328,6 +340,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
             axpy(-drawn[c], transform + c * k, step_c, k);
         }
         start += at * growth;
+        if (!isfinite(start)) break; /* rounding is all there is, and the model has run off */
         double length = 1;
         if (!quadratic) {
             if (!(start < noise)) break;
@@ -338,7 +351,11 @@ static int iterate(const task *t, store *s, request *q, arena *a)
             if (length < 0.1) q->caution = fmin(fmax(10 * caution, 1e-3), 1);
             else if (length == 1) q->caution = caution > 1e-12 ? caution / 10 : 0;
             if (q->caution > caution) fresh = 0;
-            if (length == 0) break;
+            if (length == 0) { /* perhaps a step far too long, for want of curvature */
+                loss_slopes(q->loss, n, u, q->y, slope);
+                if (caution == 0) continue;
+                break;
+            }
         }
         for (ptrdiff_t i = 0; i < count; i++)
             for (ptrdiff_t j = t->start[blocks[i]]; j < t->start[blocks[i] + 1]; j++)
@@ -348,7 +365,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         if (settle(t, q, &v, white, bent, transform)) whiten(t, h, white, bent, transform);
     }
     q->response = 0;
-    if (q->respond) {
+    if (q->respond && !ended(t->beat)) {
         if (!fresh || !quadratic) {
             refresh(t, &o, q, &v, 0);
         }
@@ -389,7 +406,7 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
     if (open_model(t, &s, &a, &o, &f) || store_reserve(&s, m)) goto done;
     ptrdiff_t *blocks = take_places(&a, b);
     if (!blocks) goto done;
-    double *begin = o.begin;
+    double *begin = o.begin, *found = o.x;
     o.x = q->x;
     o.mass = mass_of(t, q->x);
     o.value = value;
@@ -404,11 +421,12 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
     }
     for (ptrdiff_t k = 0; k < b; k++) {
         ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
-        double trace = 0, *matrix = o.vectors + o.corner[k];
+        double trace = 0;
         blocks[k] = k;
         for (ptrdiff_t e = first; e < first + size; e++) trace += o.diagonal[e];
         o.steepest[k] = trace;
         if (o.corner[k] < 0) continue;
+        double *matrix = o.vectors + o.corner[k];
         for (ptrdiff_t i = 0; i < size; i++)
             memcpy(matrix + i * size, hessian + (first + i) * m + first, (size_t)size * sizeof *matrix);
         o.steepest[k] = fmin(trace, decompose(&o, k, matrix));
@@ -430,7 +448,9 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
             product += (q->x[e] - begin[e]) * (q->x[e] + begin[e]);
         if (sizes > 0) q->mass += t->price[k] * (product / sizes);
     }
+    memcpy(found, q->x, (size_t)m * sizeof *found);
     q->response = q->respond ? response_of(&o, &f) : 0;
+    memcpy(q->x, found, (size_t)m * sizeof *found); /* columns that depend on each other may have been merged */
     failed = 0;
 done:
     store_free(&s);

@@ -1,0 +1,213 @@
+"""Hostile and random calls of one build of the core, for a sanitizer or valgrind to watch.
+
+    python core_fuzz.py path/to/_plain.so first-seed number-of-seeds
+
+A call must return or raise one of a few exceptions. Everything else ends the process.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+
+from twins import KINDS, load, make
+
+REFUSED = (TypeError, ValueError, BufferError, OverflowError)
+ODD = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e-320, 1e308, -1e308, 5e-324]
+WHERE = {  # arrays among the arguments of `restricted`, and whether they are whole numbers
+    (1, 0): False, (1, 1): True, (1, 2): True, (1, 3): True, (1, 4): True, (2,): True, (3, 0): True, (3, 1): False,
+    (3, 2): False, (3, 3): False, (3, 4): True, (5, 0): False, (5, 1): False, (5, 2): False, (5, 3): False,
+    (6, 0): False, (6, 1): False, (6, 2): False,
+}  # fmt: skip
+
+
+def at(arguments, place):
+    return arguments[place[0]] if len(place) == 1 else arguments[place[0]][place[1]]
+
+
+def put(arguments, place, value):
+    """Return arguments with another value at a place."""
+    changed = list(arguments)
+    if len(place) == 1:
+        changed[place[0]] = value
+    else:
+        inner = list(changed[place[0]])
+        inner[place[1]] = value
+        changed[place[0]] = tuple(inner)
+    return changed
+
+
+def strided(array):
+    """Return the same numbers, two places apart."""
+    wide = np.zeros(2 * len(array), dtype=array.dtype)
+    wide[::2] = array
+    return wide[::2]
+
+
+def misaligned(array):
+    """Return the same numbers, one byte beside where they should be."""
+    raw = np.zeros(array.nbytes + 1, dtype=np.uint8)[1:]
+    raw[:] = array.view(np.uint8)
+    return raw.view(array.dtype)
+
+
+def frozen(array):
+    copy = array.copy()
+    copy.setflags(write=False)
+    return copy
+
+
+def with_odd_numbers(rng, array, whole):
+    copy = array.copy()
+    if copy.size:
+        for _ in range(int(rng.integers(1, 3))):
+            value = rng.choice([-1, 0, 1, 2**31 - 1, 2**31, -(2**31), 2**62, -(2**63)]) if whole else rng.choice(ODD)
+            copy[rng.integers(copy.size)] = np.int64(value).astype(copy.dtype) if whole else value
+    return copy
+
+
+def plain_ways(array):
+    """Return ways to spoil an array that leave nothing to chance."""
+    return {
+        "shorter": array[:-1].copy,
+        "longer": lambda: np.append(array, array[-1:] if array.size else np.zeros(1, array.dtype)),
+        "empty": array[:0].copy,
+        "strided": lambda: strided(array),
+        "backwards": lambda: array[::-1],
+        "misaligned": lambda: misaligned(array),
+        "float32": lambda: array.astype(np.float32),
+        "complex": lambda: array.astype(complex),
+        "swapped": lambda: array.astype(array.dtype.newbyteorder()),
+        "frozen": lambda: frozen(array),
+        "a list": array.tolist,
+        "None": lambda: None,
+        "a number": lambda: np.float64(1.0),
+        "scalar array": lambda: np.array(1.0),
+        "matrix": lambda: array[:, None],
+    }
+
+
+MANGLED = [*plain_ways(np.zeros(1)), "numbers", "other integers", "random"]
+"""All ways to spoil an array."""
+
+
+def mangle(rng, how, array, whole):
+    """Return a spoilt array; `whole` says whether it holds whole numbers."""
+    if how == "numbers":
+        return with_odd_numbers(rng, array, whole)
+    if how == "other integers":
+        return array.astype(rng.choice([np.int16, np.uint64, np.int32, np.int64]))
+    if how == "random":
+        return rng.integers(-2, array.size + 2, array.size).astype(array.dtype)
+    return plain_ways(array)[how]()
+
+
+def mangled(rng, arguments, place=None, how=None):
+    """Return arguments with one array spoilt, or with an odd number."""
+    if place is None and rng.random() < 0.2:
+        which = rng.choice(["line", "loss", "delta", "target", "caution", "seconds", "store"])
+        odd = float(rng.choice(ODD))
+        return {
+            "line": lambda: put(arguments, (7, int(rng.integers(2))), odd),
+            "loss": lambda: put(arguments, (4, 0), int(rng.choice([-1, 5, 2**40, -(2**31)]))),
+            "delta": lambda: put(arguments, (4, 1), odd),
+            "target": lambda: put(arguments, (8,), odd),
+            "caution": lambda: put(arguments, (9,), odd),
+            "seconds": lambda: put(arguments, (10,), float(rng.choice([0.0, -1.0, -np.inf, 1e-3]))),
+            "store": lambda: put(arguments, (0,), None),
+        }[which]()
+    place = place or list(WHERE)[rng.integers(len(WHERE))]
+    array = at(arguments, place)
+    if array is None:
+        return arguments
+    return put(arguments, place, mangle(rng, how or str(rng.choice(MANGLED)), array, WHERE[place]))
+
+
+def options(rng):
+    """Return the parts of a random problem, most of them small."""
+    return {
+        "seed": int(rng.integers(2**32)),
+        "loss": int(rng.integers(5)),
+        "n": int(rng.choice([1, 2, 5, 20, 300])),
+        "m": int(rng.choice([1, 2, 7, 12, 70])),
+        "kind": str(rng.choice(KINDS)),
+        "blocks": str(rng.choice(["single", "one", "several", "mixed"])),
+        "line": str(rng.choice(["linear", "square", "both"])),
+        "share": float(rng.choice([2.0, 0.1, 1e-3])),
+        "free": int(rng.integers(3)),
+        "weights": str(rng.choice(["equal", "random", "zeros", "decades"])),
+        "offset": bool(rng.integers(2)),
+        "signs": str(rng.choice(["both", "positive", "mixed"])),
+        "sparse": bool(rng.integers(2)),
+        "decades": float(rng.choice([0.0, 3.0, 150.0])),
+        "size": float(rng.choice([1.0, 1e-100, 1e100])),
+        "start": str(rng.choice(["zero", "some", "full"])),
+    }
+
+
+def attempt(function, arguments):
+    """Return whether a call was accepted."""
+    try:
+        function(*arguments)
+    except REFUSED:
+        return False
+    return True
+
+
+def quadratic_arguments(rng, case):
+    m = case.A.shape[1]
+    H = case.A.T @ (case.w[:, None] * case.A) if np.abs(case.A).max() < 1e100 else np.eye(m)
+    x = rng.standard_normal(m) * rng.integers(0, 2, m)
+    return [np.ascontiguousarray(H), rng.standard_normal(m), x, case.blocks(), case.line, 1.0, 1e-9, 2.0, True]
+
+
+def spoilt(rng, arguments):
+    """Return arguments of `quadratic` of which one is spoilt."""
+    place = [(0,), (1,), (2,), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4)][rng.integers(8)]
+    array = np.asarray(at(arguments, place))
+    shape = array.shape
+    value = mangle(rng, str(rng.choice(MANGLED)), array.ravel(), place in ((3, 0), (3, 4)))
+    if isinstance(value, np.ndarray) and value.size == array.size and rng.random() < 0.5:
+        value = value.reshape(shape)
+    return put(arguments, place, value)
+
+
+def choices(core, rng):
+    count = int(rng.integers(0, 60))
+    scores = np.where(
+        rng.random(count) < 0.3, rng.choice([np.inf, -np.inf, 0.0, np.nan, 5e-324], count), rng.random(count)
+    )
+    scores = scores - rng.integers(0, 2)
+    marks = np.empty(count, dtype=bool)
+    attempt(core.best, (scores, int(rng.integers(-1, 70)), marks))
+    attempt(core.best, (scores, 3, np.empty(count + 1, dtype=bool)))
+    attempt(core.kept, (scores, scores[::-1].copy(), np.abs(scores), float(rng.choice(ODD)), 0.1, 0.3, marks))
+
+
+def fuzz(core, first, count):
+    """Make some calls for each seed."""
+    stores = [core.store() for _ in range(3)]
+    for seed in range(first, first + count):
+        rng = np.random.default_rng(seed)
+        with np.errstate(all="ignore"):
+            case = make(**options(rng))
+            store = stores[rng.integers(3)] if rng.random() < 0.7 else core.store()
+            arguments = case.arguments(store, target=1e-10 * case.scale(), respond=bool(rng.integers(2)), seconds=0.2)
+            attempt(core.restricted, arguments)
+            part = case.part(np.sort(rng.permutation(len(case.ends))[: rng.integers(1, len(case.ends) + 1)]))
+            again = part.arguments(store, target=1e-10 * case.scale(), respond=True, seconds=0.2)
+            attempt(core.restricted, again)
+            for _ in range(3):
+                attempt(core.restricted, mangled(rng, arguments))
+            model = quadratic_arguments(rng, case)
+            attempt(core.quadratic, model)
+            attempt(core.quadratic, spoilt(rng, model))
+            choices(core, rng)
+
+
+if __name__ == "__main__":
+    fuzz(load(Path(sys.argv[1]).name.split(".")[0], sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    sys.stdout.write("all calls ended\n")

@@ -1,0 +1,95 @@
+"""Choices over all blocks: the best scores and the blocks that a rule keeps, exactly as one by one."""
+
+import numpy as np
+import pytest
+import twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from atomsieve import core
+from atomsieve.core import best, kept
+
+numbers = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-300, 1e300, 5e-324, 1.7e308, np.inf, -np.inf])
+scores = st.lists(st.one_of(numbers, st.floats(allow_nan=False)), max_size=40).map(lambda v: np.array(v, dtype=float))
+
+
+@settings(max_examples=400, deadline=None)
+@given(scores, st.integers(1, 45))
+def test_the_best_scores(values, count):
+    np.testing.assert_array_equal(best(values, count), twins.best(values, count))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from([np.inf, -np.inf, 0.0, -1.0, -2.0]), max_size=300), st.integers(1, 300))
+def test_the_best_where_no_finite_score_is_positive(values, count):
+    """A histogram of scores has no width there, and scores of the support are infinite."""
+    np.testing.assert_array_equal(best(np.array(values), count), twins.best(np.array(values), count))
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 257, 10_000])
+@pytest.mark.parametrize("draw", ["normal", "ties", "equal", "decades", "one far"])
+def test_the_best_of_many(draw, size):
+    rng = np.random.default_rng(size)
+    values = {
+        "normal": lambda: np.abs(rng.standard_normal(size)),
+        "ties": lambda: rng.integers(0, 5, size).astype(float),
+        "equal": lambda: np.ones(size),
+        "decades": lambda: 10.0 ** rng.uniform(-300, 300, size),
+        "one far": lambda: np.append(rng.random(size - 1), 1e300),
+    }[draw]()
+    for count in {1, 2, size // 3 + 1, max(size - 1, 1), size, size + 7}:
+        order = np.argsort(-values, kind="stable")[:count]
+        np.testing.assert_array_equal(np.flatnonzero(best(values, count)), np.sort(order))
+
+
+def test_a_score_that_is_no_number_is_not_among_the_best():
+    values = np.array([np.nan, 1.0, np.nan, 2.0, 3.0])
+    np.testing.assert_array_equal(np.flatnonzero(best(values, 2)), [3, 4])
+    assert not best(values[:1], 1).any()
+    assert len(best(np.empty(0), 3)) == 0
+
+
+whole = st.integers(-20, 20).map(float)
+odd = st.one_of(whole, st.sampled_from([np.inf, -np.inf, np.nan]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data(), st.integers(1, 12), st.booleans())
+def test_what_is_kept(data, size, odd_ones):
+    """Exactly, where nothing is rounded."""
+    one = odd if odd_ones else whole
+    values, spread, lengths = (np.array(data.draw(st.lists(one, min_size=size, max_size=size))) for _ in range(3))
+    radius, doubt, floor = (abs(data.draw(whole)) / 4 for _ in range(3))
+    marks, known = (
+        kept(values, spread, lengths, radius, doubt, floor),
+        twins.kept(values, spread, lengths, radius, doubt, floor),
+    )
+    with np.errstate(invalid="ignore"):
+        if np.isnan(values - (radius * spread + doubt * lengths)).any():
+            known[:] = True  # a NaN rules nothing out
+    np.testing.assert_array_equal(marks, known)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_kept_up_to_rounding(seed):
+    rng = np.random.default_rng(seed)
+    values, spread, lengths = rng.random((3, 5000))
+    marks = kept(values, spread, lengths, 0.1, 1e-3, 0.2)
+    reach = 0.1 * spread + 1e-3 * lengths
+    floor = max(0.2, (values - reach).max())
+    np.testing.assert_array_equal(
+        marks[np.abs(values + reach - floor) > 1e-15], (values + reach >= floor)[np.abs(values + reach - floor) > 1e-15]
+    )
+    assert marks.any()
+    assert not marks.all()
+
+
+def test_builds_agree_on_choices():
+    rng = np.random.default_rng(0)
+    values, spread, lengths = rng.random((3, 1000))
+    marks = [np.empty(1000, dtype=bool) for _ in range(4)]
+    for build, one, other in ((core._plain, *marks[:2]), (core._core, *marks[2:])):
+        build.best(values, 100, one)
+        build.kept(values, spread, lengths, 0.05, 0.0, 0.1, other)
+    np.testing.assert_array_equal(marks[0], marks[2])
+    np.testing.assert_array_equal(marks[1], marks[3])
