@@ -95,13 +95,17 @@ class SparseDesign:
             rows = part.indices.astype(np.int32, copy=False)
             return Packed(part.data, rows, starts[:-1], starts[:-1], np.diff(starts))
         starts = self._starts[index]
-        return Packed(self.matrix.data, self._rows, starts, starts, self._starts[index + 1] - starts)
+        return Packed(self._values, self._rows, starts, starts, self._starts[index + 1] - starts)
 
     @cached_property
     def _rows(self) -> NDArray[np.int32]:
         """The rows of the entries, for the core."""
-        rows: NDArray[np.int32] = self.matrix.indices.astype(np.int32, copy=False)
-        return rows
+        return np.ascontiguousarray(self.matrix.indices, dtype=np.int32)
+
+    @cached_property
+    def _values(self) -> Array:
+        """The entries, for the core."""
+        return np.ascontiguousarray(self.matrix.data)
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
@@ -119,7 +123,7 @@ class SparseDesign:
     def _squares(self) -> Array:
         """Sums of squares of the columns, in one pass over the entries."""
         if self.matrix.format == "csc":
-            return squares(self.matrix.data, self._starts[1:])
+            return squares(self._values, self._starts[1:])
         with np.errstate(over="ignore", invalid="ignore"):
             sums = np.bincount(self.matrix.indices, self.matrix.data * self.matrix.data, self.shape[1])
         return sums.astype(np.float64)
