@@ -41,7 +41,7 @@ def model(seed, m, kind, blocks, line, positive, start, n=20):
 def test_a_model_of_a_squared_loss_is_the_problem_itself(options):
     H, z, begin, blocks, value, case = model(**options)
     x = begin.copy()
-    growth, response = quadratic(H, z, x, blocks, case.line, value, 1e-13, respond=True)
+    growth, response = quadratic(H, z, x, blocks, case.line, value, 0.0, respond=True)
     v, c = x.astype(LONG), np.zeros(0, dtype=LONG)
     assert case.allowed(x)
     assert abs(float(case.gap(v, c))) <= 1e-10 * case.scale()

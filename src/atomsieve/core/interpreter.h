@@ -67,7 +67,7 @@ struct PyModuleDef {
 extern PyObject _Py_NoneStruct;
 #define Py_None (&_Py_NoneStruct)
 #define Py_RETURN_NONE return Py_NewRef(Py_None)
-extern PyObject *PyExc_TypeError, *PyExc_ValueError;
+extern PyObject *PyExc_RuntimeError, *PyExc_TypeError, *PyExc_ValueError;
 
 PyObject *Py_NewRef(PyObject *);
 void Py_DecRef(PyObject *);
@@ -84,6 +84,8 @@ void PyBuffer_Release(Py_buffer *);
 PyObject *PyCapsule_New(void *, const char *, void (*)(PyObject *));
 void *PyCapsule_GetPointer(PyObject *, const char *);
 const char *PyCapsule_GetName(PyObject *);
+void *PyCapsule_GetContext(PyObject *);
+int PyCapsule_SetContext(PyObject *, void *);
 PyObject *PyErr_Format(PyObject *, const char *, ...);
 PyObject *PyErr_NoMemory(void);
 void PyErr_SetString(PyObject *, const char *);

@@ -130,6 +130,17 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
             for (ptrdiff_t f = 0; f < k; f++) change[f] *= stretch;
             along *= stretch;
         }
+        double farthest = 0, move = 0; /* where losses are nearly flat a step is nearly infinite, and digits are lost */
+        for (ptrdiff_t i = 0; i < n; i++) {
+            farthest = fmax(farthest, fabs(v->u[i]));
+            move = fmax(move, fabs(v->theta[i]));
+        }
+        if (move > 10 * (1 + farthest)) {
+            double shorter = 10 * (1 + farthest) / move;
+            for (ptrdiff_t i = 0; i < n; i++) v->theta[i] *= shorter;
+            for (ptrdiff_t f = 0; f < k; f++) change[f] *= shorter;
+            along *= shorter;
+        }
         double length = search(t, q, v->u, v->theta, -along, 0, 0, v->trial, v->slope);
         if (caution > 0) stretch = length == 1 ? 4 * stretch : 1;
         axpy(length, v->theta, v->u, n);
@@ -177,7 +188,11 @@ static int view_samples(const task *t, const request *q, double *u, double *slop
     fields v = {u, slope, theta, z, NULL, reach, trial, transform, step_c};
     for (ptrdiff_t i = 0; i < n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
     for (ptrdiff_t c = 0; c < k; c++) axpy(q->coordinates[c], t->basis + c * n, u, n);
-    settle(t, q, &v, white, bent, transform);
+    if (settle(t, q, &v, white, bent, transform)) { /* afresh: a long way may have cost digits */
+        for (ptrdiff_t i = 0; i < n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
+        for (ptrdiff_t c = 0; c < k; c++) axpy(q->coordinates[c], t->basis + c * n, u, n);
+        loss_slopes(q->loss, n, u, q->y, slope);
+    }
     *seen = (samples_view){0, 0, 0};
     memcpy(theta, slope, (size_t)n * sizeof *theta);
     for (ptrdiff_t c = 0; c < k; c++) {
