@@ -26,9 +26,9 @@ def test_the_same_set_serves_while_no_block_outside_comes_near(problem):
     first, _ = kept.enter(at_slope(problem, 0.99))
     assert kept.complete
     prepared = first.packed
-    second, _ = kept.enter(at_slope(problem, 0.98))
+    second, point = kept.enter(at_slope(problem, 0.98))
     assert second.packed is prepared
-    assert second.problem.penalty == Linear(0.98 * problem.origin.sigma)
+    assert point.problem.penalty == Linear(0.98 * problem.origin.sigma)
 
 
 def test_a_set_that_blocks_outside_may_join_is_not_complete(problem):

@@ -10,7 +10,7 @@
 
 #define WIDE 64      /* entries up to which the largest curvature of a block is computed, and not bounded */
 #define SWEEPS 2000  /* sweeps of one model; what is left is a matter for the next one */
-#define LARGE 8000   /* entries up to which a face is solved by a factor (half a gigabyte) */
+#define LARGE 8000   /* entries up to which a face is solved by a factor (two matrices of 0.8 GB) */
 #define TINY 5e-32   /* the square of the rounding unit: no step falls by less of the objective */
 #define PIECE 256    /* entries that join a matrix between two looks at the clock */
 #define FAST 4       /* how many multiplications of a matrix product take the time of one of a sweep */
@@ -863,9 +863,6 @@ static int polish_by_factor(model *o, face *f)
             f->entry[kept] = e;
             f->price[kept++] = f->price[i];
         }
-#ifdef TRACE
-        fprintf(stderr, "         cut: %td of %td cross, kept %td fall %.3e at %.1f\n", crossing, k, kept, fall, 1e3 * t->beat->now());
-#endif
         f->size = kept;
         if (found == WHOLE || !kept) break;
         for (ptrdiff_t i = 0; i < kept; i++) o->list[i] = o->place[f->entry[i]];
@@ -958,9 +955,6 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
     while (sweeps < SWEEPS) {
         double fall, gap = sweep(o, blocks, count, &fall);
         sweeps++;
-#ifdef TRACE
-        fprintf(stderr, "   sweep %td gap %.3e enough %.3e fall %.3e gram %d at %.1f\n", sweeps, gap, enough, fall, o->by_gram, 1e3*t->beat->now());
-#endif
         double trifle = TINY * (o->value + slope_of(t, o->mass) * o->mass);
         if (gap <= enough || !(fall > trifle) || isinf(fall) || ended(t->beat)) return 0;
         ptrdiff_t held = 0;
@@ -987,9 +981,6 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
             face_of(o, f);
             if (needed * work <= face_cost(o, f)) continue;
             int found = polish(o, f, fmin(0.1, fmax(enough / left, 1e-10)));
-#ifdef TRACE
-            fprintf(stderr, "      polish %d size %td left %.3e rate %.3g factored %d cg %g at %.1f\n", found, f->size, left, rate, o->factored, o->cg_steps, 1e3*(t->beat->now()));
-#endif
             wait = 0;
             patience = found == WHOLE ? 2 : patience < 64 ? 2 * patience : 64;
             break;

@@ -4,7 +4,6 @@
 #include "interpreter.h"
 
 #include <math.h>
-#include <stdio.h>
 #ifdef _WIN32
 #include <windows.h>
 #else

@@ -293,9 +293,6 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         }
         q->gap = true_gap(t, q, &v, mass, top, slack);
         q->mass = mass;
-#ifdef TRACE
-        fprintf(stderr, "round %d gap %.3e top %.6e slope %.6e mass %.6e slack %.3e caution %g\n", q->rounds, q->gap, top, at, mass, slack, q->caution);
-#endif
         /* a gap that is small enough tells little about the mass, which one more step settles */
         int enough = !(q->gap > q->target) && (q->rounds || !q->respond);
         if (enough || q->rounds == ROUNDS || ended(t->beat)) break;

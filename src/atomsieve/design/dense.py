@@ -101,7 +101,9 @@ class DenseDesign:
     @cached_property
     def _by_columns(self) -> tuple[Array, int] | None:
         """The matrix as one vector, and the distance of its columns there; None if it is stored by rows."""
-        (n, d), (down, across), size = self.shape, self.matrix.strides, self.matrix.itemsize
+        n, d = self.shape
+        down, across = self.matrix.strides
+        size = self.matrix.itemsize
         if down != size and n > 1:
             return None
         step = across // size if d > 1 else n

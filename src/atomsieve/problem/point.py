@@ -108,28 +108,13 @@ class Point:
             rounding += problem.smooth.shortfall(u, view.stray, rounding, size)
         if dual_scale < 1:
             # the loss itself enters the gap, and rounding of u moves it by the difference of its slope and theta
-            rounding += noise * problem.smooth.value(u) + (1 - dual_scale) * steep * blur
+            rounding += noise * problem.smooth.value(u, slopes) + (1 - dual_scale) * steep * blur
         if gap < -rounding:  # the exact gap is not negative, so rounding is at least this large
             gap = rounding = -gap
         if not math.isnan(gap):
             gap = max(gap, 0.0)
-        return cls(
-            problem,
-            state,
-            u,
-            slopes,
-            theta,
-            z,
-            scores,
-            best,
-            sigma,
-            gap,
-            dual_scale,
-            rounding,
-            doubt,
-            view.stray,
-            steep,
-        )
+        found = (theta, z, scores, best, sigma, gap, dual_scale, rounding, doubt, view.stray, steep)
+        return cls(problem, state, u, slopes, *found)
 
     def __repr__(self) -> str:
         return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"

@@ -193,7 +193,8 @@ def walk(
     callbacks: Sequence[Callback] = (),
 ) -> Iterator[Result]:
     """Yield the results along a path one by one, to save memory; stop early if a run is stopped."""
-    new_rule, point, passes = rules_for(screening), problem.origin, problem.meter.passes
+    new_rule = rules_for(screening)
+    point, passes = problem.origin, problem.meter.passes
     stepper = method.begin(problem, limits)
     watched = bool(callbacks) or not isinstance(screening, str)
     steps = iter([problem.at_penalty(Linear(float(slope))) for slope in slopes])

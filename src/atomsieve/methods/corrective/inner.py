@@ -24,11 +24,11 @@ from atomsieve.problem import Point, Problem
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask
 
-ROUNDS = 50
+NEWTON_STEPS = 50
 """Newton steps on one working set."""
 
 LARGE = 8000
-"""Entries up to which a Hessian is formed (half a gigabyte)."""
+"""Entries up to which a Hessian is formed (a matrix of half a gigabyte)."""
 
 ROUGH = 0.05
 """Part of its first gap to which a model is solved: it is no better an approximation."""
@@ -36,7 +36,7 @@ ROUGH = 0.05
 STALLED = 5
 """Newton steps that may fail to lower the gap or the objective."""
 
-NEAR = 20
+BESIDE = 20
 """Blocks beside the support that a Newton step may move, at least."""
 
 LEAST_RIDGE = 1e-10
@@ -72,7 +72,7 @@ class Compiled:
     """The working set in the core."""
 
     def __init__(self, part: Part, point: Point, memory: Memory) -> None:
-        problem = part.problem
+        problem = point.problem
         self.part, self.memory = part, memory
         self.problem = problem
         state = point.state
@@ -105,6 +105,7 @@ class Modelled:
     """The working set driven from here, for every other loss and data anywhere: the core solves each model."""
 
     def __init__(self, part: Part, point: Point, memory: Memory) -> None:
+        self.problem = point.problem
         self.part, self.memory = part, memory
         self.point = part.restrict(point)
         self.alive = self.point.scores > -np.inf
@@ -114,12 +115,14 @@ class Modelled:
     def state(self) -> State:
         found = self.point.state
         image = found.image if found.drift == 0 else self.point.problem.design.matvec(found.x)
-        return self.part.problem.inside(self.part.widen(found).x, image, found.coordinates)
+        return self.problem.inside(self.part.widen(found).x, image, found.coordinates)
 
     def solve(self, line: Line, target: float, respond: bool) -> Outcome:
         point = self.point.under(self.point.problem.at_penalty(penalty_of(line)), self.alive)
-        idle, least, lowest = 0, point, math.inf
-        for steps in range(ROUNDS):
+        idle = 0
+        least = point
+        lowest = math.inf
+        for steps in range(NEWTON_STEPS):
             look()
             # a gap that is within rounding tells little about the mass, which one more step settles
             if point.gap <= max(target, point.rounding) and steps >= respond:
@@ -142,7 +145,7 @@ class Modelled:
         support, scores = problem.core.sizes(state.x) > 0, point.scores / point.dual_scale
         wanted = np.where(support, np.inf, np.where(scores > line[0] + line[1] * state.mass, scores, -np.inf))
         count = int(np.count_nonzero(support))
-        chosen = best(wanted, count + max(NEAR, count))
+        chosen = best(wanted, count + max(BESIDE, count))
         if not chosen.any():
             return state, 0.0
         model = self._model(point, chosen)
@@ -158,7 +161,7 @@ class Modelled:
         labels = problem.lifted.labels
         entries = np.flatnonzero(chosen[labels])
         entries = entries[np.argsort(labels[entries], kind="stable")]
-        blocks = sized(problem, entries, 1 / unit)
+        blocks = sized(problem.lifted, entries, 1 / unit)
         matrix = np.ascontiguousarray(hessian(point, entries, unit))
         stiffness = np.repeat(blocks.stiffness, np.diff(blocks.ends, prepend=0))
         steepest = problem.loss.smoothness_near(point.u) * stiffness

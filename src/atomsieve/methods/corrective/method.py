@@ -74,7 +74,9 @@ class Corrections:
     def advance(self, point: Point, t: int) -> tuple[State, float]:
         part, here = self.working_set.enter(point)
         if t == 1:  # perhaps with another penalty than before
-            self._left, self._lowest, self._fraction = 0.0, math.inf, FRACTION
+            self._left = 0.0
+            self._lowest = math.inf
+            self._fraction = FRACTION
         # where the working set leaves nothing out, no other pass is needed; where a new one brings no more than the old
         # one had left to give, that was left too early
         idle = self._lowest - point.objective <= self._left
@@ -85,7 +87,7 @@ class Corrections:
         enough = max(fraction * min(point.gap, point.objective), target)
         # a copy of the columns alive may take as much memory as the working set does
         self.room = len(part.columns) / point.problem.meter.columns
-        inner: Inner = (Compiled if compiled(part.problem) else Modelled)(part, here, self._memory)
+        inner: Inner = (Compiled if compiled(here.problem) else Modelled)(part, here, self._memory)
         try:
             self._left = correct(inner, here, enough)
         except TimeUp:  # what was found so far is not lost
@@ -130,7 +132,8 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
     slope = max(borne if borne > 0 else point.sigma / 2, penalty.slope(0.0), least)
     if slope == 0:
         return 0.0
-    low, high, line, target = 0.0, math.inf, (slope, 0.0), enough / 2
+    low, high = 0.0, math.inf
+    line, target = (slope, 0.0), enough / 2
     for _ in range(SLOPES):
         found = inner.solve(line, target, respond=True)
         slope = line[0] + line[1] * found.mass

@@ -7,10 +7,10 @@ from typing import Protocol
 import numpy as np
 
 from atomsieve.core import Blocks, Packed, best
-from atomsieve.design import DenseDesign, Design, StackDesign
+from atomsieve.design import DenseDesign, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.methods.corrective.margin import marginal_slope
-from atomsieve.problem import Point, Problem, State
+from atomsieve.problem import Point, State
 from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.typing import Array, Index
 
@@ -20,80 +20,73 @@ LEAST = 150
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some columns of a problem with all that the core and the small problem need of them, computed when asked for."""
+    """Some columns of a problem with all that the core and the small problem need of them, computed when asked for.
 
-    problem: Problem
+    The penalty plays no role here, so the same part serves along a path.
+    """
+
+    lifted: Lifted
     columns: Index
     blocks: Index
 
     @property
     def whole(self) -> bool:
         """Whether nothing is left out."""
-        return len(self.columns) == self.problem.shape[0]
-
-    def under(self, problem: Problem) -> "Part":
-        """Return the same columns of a problem with another penalty."""
-        other = Part(problem, self.columns, self.blocks)
-        other.__dict__.update({name: value for name, value in self.__dict__.items() if name in KEPT})
-        return other
+        return len(self.columns) == self.lifted.shape[0]
 
     @cached_property
     def entries(self) -> Index:
         """The columns, block by block."""
-        labels = self.problem.lifted.labels[self.columns]
+        labels = self.lifted.labels[self.columns]
         in_order = (labels[1:] >= labels[:-1]).all()
         return self.columns if in_order else self.columns[np.argsort(labels, kind="stable")]
 
     @cached_property
     def packed(self) -> Packed:
         """The columns as the core reads them."""
-        return self.problem.design.packed(self.entries)
+        return self.lifted.design.packed(self.entries)
 
     @cached_property
     def ids(self) -> Index:
         """The positions of the columns in the full design."""
-        return np.ascontiguousarray(self.problem.columns[self.entries], dtype=np.int64)
+        return np.ascontiguousarray(self.lifted.columns[self.entries], dtype=np.int64)
 
     @cached_property
     def sizes(self) -> Blocks:
         """The blocks as the core reads them; each has a unit of its own."""
-        return sized(self.problem, self.entries)
+        return sized(self.lifted, self.entries)
 
     def restrict(self, point: Point) -> Point:
         """Return a point of the large problem as one of the small problem."""
         if self.whole:
             return point
-        return point.restrict(self._small.at_penalty(point.problem.penalty), self.columns, self.blocks)
+        return point.restrict(point.problem.over(self._small), self.columns, self.blocks)
 
     @cached_property
-    def _small(self) -> Problem:
-        return self.problem.restrict(self.columns)
+    def _small(self) -> Lifted:
+        return self.lifted.restrict(self.columns)
 
     def widen(self, state: State) -> State:
         """Return a state of the small problem as one of the large problem."""
         if self.whole:
             return state
-        x = np.zeros(self.problem.shape)
+        x = np.zeros(self.lifted.shape)
         x[self.columns] = state.x
         return replace(state, x=x)
 
 
-KEPT = ("entries", "packed", "ids", "sizes", "_small")
-"""What a part may keep when the penalty changes."""
-
-
-def sized(problem: Problem, entries: Index, unit: float | None = None) -> Blocks:
+def sized(lifted: Lifted, entries: Index, unit: float | None = None) -> Blocks:
     """Return the blocks of entries that are ordered by them; each has a unit of its own, unless one is given."""
-    labels = problem.lifted.labels[entries]
+    labels = lifted.labels[entries]
     ends = np.append(np.flatnonzero(labels[1:] != labels[:-1]) + 1, len(labels))
     blocks = labels[ends - 1]
-    assert problem.lifted.prices is not None  # noqa: S101
-    prices = problem.lifted.prices[blocks]
-    lengths = problem.lifted.reaches[blocks] * prices
+    assert lifted.prices is not None  # noqa: S101
+    prices = lifted.prices[blocks]
+    lengths = lifted.reaches[blocks] * prices
     # a power of two near the norm of a block, by which numbers are scaled without rounding
     units = np.ldexp(1.0, -np.frexp(lengths)[1]) if unit is None else np.full(len(blocks), unit)
     negative = np.empty(len(entries), dtype=np.uint8)
-    signs = problem.core.signs(problem.shape)
+    signs = lifted.core.signs(lifted.shape)
     negative[:] = signs if isinstance(signs, bool) else signs[entries]
     return Blocks(ends, prices * units, units, (lengths * units) ** 2, negative)
 
@@ -124,19 +117,13 @@ class RowSet:
 
     def __init__(self) -> None:
         self.complete = False
-        self._design: Design | None = None
         self._part: Part | None = None
 
     def enter(self, point: Point) -> tuple[Part, Point]:
-        problem = point.problem
         part = self._part
-        if part is None or problem.design is not self._design or not self._suffices(point, part):
-            part = self._chosen(point)
+        if part is None or point.problem.lifted is not part.lifted or not self._suffices(point, part):
+            part = self.renew(point)
             self._suffices(point, part)
-            self._design = problem.design
-        elif part.problem is not problem:
-            part = part.under(problem)
-        self._part = part
         return part, point
 
     def leave(self, state: State) -> State:
@@ -144,11 +131,6 @@ class RowSet:
 
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
-        self._part, self._design = self._chosen(point), point.problem.design
-        return self._part
-
-    def _chosen(self, point: Point) -> Part:
-        """Return a set for this point."""
         problem, core = point.problem, point.problem.core
         support = core.sizes(point.state.x) > 0
         count = max(LEAST, 2 * int(np.count_nonzero(support)))
@@ -156,7 +138,8 @@ class RowSet:
         wanted[support] = np.inf
         chosen = best(wanted, count)
         columns = np.flatnonzero(core.columns(chosen, problem.shape))
-        return Part(problem, columns, core.blocks(columns, problem.shape))
+        self._part = Part(problem.lifted, columns, core.blocks(columns, problem.shape))
+        return self._part
 
     def _suffices(self, point: Point, part: Part) -> bool:
         """Return whether the set holds the support and all blocks that may join it, by the strong rule.
@@ -201,7 +184,7 @@ class AtomSet:
         spreads = Spreads(spread, spread, float(spread.max()))
         small = problem.over(Lifted(problem.smooth, design, NonNegative(), shape, shape, self.ids, spreads))
         every = np.arange(len(self.atoms))
-        return Part(small, every, every), small.at(small.state(self.weights, state.coordinates))
+        return Part(small.lifted, every, every), small.at(small.state(self.weights, state.coordinates))
 
     def leave(self, state: State) -> State:
         self.weights = state.x
