@@ -9,7 +9,7 @@ from setuptools import Extension, setup
 CORE = Path("src/atomsieve/core")
 FLAGS = {
     "win32": ["/O2", "/std:c11"],
-    "other": ["-O3", "-g0", "-std=c11", "-fopenmp-simd", "-ffp-contract=fast"],
+    "other": ["-O3", "-g0", "-std=c11", "-fopenmp-simd", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"],
 }
 WIDE = {
     "win32": ["/arch:AVX2"],

@@ -23,6 +23,7 @@ __all__ = [
     "Packed",
     "Store",
     "best",
+    "highest_outside",
     "kept",
     "measure",
     "quadratic",
@@ -153,6 +154,11 @@ def best(scores: Array, count: int) -> Mask:
     chosen = np.empty(len(scores), dtype=bool)
     _core.best(scores, count, chosen)
     return chosen
+
+
+def highest_outside(scores: Array, blocks: Index) -> float:
+    """Return the highest score outside of some blocks, whose numbers rise; -inf if there is none."""
+    return float(_core.outside(scores, blocks))
 
 
 def kept(scores: Array, spread: Array, lengths: Array, radius: float, doubt: float, floor: float) -> Mask:

@@ -4,7 +4,9 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The number that exactly `most` of the numbers reach, up to ties; the numbers are mixed up. */
 static double reached_by(double *v, ptrdiff_t count, ptrdiff_t most)
@@ -29,45 +31,45 @@ static double reached_by(double *v, ptrdiff_t count, ptrdiff_t most)
     return v[wanted];
 }
 
-#define BINS 256
-/* The bin of a score in a histogram; an infinite score has no product with a scale of 0. */
-static ptrdiff_t bin_of(double score, double scale)
-{
-    if (score == INFINITY || score * scale >= BINS - 1) return BINS - 1;
-    return score > 0 ? (ptrdiff_t)(score * scale) : 0;
-}
-
-/* Mark the best scores, `most` of them, less those that are not above -inf, and NaN. Most scores are put aside by a
-   histogram, so that few have to be compared with each other. */
+/* Mark the best scores, `most` of them, less those that are not above -inf, and NaN; of ties, the first ones. A score
+   is held for comparison only if it is above those that are certain to be among the best, so few of them are. */
 static int mark_best(const double *scores, ptrdiff_t count, ptrdiff_t most, unsigned char *chosen)
 {
-    ptrdiff_t bins[BINS] = {0}, held = 0, sure = 0, bin = BINS - 1;
-    double top = -INFINITY;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        chosen[i] = scores[i] > -INFINITY;
-        held += chosen[i];
-        if (scores[i] < INFINITY && scores[i] > top) top = scores[i];
-    }
-    if (held <= most) return 0;
-    double scale = top > 0 ? BINS / top : 0;
-    for (ptrdiff_t i = 0; i < count; i++)
-        if (chosen[i]) bins[bin_of(scores[i], scale)]++;
-    for (; bin > 0 && sure + bins[bin] < most; bin--) sure += bins[bin];
-    double *open = malloc((size_t)bins[bin] * sizeof *open);
+    ptrdiff_t room = most < count / 4 ? 4 * most : count + 1, held = 0, ties = most;
+    double *open = malloc((size_t)room * sizeof *open), least = -INFINITY;
     if (!open) return -1;
-    ptrdiff_t kept = 0;
-    for (ptrdiff_t i = 0; i < count; i++)
-        if (chosen[i] && bin_of(scores[i], scale) == bin) open[kept++] = scores[i];
-    double least = reached_by(open, kept, most - sure);
-    free(open);
-    ptrdiff_t ties = most;
-    for (ptrdiff_t i = 0; i < count; i++) ties -= scores[i] > least;
     for (ptrdiff_t i = 0; i < count; i++) {
-        int tie = scores[i] == least && ties > 0;
-        ties -= tie;
-        chosen[i] = scores[i] > least || tie;
+        if (!(scores[i] > least)) continue;
+        if (held == room) {
+            least = reached_by(open, held, most);
+            memmove(open, open + held - most, (size_t)most * sizeof *open);
+            held = most;
+            if (!(scores[i] > least)) continue;
+        }
+        open[held++] = scores[i];
     }
+    int all = held <= most && least == -INFINITY;
+    if (!all) least = reached_by(open, held, most);
+    for (ptrdiff_t i = 0; i < held; i++) ties -= open[i] > least;
+    free(open);
+    for (ptrdiff_t i = 0; i < count; i++) chosen[i] = scores[i] > least;
+    for (ptrdiff_t i = 0; !all && ties > 0 && i < count; i++)
+        if (scores[i] == least) {
+            chosen[i] = 1;
+            ties--;
+        }
     return 0;
+}
+
+/* The highest of the scores outside of some blocks, which rise; -inf if there is none. */
+static double highest_outside(const double *scores, ptrdiff_t count, const int64_t *blocks, ptrdiff_t inside)
+{
+    double highest = -INFINITY;
+    ptrdiff_t i = 0;
+    for (ptrdiff_t k = 0; k <= inside; i++, k++)
+        for (ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count; i < end; i++)
+            if (scores[i] > highest) highest = scores[i];
+    return highest;
 }
 
 /* Mark the blocks that may have the best score at the optimum: each score moves by no more than its reach, which is

@@ -77,6 +77,7 @@ void Py_DecRef(PyObject *);
 int PyArg_ParseTuple(PyObject *, const char *, ...);
 PyObject *Py_BuildValue(const char *, ...);
 PyObject *PyBool_FromLong(long);
+PyObject *PyFloat_FromDouble(double);
 PyObject *PyUnicode_FromString(const char *);
 PyObject *PyObject_GetItem(PyObject *, PyObject *);
 int PyObject_GetBuffer(PyObject *, Py_buffer *, int);

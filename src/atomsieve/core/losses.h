@@ -39,12 +39,23 @@ static inline double exp_down(double x)
     return power + power * sum;
 }
 
-/* log(1 + d) for 0 <= d <= 1: twice the series of atanh(d / (2 + d)). */
+/* log(1 + d) for finite d >= 0, in the same way: a power of two is split off, such that the rest 1 + e lies between
+   the roots of 1/2 and 2, and its logarithm is twice the series of atanh(e / (2 + e)). */
 static inline double log_up(double d)
 {
-    double s = d / (2 + d), q = s * s, sum = 1.0 / 31;
-    for (int odd = 29; odd >= 3; odd -= 2) sum = sum * q + 1.0 / odd;
-    return 2 * (s + s * q * sum);
+    double whole = 1 + d, e, k;
+    uint64_t bits, power;
+    memcpy(&bits, &whole, sizeof bits);
+    power = (bits - 0x3fe6a09e667f3bcd) >> 52;
+    bits -= power << 52;
+    power |= 0x4330000000000000; /* 2^52 and the power, as a double */
+    memcpy(&e, &bits, sizeof e);
+    memcpy(&k, &power, sizeof k);
+    k -= 4503599627370496.0;
+    e = k > 0 ? e - 1 : d;
+    double s = e / (2 + e), q = s * s, sum = 1.0 / 21;
+    for (int odd = 19; odd >= 3; odd -= 2) sum = sum * q + 1.0 / odd;
+    return k * 6.93147180369123816490e-01 + (2 * (s + s * q * sum) + k * 1.90821492927058770002e-10);
 }
 
 static double clip(double r, double delta) { return r > delta ? delta : r < -delta ? -delta : r; }
@@ -117,8 +128,10 @@ static double loss_value(loss_t loss, ptrdiff_t n, const double *restrict u, con
     double sum = 0;
     if (loss.kind == LOGISTIC) {
 #pragma omp simd reduction(+ : sum)
-        for (ptrdiff_t i = 0; i < n; i++)
-            sum += w[i] * (fmax(-y[i] * u[i], 0.0) + log_up(exp_down(-fabs(u[i]))));
+        for (ptrdiff_t i = 0; i < n; i++) { /* exp(-|margin|) is the ratio of the probabilities, known by the slope */
+            double margin = y[i] * u[i], p = fabs(slope[i]), r = 1 - p;
+            sum += w[i] * ((margin < 0 ? -margin : 0) + log_up(margin < 0 ? r / p : p / r));
+        }
         return sum;
     }
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -149,28 +162,40 @@ static double relative_entropy(double q, double r)
     return q > 0 ? q * log(q / r) - q + r : r;
 }
 
+/* The same for Logistic, between two coins: the probabilities of error are p = |loss'(u)| and q = scale * p. */
+static double between_coins(ptrdiff_t n, const double *restrict u, const double *restrict y,
+                            const double *restrict slope, const double *restrict w, double scale)
+{
+    double sum = 0, rest = 1 - scale, error = relative_entropy(scale, 1);
+    ptrdiff_t far = 0;
+#pragma omp simd reduction(+ : sum) reduction(+ : far)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double margin = y[i] * u[i], decay = exp_down(-fabs(margin)), p = fabs(slope[i]);
+        double right = (margin > 0 ? 1 : decay) / (1 + decay), part = rest * (margin > 0 ? decay : 1 / decay);
+        double apart = p * error + right * ((1 + part) * log_up(part) - part);
+        int near = margin > -30;
+        far += !near;
+        sum += w[i] * (near ? apart : 0);
+    }
+    for (ptrdiff_t i = 0; far && scale < 1 && i < n; i++) { /* 1 - p may be too small to be a number */
+        double margin = y[i] * u[i], q = scale * fabs(slope[i]);
+        if (!(margin > -30)) sum += w[i] * ((1 - q) * (log1p(-q) - margin) + (q > 0 ? q * log(q) : 0));
+    }
+    return sum;
+}
+
 /* The sum of w (loss(u) + loss*(t) - t u) at the slopes t = scale * loss'(u), for 0 <= scale <= 1. */
 static double fenchel_young(loss_t loss, ptrdiff_t n, const double *restrict u, const double *restrict y,
                             const double *restrict slope, const double *restrict w, double scale)
 {
     double sum = 0;
+    if (loss.kind == LOGISTIC) return between_coins(n, u, y, slope, w, scale);
     for (ptrdiff_t i = 0; i < n; i++) {
         double g = slope[i], t = scale * g, apart;
         switch (loss.kind) {
         case SQUARED:
             apart = (g - t) * (g - t) / 2;
             break;
-        case LOGISTIC: { /* between two coins: the probabilities of error are |g| and |t| */
-            double p = fabs(g), q = fabs(t), margin = y[i] * u[i];
-            if (margin > -30) {
-                double decay = exp(-fabs(margin)), other = (margin > 0 ? 1 : decay) / (1 + decay);
-                apart = relative_entropy(q, p) + relative_entropy(other + (p - q), other);
-            } else { /* 1 - p may be too small to be a number */
-                apart = (1 - q) * (log1p(-q) - margin) + (q > 0 ? q * log(q) : 0);
-                if (scale == 1) apart = 0;
-            }
-            break;
-        }
         case HUBER:
             apart = (g - t) * (u[i] - y[i] - (g + t) / 2);
             break;

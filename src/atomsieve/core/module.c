@@ -364,6 +364,29 @@ done:
     return answer;
 }
 
+static PyObject *outside(PyObject *self, PyObject *args)
+{
+    PyObject *scores, *blocks, *answer = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO", &scores, &blocks)) return NULL;
+    arrays held = {.count = 0};
+    const int64_t *block;
+    const double *values = array_of(&held, scores, "scores", 'd', -1, 0);
+    if (!values) goto done;
+    Py_ssize_t count = length_of(&held);
+    if (!(block = array_of(&held, blocks, "blocks", 'l', -1, 0))) goto done;
+    Py_ssize_t inside = length_of(&held);
+    for (Py_ssize_t k = 0; k < inside; k++)
+        if (block[k] < 0 || block[k] >= count || (k && block[k] <= block[k - 1])) {
+            PyErr_SetString(PyExc_ValueError, "blocks: expected rising places within the scores.");
+            goto done;
+        }
+    answer = PyFloat_FromDouble(highest_outside(values, count, block, inside));
+done:
+    release(&held);
+    return answer;
+}
+
 static PyObject *squares(PyObject *self, PyObject *args)
 {
     PyObject *values, *ends, *sums, *answer = NULL;
@@ -452,6 +475,7 @@ static PyMethodDef methods[] = {
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},
     {"best", best, METH_VARARGS, "Mark the best scores."},
+    {"outside", outside, METH_VARARGS, "Return the highest score outside of some blocks."},
     {"squares", squares, METH_VARARGS, "Sum the squares of runs of numbers."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},

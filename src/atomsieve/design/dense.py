@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.core import Packed
+from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, as_slice, blocks_of_rows
 from atomsieve.intake.arguments import as_floats
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
@@ -106,6 +106,8 @@ class DenseDesign:
         size = self.matrix.itemsize
         if down != size and n > 1:
             return None
+        if self.matrix.flags.f_contiguous:
+            return self.matrix.ravel(order="F"), n
         step = across // size if d > 1 else n
         vector = np.lib.stride_tricks.as_strided(self.matrix, ((d - 1) * step + n,), (size,), writeable=False)
         return vector, step
@@ -119,6 +121,9 @@ class DenseDesign:
     @cached_property
     def _squares(self) -> Array:
         """Sums of squares of the columns, in one pass over the matrix."""
+        n, d = self.shape
+        if self._by_columns is not None and self._by_columns[1] == n:
+            return squares(self._by_columns[0], n * np.arange(1, d + 1))
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.einsum("ij,ij->j", self.matrix, self.matrix))
 

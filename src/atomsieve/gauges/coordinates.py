@@ -74,6 +74,8 @@ class Coordinates(BlockGauge):
         return columns if len(shape) == 1 else super().blocks(columns, shape)
 
     def eligible(self, shape: tuple[int, ...]) -> Mask:
+        if self.weights is None:
+            return np.ones(math.prod(shape), dtype=bool)
         return np.broadcast_to(np.asarray(self._atom_sizes(len(shape))) > 0, shape).ravel()
 
     def unpenalised(self) -> Index:
@@ -96,8 +98,9 @@ class Coordinates(BlockGauge):
         return np.where(forbidden(x.ravel(), self.signs(x.shape)), np.inf, sizes.ravel())
 
     def prices(self, shape: tuple[int, ...]) -> Array:
-        weights = np.ones(shape) if self.weights is None else self._over(self.weights, len(shape))
-        return np.broadcast_to(weights, shape).ravel()
+        if self.weights is None:
+            return np.ones(math.prod(shape))
+        return np.broadcast_to(self._over(self.weights, len(shape)), shape).ravel()
 
     def dots(self, x: Array, z: Array) -> Array:
         return (x * z).ravel()

@@ -114,18 +114,24 @@ class Lifted:
         return self.core.prices(self.shape)
 
     @cached_property
+    def one_by_one(self) -> bool:
+        """Whether every coefficient is a block of its own, in order."""
+        blocks = self.labels
+        return self.prices is not None and len(self.prices) == len(blocks) and bool((blocks[1:] > blocks[:-1]).all())
+
+    @cached_property
     def reaches(self) -> Array:
         """Upper bound of the largest norm of A p, for each block: the spreads, or what the norms of the columns tell.
 
         Those are cheaper, and enough if the gauge is a sum of l2 norms and there are no unpenalised columns.
         """
-        if self.prices is None or self.known is not None or self.smooth.span is not None:
+        if self.one_by_one or self.prices is None or self.known is not None or self.smooth.span is not None:
             return self.spreads.spread
         norms = np.repeat(self.seminorm.plain.column_norms(), math.prod(self.shape[1:]))
         priced = (self.prices > 0) & (self.prices < math.inf)
         if len(norms) > len(self.prices):
             norms = np.sqrt(np.bincount(self.labels, norms * norms))
-        elif not self.core.entrywise:
+        else:
             norms = norms[np.argsort(self.labels)]
         return np.where(priced, norms / np.where(priced, self.prices, 1.0), 0.0)
 
@@ -155,7 +161,7 @@ class Lifted:
     @cached_property
     def baseline(self) -> float:
         """The loss at x = 0 with the best free coefficients."""
-        return self.smooth.value(self.origin.u, self.origin.slopes)
+        return self.smooth.measure(self.origin.u, self.origin.slopes, 1.0).value
 
     @cached_property
     def critical(self) -> float:

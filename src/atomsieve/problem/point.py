@@ -11,6 +11,7 @@ from atomsieve.design.seminorm import inner
 from atomsieve.gauges import Atom
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import noise_level
+from atomsieve.problem.smooth import Measured
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -42,27 +43,23 @@ class Point:
     """One state with its dual point; gap, dual point and radius are computed together and stay together.
 
     `theta` is dual feasible and `z = -A' theta`. It is the gradient at u. A penalty such as `Linear` may need it scaled
-    by `dual_scale`; then the point is not paired, and every radius grows by sqrt(2). `gap >= objective - optimum`.
+    by `dual_scale`; then the point is not paired, and every radius grows by sqrt(2). What is seen at the state comes
+    unscaled in the view, and scaled arrays are made when they are asked for. `gap >= objective - optimum`.
     `rounding` estimates how far rounding may have moved the gap for given scores. `doubt` estimates how far rounding
     may have moved `p . z`, per unit of the norm of A p. These are estimates for floating-point runs, not bounds.
     """
 
     problem: "Problem"
-    state: State
-    u: Samples
-    slopes: Samples
-    theta: Samples
-    z: Array
-    scores: Array
+    view: View
+    plain_scores: Array
+    """The scores of the gradient, before it is scaled; -inf for blocks that are ruled out."""
     best: int
     sigma: float
     gap: float
     dual_scale: float
     rounding: float
     doubt: float
-    stray: float
-    steep: float
-    """The norm of the slopes."""
+    measured: Measured
 
     @classmethod
     def of(cls, problem: "Problem", view: View, alive: Mask | None = None) -> Self:
@@ -74,10 +71,7 @@ class Point:
     def _of(cls, problem: "Problem", view: View, alive: Mask | None) -> Self:
         state = view.state
         u = view.u
-        slopes = view.slopes
-        theta = view.theta
-        z = view.z
-        scores = problem.core.scores(z)
+        scores = problem.core.scores(view.z)
         if alive is not None and not alive.all():
             np.copyto(scores, -np.inf, where=~alive)
         penalty = problem.penalty
@@ -90,39 +84,70 @@ class Point:
         scaled = not (penalty.superlinear or answer < math.inf)
         if scaled:
             dual_scale = penalty.slope(0.0) / sigma
-            theta = dual_scale * theta
-            z = dual_scale * z
-            scores = dual_scale * scores
             sigma = penalty.slope(0.0)
-        apart, size, steep = problem.smooth.measure(u, slopes, dual_scale)
-        answer = apart if scaled else answer
-        gap = charge + answer + inner(centred, theta)
+        measured = problem.smooth.measure(u, view.slopes, dual_scale)
+        answer = measured.apart if scaled else answer
+        gap = charge + answer + dual_scale * inner(centred, view.theta)
         noise = noise_level(len(u))
         norm = problem.seminorm.plain_norm
-        reach = state.length if u is state.image else state.length + size
+        reach = state.length if u is state.image else state.length + measured.size
         # rounding of u moves theta by at most M times as much
         blur = noise * reach + state.drift
-        doubt = noise * steep + problem.loss.smoothness_near(u) * blur
+        doubt = noise * measured.steep + problem.loss.smoothness_near(u) * blur
         rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.image else norm(centred))
         if view.stray > 0:
-            rounding += problem.smooth.shortfall(u, view.stray, rounding, size)
+            rounding += problem.smooth.shortfall(u, view.stray, rounding, measured.size)
         if dual_scale < 1:
             # the loss itself enters the gap, and rounding of u moves it by the difference of its slope and theta
-            rounding += noise * problem.smooth.value(u, slopes) + (1 - dual_scale) * steep * blur
+            rounding += noise * measured.value + (1 - dual_scale) * measured.steep * blur
         if gap < -rounding:  # the exact gap is not negative, so rounding is at least this large
             gap = rounding = -gap
         if not math.isnan(gap):
             gap = max(gap, 0.0)
-        found = (theta, z, scores, best, sigma, gap, dual_scale, rounding, doubt, view.stray, steep)
-        return cls(problem, state, u, slopes, *found)
+        return cls(problem, view, scores, best, sigma, gap, dual_scale, rounding, doubt, measured)
+
+    @property
+    def state(self) -> State:
+        """The state."""
+        return self.view.state
+
+    @property
+    def u(self) -> Samples:
+        """The predictions."""
+        return self.view.u
+
+    @property
+    def slopes(self) -> Samples:
+        """loss'(u), sample by sample."""
+        return self.view.slopes
+
+    @cached_property
+    def theta(self) -> Samples:
+        """The dual point."""
+        return self.view.theta if self.paired else self.dual_scale * self.view.theta
+
+    @cached_property
+    def z(self) -> Array:
+        """`-A' theta`."""
+        return self.view.z if self.paired else self.dual_scale * self.view.z
+
+    @cached_property
+    def scores(self) -> Array:
+        """The score of every block: the largest `p . z` over its atoms; -inf for blocks that are ruled out."""
+        return self.plain_scores if self.paired else self.dual_scale * self.plain_scores
+
+    @property
+    def pull(self) -> float:
+        """`x . z`."""
+        return self.dual_scale * float(np.vdot(self.state.x, self.view.z))
 
     def __repr__(self) -> str:
         return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"
 
-    @cached_property
+    @property
     def objective(self) -> float:
         """F(u) + phi(mass), an upper bound of the optimal value."""
-        return self.problem.smooth.value(self.u, self.slopes) + self.problem.penalty.value(self.state.mass)
+        return self.measured.value + self.problem.penalty.value(self.state.mass)
 
     @property
     def paired(self) -> bool:
@@ -170,7 +195,7 @@ class Point:
         """
         penalty = self.problem.penalty
         # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
-        grain = noise_level(len(self.u)) * self.steep
+        grain = noise_level(len(self.u)) * self.measured.steep
         highest = self.sigma + blur * widest + grain * longest
         if penalty.superlinear:
             return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
@@ -178,12 +203,8 @@ class Point:
             return self.rounding
         scale = penalty.slope(0.0) / highest
         # with the highest possible score, the dual point would need a smaller scale
-        apart = self._apart(scale * self.dual_scale) - (0.0 if self.paired else self._apart(self.dual_scale))
-        return self.rounding + max(apart, 0.0) + (1 - scale) * abs(float(np.vdot(self.state.x, self.z)))
-
-    def _apart(self, scale: float) -> float:
-        """Return `F(u) + F*(scale theta) - scale u . theta`, where theta is the gradient at u."""
-        return self.problem.smooth.measure(self.u, self.slopes, scale)[0]
+        apart = self.problem.smooth.measure(self.u, self.slopes, scale * self.dual_scale).apart - self.measured.apart
+        return self.rounding + max(apart, 0.0) + (1 - scale) * abs(self.pull)
 
     def _curvature(self, gap_bound: float) -> float:
         """Return the largest curvature of the loss between here and the optimum."""
@@ -212,22 +233,17 @@ class Point:
         if not problem.penalty.admits(self.state.mass):
             state = problem.inside(self.state.x, self.state.image, self.state.coordinates, self.state.drift)
             return problem.at(state, alive)
-        return Point.of(problem, self._view, alive)
-
-    @property
-    def _view(self) -> View:
-        """What the data show at this state, whatever the penalty."""
-        return View(self.state, self.u, self.slopes, self.theta / self.dual_scale, self.z / self.dual_scale, self.stray)
+        return Point.of(problem, self.view, alive)
 
     def without(self, removed: Mask) -> "Point":
         """Return the point at the same state with some blocks ruled out, on which x is zero: no product is needed."""
-        scores = np.where(removed, -np.inf, self.scores)
+        scores = np.where(removed, -np.inf, self.plain_scores)
         if removed[self.best]:
-            return Point.of(self.problem, self._view, scores > -np.inf)
-        return replace(self, scores=scores)
+            return Point.of(self.problem, self.view, scores > -np.inf)
+        return replace(self, plain_scores=scores)
 
     def restrict(self, problem: "Problem", columns: Index, blocks: Index) -> "Point":
         """Return the same point for the problem on the given columns; x must be zero on all others."""
-        state = replace(self.state, x=self.state.x[columns])
+        view = replace(self.view, state=replace(self.state, x=self.state.x[columns]), z=self.view.z[columns])
         best = int(np.searchsorted(blocks, self.best))
-        return replace(self, problem=problem, state=state, z=self.z[columns], scores=self.scores[blocks], best=best)
+        return replace(self, problem=problem, view=view, plain_scores=self.plain_scores[blocks], best=best)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -14,6 +14,22 @@ from atomsieve.numerics.namespace import array_namespace
 from atomsieve.problem.data import Data
 from atomsieve.problem.span import Span
 from atomsieve.typing import Array, Samples
+
+
+class Measured(NamedTuple):
+    """Predictions u and slopes of the losses there in numbers."""
+
+    value: float
+    """F(u)."""
+
+    apart: float
+    """`F(u) + F*(scale theta) - scale u . theta`, where theta is the gradient at u; summed without cancellation."""
+
+    size: float
+    """The norm of u."""
+
+    steep: float
+    """The norm of the slopes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,25 +95,21 @@ class Smooth:
         basis = None if self.span is None else self.span.basis
         return None if self.outputs else CompiledLoss.of(self.loss, self.targets, self.weights, self.fixed, basis)
 
-    def measure(self, u: Samples, slopes: Samples, scale: float) -> tuple[float, float, float]:
-        """Return `F(u) + F*(scale theta) - scale u . theta` and the norms of u and of the slopes; theta is at u.
-
-        The first is summed sample by sample, without cancellation.
-        """
+    def measure(self, u: Samples, slopes: Samples, scale: float) -> Measured:
+        """Measure predictions with the slopes of the losses there."""
         if self.compiled is not None:
-            _, apart, size, steep = self.compiled.measure(u, slopes, scale)
-            return apart, size, steep
+            return Measured(*self.compiled.measure(u, slopes, scale))
         weighted = weigh(self.weights, u), weigh(self.weights, slopes)
-        size, steep = math.sqrt(inner(u, weighted[0])), math.sqrt(inner(slopes, weighted[1]))
-        if scale == 1:
-            return 0.0, size, steep
-        terms = self.loss.fenchel_young(u, scale * slopes, self.targets)
-        return float(array_namespace(u).sum(self.weights * terms)), size, steep
+        apart = 0.0
+        if scale != 1:
+            terms = self.loss.fenchel_young(u, scale * slopes, self.targets)
+            apart = float(array_namespace(u).sum(self.weights * terms))
+        return Measured(
+            self.value(u), apart, math.sqrt(inner(u, weighted[0])), math.sqrt(inner(slopes, weighted[1]))
+        )
 
-    def value(self, u: Samples, slopes: Samples | None = None) -> float:
-        """Return F(u); with the slopes there, the core may compute it."""
-        if slopes is not None and self.compiled is not None:
-            return self.compiled.measure(u, slopes, 1.0)[0]
+    def value(self, u: Samples) -> float:
+        """Return F(u)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return float(array_namespace(u).sum(self.weights * self.loss.value(u, self.targets)))
 

@@ -78,9 +78,11 @@ def solve(
     >>> result.x.round(6), result.alive
     (array([2.307692, 0.      , 0.      ]), array([ True, False, False]))
     """
-    method = Corrective() if method is None else method
     require_piece("problem", problem, Problem)
-    require_piece("method", method, Method)
+    if method is None:
+        method = Corrective()
+    else:
+        require_piece("method", method, Method)
     method.check(problem)
     limits = Limits.of(problem, tol, method.max_iter if max_iter is None else max_iter, time_limit)
     new_rule = rules_for(screening)

@@ -142,7 +142,7 @@ class Modelled:
     def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
         """Return the state after a Newton step on the blocks that matter, by a model solved to a part of its gap."""
         problem, state = point.problem, point.state
-        support, scores = problem.core.sizes(state.x) > 0, point.scores / point.dual_scale
+        support, scores = problem.core.sizes(state.x) > 0, point.plain_scores
         wanted = np.where(support, np.inf, np.where(scores > line[0] + line[1] * state.mass, scores, -np.inf))
         count = int(np.count_nonzero(support))
         chosen = best(wanted, count + max(BESIDE, count))
@@ -150,7 +150,7 @@ class Modelled:
             return state, 0.0
         model = self._model(point, chosen)
         there = model.x.copy()
-        growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, problem.smooth.value(point.u), part)
+        growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, point.measured.value, part)
         change = np.zeros(state.x.shape)
         change.ravel()[model.entries] = (there - model.x) / self.unit
         return self._go(point, change, growth)
@@ -167,7 +167,7 @@ class Modelled:
         steepest = problem.loss.smoothness_near(point.u) * stiffness
         diagonal = matrix.ravel()[:: len(matrix) + 1]
         diagonal += np.maximum(np.where(diagonal < LEAST_RIDGE * steepest, LEAST_RIDGE, 0.0), self.caution) * steepest
-        pull = point.z.ravel()[entries] / (point.dual_scale * unit)
+        pull = point.view.z.ravel()[entries] / unit
         return Model(entries, blocks, matrix, pull, point.state.x.ravel()[entries] * unit)
 
     @property
@@ -182,7 +182,7 @@ class Modelled:
         if not chosen.any():
             return 0.0
         model = self._model(point, chosen)
-        args = (model.hessian, model.z, model.x, model.blocks, line, problem.smooth.value(point.u))
+        args = (model.hessian, model.z, model.x, model.blocks, line, point.measured.value)
         return quadratic(*args, 1.0, respond=True)[1]
 
     def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
@@ -194,8 +194,8 @@ class Modelled:
         def slope(s: float) -> float:
             return slope_along(point, move, across, s)
 
-        start = float(np.vdot(-point.z, change)) / point.dual_scale + growth * problem.penalty.slope(state.mass)
-        noise = 1e-15 * float(np.abs(point.z * change).sum()) / point.dual_scale
+        start = -float(np.vdot(point.view.z, change)) + growth * problem.penalty.slope(state.mass)
+        noise = 1e-15 * float(np.abs(point.view.z * change).sum())
         if not start < noise:
             return state, 0.0
         # no step lowers the objective by more than all of it: a steeper slope says little about where to stop

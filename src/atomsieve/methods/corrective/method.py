@@ -128,7 +128,7 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
     if penalty.line is not None:
         return inner.solve(penalty.line, enough, respond=False).gap
     least = enough / (4 * penalty.limit)  # with a smaller slope, what is left below the limit is worth nothing
-    borne = float(np.vdot(state.x, point.z)) / state.mass if state.mass > 0 else 0.0
+    borne = point.pull / state.mass if state.mass > 0 else 0.0
     slope = max(borne if borne > 0 else point.sigma / 2, penalty.slope(0.0), least)
     if slope == 0:
         return 0.0

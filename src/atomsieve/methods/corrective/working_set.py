@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from atomsieve.core import Blocks, Packed, best
+from atomsieve.core import Blocks, Packed, best, highest_outside
 from atomsieve.design import DenseDesign, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.methods.corrective.margin import marginal_slope
@@ -37,6 +37,8 @@ class Part:
     @cached_property
     def entries(self) -> Index:
         """The columns, block by block."""
+        if self.lifted.one_by_one:
+            return self.columns
         labels = self.lifted.labels[self.columns]
         in_order = (labels[1:] >= labels[:-1]).all()
         return self.columns if in_order else self.columns[np.argsort(labels, kind="stable")]
@@ -77,9 +79,11 @@ class Part:
 
 def sized(lifted: Lifted, entries: Index, unit: float | None = None) -> Blocks:
     """Return the blocks of entries that are ordered by them; each has a unit of its own, unless one is given."""
-    labels = lifted.labels[entries]
-    ends = np.append(np.flatnonzero(labels[1:] != labels[:-1]) + 1, len(labels))
-    blocks = labels[ends - 1]
+    blocks = lifted.labels[entries]
+    ends = np.arange(1, len(entries) + 1)
+    if not lifted.one_by_one:
+        ends = np.append(np.flatnonzero(blocks[1:] != blocks[:-1]) + 1, len(entries))
+        blocks = blocks[ends - 1]
     assert lifted.prices is not None  # noqa: S101
     prices = lifted.prices[blocks]
     lengths = lifted.reaches[blocks] * prices
@@ -132,9 +136,11 @@ class RowSet:
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
         problem, core = point.problem, point.problem.core
-        support = core.sizes(point.state.x) > 0
-        count = max(LEAST, 2 * int(np.count_nonzero(support)))
-        wanted = point.scores.copy()
+        support = np.flatnonzero(point.state.x)
+        if not problem.lifted.one_by_one:
+            support = np.unique(problem.lifted.labels[support])
+        count = max(LEAST, 2 * len(support))
+        wanted = point.plain_scores.copy()
         wanted[support] = np.inf
         chosen = best(wanted, count)
         columns = np.flatnonzero(core.columns(chosen, problem.shape))
@@ -146,11 +152,10 @@ class RowSet:
 
         Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty.
         """
-        x, mass = point.state.x, point.state.mass
-        slope = marginal_slope(point.problem.penalty, mass, float(np.vdot(x, point.z))) * point.dual_scale
-        outside = point.scores.copy()
-        outside[part.blocks] = -np.inf
-        self.complete = float(outside.max()) <= 2 * slope - point.sigma
+        x = point.state.x
+        slope = marginal_slope(point)
+        outside = highest_outside(point.plain_scores, part.blocks)
+        self.complete = outside <= 2 * slope - point.sigma / point.dual_scale
         return self.complete and np.count_nonzero(x) == np.count_nonzero(x[part.columns])
 
 
