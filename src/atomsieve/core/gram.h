@@ -15,6 +15,7 @@
 #define TOGETHER 512      /* entries that join a factor between two looks at the clock */
 #define INDEPENDENT 1e-10 /* square of a pivot, as a part of the diagonal, below which columns count as dependent */
 #define PROXIMAL 1e-8     /* proximal term that stands in for the curvature that dependent columns lack, at first */
+#define GUESSED 30        /* steps of conjugate gradients that the first face is expected to take */
 
 /* Whether to go on: looked at between steps. */
 typedef struct pulse {
@@ -62,6 +63,7 @@ typedef struct {
     double *lower;
     ptrdiff_t *order; /* places of the gram matrix that the factor covers */
     ptrdiff_t ordered;
+    double cg_steps; /* how many steps of conjugate gradients the last face took, or would have taken */
 } store;
 
 static void store_forget(store *s)
@@ -101,8 +103,9 @@ static int store_reserve(store *s, ptrdiff_t needed)
     if (s->count) memcpy(id, s->id, (size_t)s->count * sizeof *id);
     if (s->ordered) memcpy(order, s->order, (size_t)s->ordered * sizeof *order);
     ptrdiff_t count = s->count, ordered = s->ordered;
+    double cg_steps = s->cg_steps;
     store_free(s);
-    *s = (store){count, capacity, id, gram, lower, order, ordered};
+    *s = (store){count, capacity, id, gram, lower, order, ordered, cg_steps};
     return 0;
 }
 
@@ -183,6 +186,17 @@ static int recall(const task *t, store *s, ptrdiff_t *place, ptrdiff_t *entry)
     return 0;
 }
 
+/* Copy what the rows from `old` on hold left of the diagonal to the other side, tile by tile. */
+#define TILE 16
+static void mirror(store *s, ptrdiff_t old)
+{
+    ptrdiff_t c = s->capacity;
+    for (ptrdiff_t top = old; top < s->count; top += TILE)
+        for (ptrdiff_t left = 0; left < top + TILE; left += TILE)
+            for (ptrdiff_t i = top; i < top + TILE && i < s->count; i++)
+                for (ptrdiff_t j = left; j < left + TILE && j < i; j++) s->gram[j * c + i] = s->gram[i * c + j];
+}
+
 /* Compute the rows and columns of new entries; the last `fresh` of the count entries are new. Dense columns. */
 static int border_dense(const task *t, store *s, const ptrdiff_t *entry, const double *h, const double *along,
                         const double *white, ptrdiff_t fresh)
@@ -217,8 +231,7 @@ static int border_dense(const task *t, store *s, const ptrdiff_t *entry, const d
         else
             blas.dgemm("T", "N", &m, &q, &k, &one, packed, &k, packed + old * rows, &k, &one, s->gram + old * c, &ld);
     }
-    for (ptrdiff_t i = old; i < count; i++)
-        for (ptrdiff_t j = 0; j < i; j++) s->gram[j * c + i] = s->gram[i * c + j];
+    mirror(s, old);
     free(packed);
     free(root);
     return 0;
@@ -261,11 +274,10 @@ static int border_sparse(const task *t, store *s, const ptrdiff_t *entry, const 
             for (ptrdiff_t q = begin; q <= p; q++) to[place[q]] += factor * value[q];
         }
     }
-    for (ptrdiff_t i = old; i < count; i++)
-        for (ptrdiff_t j = 0; j <= i; j++) {
-            double shared = dot(along + entry[i] * t->free, along + entry[j] * t->free, t->free);
-            s->gram[j * c + i] = s->gram[i * c + j] -= shared;
-        }
+    for (ptrdiff_t i = old; t->free && i < count; i++)
+        for (ptrdiff_t j = 0; j <= i; j++)
+            s->gram[i * c + j] -= dot(along + entry[i] * t->free, along + entry[j] * t->free, t->free);
+    mirror(s, old);
     free(first);
     free(place);
     free(value);
@@ -295,14 +307,14 @@ static void factor_remove(store *s, ptrdiff_t gone)
     s->ordered = k - 1;
 }
 
-/* Add places to the factor; 0 if they are independent of those it covers. */
-static int factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh)
+/* Add places to the factor up to the first that depends on those before it; returns how many it takes. */
+static ptrdiff_t factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh)
 {
     ptrdiff_t k = s->ordered, c = s->capacity;
     memcpy(s->order + k, place, (size_t)fresh * sizeof *place);
     for (ptrdiff_t j = 0; j < k + fresh; j++)
         for (ptrdiff_t i = j > k ? j : k; i < k + fresh; i++)
-            s->lower[j * c + i] = s->gram[s->order[i] * c + s->order[j]];
+            s->lower[j * c + i] = s->gram[s->order[j] * c + s->order[i]];
     double one = 1, minus = -1, *corner = s->lower + k * c + k;
     int rows = (int)fresh, columns = (int)k, ld = (int)c, info = 0;
     if (k) {
@@ -310,22 +322,12 @@ static int factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh)
         blas.dsyrk("L", "N", &rows, &columns, &minus, s->lower + k, &ld, &one, corner, &ld);
     }
     blas.dpotrf("L", &rows, corner, &ld, &info);
-    if (info) return -1;
-    for (ptrdiff_t i = k; i < k + fresh; i++) {
-        double pivot = s->lower[i * c + i];
-        if (!(pivot * pivot >= INDEPENDENT * s->gram[s->order[i] * c + s->order[i]])) return -1;
+    ptrdiff_t end = info ? k + info - 1 : k + fresh; /* the columns before a pivot that fails are in order */
+    for (; s->ordered < end; s->ordered++) {
+        double pivot = s->lower[s->ordered * (c + 1)], own = s->gram[s->order[s->ordered] * (c + 1)];
+        if (!(pivot * pivot >= INDEPENDENT * own)) break;
     }
-    s->ordered = k + fresh;
-    return 0;
-}
-
-/* Add places to the factor up to the first that depends on those before it; returns that one, or -1. */
-static ptrdiff_t factor_extend(store *s, const ptrdiff_t *place, ptrdiff_t count)
-{
-    if (!count || !factor_border(s, place, count)) return -1;
-    if (count == 1) return place[0];
-    ptrdiff_t half = count / 2, found = factor_extend(s, place, half);
-    return found >= 0 ? found : factor_extend(s, place + half, count - half);
+    return s->ordered - k;
 }
 
 /* Make the factor cover the given places, no more and no less. `mark` has a number for every place, all 0. Returns
@@ -349,8 +351,8 @@ static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wante
     }
     for (ptrdiff_t first = 0; first < count; first += TOGETHER) {
         if (ended(beat)) return LATE;
-        ptrdiff_t found = factor_extend(s, fresh + first, count - first < TOGETHER ? count - first : TOGETHER);
-        if (found >= 0) return found;
+        ptrdiff_t some = count - first < TOGETHER ? count - first : TOGETHER, taken = factor_border(s, fresh + first, some);
+        if (taken < some) return fresh[first + taken];
     }
     return COVERED;
 }
@@ -361,8 +363,7 @@ static int factor_prop(store *s, ptrdiff_t place)
     double *own = s->gram + place * (s->capacity + 1), before = *own;
     for (double part = PROXIMAL; part <= 1; part *= 100) {
         *own = before * (1 + part);
-        int failed = factor_border(s, &place, 1);
-        if (!failed) break;
+        if (factor_border(s, &place, 1)) break;
     }
     *own = before;
     return s->ordered && s->order[s->ordered - 1] == place ? 0 : -1;

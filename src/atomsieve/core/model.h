@@ -44,7 +44,6 @@ typedef struct {
     ptrdiff_t *entry;      /* of each place in the Gram matrix, -1 for none */
     double *z;             /* by places */
     int by_gram;
-    double cg_steps;       /* how many the last face took */
     int factored;          /* whether the last face was solved by a factor */
     double *work;          /* 8 m + n numbers */
     double *by_entry;      /* m numbers */
@@ -426,8 +425,8 @@ static void precondition(const model *o, const face *f, double slope, double b, 
     }
 }
 
-/* Conjugate gradients for one right-hand side; returns the number of steps. */
-static ptrdiff_t face_cg(model *o, const face *f, double slope, double b, const double *side, double *v, double tol,
+/* Conjugate gradients for one right-hand side; returns how many steps the tolerance takes, as they went so far. */
+static double face_cg(model *o, const face *f, double slope, double b, const double *side, double *v, double tol,
                          double most, double *room)
 {
     const task *t = o->t;
@@ -436,7 +435,7 @@ static ptrdiff_t face_cg(model *o, const face *f, double slope, double b, const 
     memset(v, 0, (size_t)k * sizeof *v);
     memcpy(r, side, (size_t)k * sizeof *r);
     precondition(o, f, slope, b, r, d);
-    double rho = dot(r, d, k), enough = tol * tol * rho;
+    double rho = dot(r, d, k), first = rho, enough = tol * tol * rho;
     while ((double)steps < most && rho > enough && rho > 0) {
         face_product(o, f, slope, b, d, q, image);
         double curved = dot(d, q, k);
@@ -450,7 +449,8 @@ static ptrdiff_t face_cg(model *o, const face *f, double slope, double b, const 
         steps++;
         if (ended(t->beat)) break;
     }
-    return steps;
+    if (!(rho > enough)) return (double)steps;
+    return rho < first ? (double)steps * log(enough / first) / log(rho / first) : INFINITY;
 }
 
 static void face_of(model *o, face *f);
@@ -593,11 +593,12 @@ static void face_of(model *o, face *f)
     }
 }
 
-/* How many multiplications of a matrix product take the time of one of a sweep, which waits for memory where the columns
-   do not fit into the cache. */
+/* How many multiplications of a matrix product take the time of one of a sweep, which looks for the rows of sparse
+   columns one by one, and waits for memory where dense ones do not fit into the cache. */
 static double advantage(const model *o, const face *f)
 {
     double nonzeros = 0;
+    if (!o->t->dense) return 4 * FAST;
     for (ptrdiff_t i = 0; i < f->size; i++) nonzeros += (double)o->t->columns[f->entry[i]].count;
     return nonzeros > CACHED ? 3 * FAST : FAST;
 }
@@ -651,12 +652,12 @@ static int prefers_cg(const model *o, const face *f)
     if (!o->t->columns) return 0; /* all that is known is a matrix */
     /* where the curvature never changes, a Gram matrix and a factor serve many times */
     if (o->t->dense && o->t->single && o->steady) return f->size > LARGE;
-    return f->size > LARGE || fmin(o->cg_steps, (double)f->size) * cg_cost(o, f) < direct_cost(o, f);
+    return f->size > LARGE || fmin(o->s->cg_steps, (double)f->size) * cg_cost(o, f) < direct_cost(o, f);
 }
 
 static double face_cost(const model *o, const face *f)
 {
-    return prefers_cg(o, f) ? fmin(o->cg_steps, (double)f->size) * cg_cost(o, f) : direct_cost(o, f);
+    return prefers_cg(o, f) ? fmin(o->s->cg_steps, (double)f->size) * cg_cost(o, f) : direct_cost(o, f);
 }
 
 /* How the objective changes from x to x + change on a face; the image h (A d) and the mass come with it. */
@@ -744,7 +745,7 @@ static int open_model(const task *t, store *s, arena *a, model *o, face *f)
         squares += size * size;
         if (size > widest) widest = size;
     }
-    *o = (model){.t = t, .s = s, .largest = 1, .cg_steps = 30, .corner = corner};
+    *o = (model){.t = t, .s = s, .largest = 1, .corner = corner};
     o->x = take_numbers(a, m);
     o->begin = take_numbers(a, m);
     o->diagonal = take_numbers(a, m);
@@ -883,8 +884,8 @@ static int polish(model *o, face *f, double tolerance)
     o->factored = !prefers_cg(o, f);
     if (o->factored && t->single) return polish_by_factor(o, f);
     if (!o->factored) {
-        double most = f->size > LARGE ? cg_most(o, f) : fmin(cg_most(o, f), 2 * o->cg_steps);
-        o->cg_steps = (double)face_cg(o, f, slope, t->b, f->residual, f->change, tolerance, most, o->work);
+        double most = f->size > LARGE ? cg_most(o, f) : fmin(cg_most(o, f), 2 * fmax(o->s->cg_steps, 5));
+        o->s->cg_steps = face_cg(o, f, slope, t->b, f->residual, f->change, tolerance, most, o->work);
     } else {
         if (face_direct(o, f, slope)) return FAILED;
         double mass = dot(f->price, f->change, f->size), pulled = dot(f->price, f->response, f->size);
@@ -958,7 +959,7 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
         double trifle = TINY * (o->value + slope_of(t, o->mass) * o->mass);
         if (gap <= enough || !(fall > trifle) || isinf(fall) || ended(t->beat)) return 0;
         ptrdiff_t held = 0;
-        double work = 0, target = fmax(gap / 10, enough / 2);
+        double work = 0, target = fmax(gap / 10, enough);
         for (ptrdiff_t i = 0; i < count; i++) {
             ptrdiff_t k = blocks[i];
             if (!(block_norm(t, o->x, k) > 0)) continue;
@@ -977,7 +978,7 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
             double rate = left / before;
             before = left;
             if (++wait < patience) continue;
-            double needed = rate < 1 ? log(enough / 2 / left) / log(rate) : INFINITY;
+            double needed = rate < 1 ? log(target / left) / log(rate) : INFINITY;
             face_of(o, f);
             if (needed * work <= face_cost(o, f)) continue;
             int found = polish(o, f, fmin(0.1, fmax(enough / left, 1e-10)));
