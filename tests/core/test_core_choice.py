@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from atomsieve import core
-from atomsieve.core import best, kept
+from atomsieve.core import best, highest_outside, kept
 
 numbers = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-300, 1e300, 5e-324, 1.7e308, np.inf, -np.inf])
 scores = st.lists(st.one_of(numbers, st.floats(allow_nan=False)), max_size=40).map(lambda v: np.array(v, dtype=float))
@@ -22,7 +22,7 @@ def test_the_best_scores(values, count):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from([np.inf, -np.inf, 0.0, -1.0, -2.0]), max_size=300), st.integers(1, 300))
 def test_the_best_where_no_finite_score_is_positive(values, count):
-    """A histogram of scores has no width there, and scores of the support are infinite."""
+    """Scores of the support are infinite, and those of excluded blocks are not above -inf."""
     np.testing.assert_array_equal(best(np.array(values), count), twins.best(np.array(values), count))
 
 
@@ -39,14 +39,22 @@ def test_the_best_of_many(draw, size):
     }[draw]()
     for count in {1, 2, size // 3 + 1, max(size - 1, 1), size, size + 7}:
         order = np.argsort(-values, kind="stable")[:count]
-        np.testing.assert_array_equal(np.flatnonzero(best(values, count)), np.sort(order))
+        np.testing.assert_array_equal(best(values, count), np.sort(order))
 
 
 def test_a_score_that_is_no_number_is_not_among_the_best():
     values = np.array([np.nan, 1.0, np.nan, 2.0, 3.0])
-    np.testing.assert_array_equal(np.flatnonzero(best(values, 2)), [3, 4])
-    assert not best(values[:1], 1).any()
+    np.testing.assert_array_equal(best(values, 2), [3, 4])
+    assert len(best(values[:1], 1)) == 0
     assert len(best(np.empty(0), 3)) == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(scores, st.data())
+def test_the_highest_outside(values, data):
+    inside = data.draw(st.lists(st.sampled_from(range(len(values))), unique=True)) if len(values) else []
+    inside = np.array(sorted(inside), dtype=np.int64)
+    assert highest_outside(values, inside) == max(np.delete(values, inside), default=-np.inf)
 
 
 whole = st.integers(-20, 20).map(float)
@@ -87,9 +95,10 @@ def test_what_is_kept_up_to_rounding(seed):
 def test_builds_agree_on_choices():
     rng = np.random.default_rng(0)
     values, spread, lengths = rng.random((3, 1000))
-    marks = [np.empty(1000, dtype=bool) for _ in range(4)]
-    for build, one, other in ((core._plain, *marks[:2]), (core._core, *marks[2:])):
-        build.best(values, 100, one)
+    chosen = [np.empty(100, dtype=np.int64) for _ in range(2)]
+    marks = [np.empty(1000, dtype=bool) for _ in range(2)]
+    for build, one, other in zip((core._plain, core._core), chosen, marks, strict=True):
+        assert build.best(values, 100, one) == 100
         build.kept(values, spread, lengths, 0.05, 0.0, 0.1, other)
-    np.testing.assert_array_equal(marks[0], marks[2])
-    np.testing.assert_array_equal(marks[1], marks[3])
+    np.testing.assert_array_equal(*chosen)
+    np.testing.assert_array_equal(*marks)

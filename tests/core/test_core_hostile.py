@@ -141,15 +141,22 @@ def test_choices_refuse():
         best(np.ones(3), 0)
     for scores in (np.ones(3, dtype=np.float32), np.ones(3, dtype=int), [1.0], None, np.ones(6)[::2]):
         with pytest.raises(REFUSED):
-            CORE.best(scores, 1, np.empty(3, dtype=bool))
+            CORE.best(scores, 1, np.empty(1, dtype=np.int64))
+        with pytest.raises(REFUSED):
+            CORE.outside(scores, np.arange(2))
         with pytest.raises(REFUSED):
             CORE.kept(scores, np.ones(3), np.ones(3), 0.1, 0.1, 0.1, np.empty(3, dtype=bool))
     with pytest.raises(ValueError, match="lengths"):
         kept(np.ones(3), np.ones(3), np.ones(2), 0.1, 0.1, 0.1)
-    marks = np.empty(3, dtype=bool)
-    marks.setflags(write=False)
+    chosen = np.empty(1, dtype=np.int64)
+    with pytest.raises(ValueError, match="expected 2 numbers"):
+        CORE.best(np.ones(3), 2, chosen)
+    for blocks in ([0, 3], [-1, 0], [1, 1], [1, 0]):
+        with pytest.raises(ValueError, match="rising places"):
+            CORE.outside(np.ones(3), np.array(blocks))
+    chosen.setflags(write=False)
     with pytest.raises(REFUSED):
-        CORE.best(np.ones(3), 1, marks)
+        CORE.best(np.ones(3), 1, chosen)
 
 
 def test_blas_must_be_real():

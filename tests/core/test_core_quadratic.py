@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from twins import KINDS, LONG, blocks_of, columns_of, face_response, make, quadratic_objective
 
@@ -38,6 +38,17 @@ def model(seed, m, kind, blocks, line, positive, start, n=20):
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models)
+@example(
+    {
+        "seed": 752290574,
+        "m": 12,
+        "kind": "rank one",
+        "blocks": "several",
+        "line": "linear",
+        "positive": False,
+        "start": False,
+    }
+)
 def test_a_model_of_a_squared_loss_is_the_problem_itself(options):
     H, z, begin, blocks, value, case = model(**options)
     x = begin.copy()

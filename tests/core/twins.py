@@ -331,14 +331,14 @@ def quadratic_objective(H, z, begin, x, starts, prices, line):
 
 
 def best(scores, count):
-    """Return which scores are among the best, one after another."""
+    """Return the places of the best scores, found one after another."""
     chosen = np.zeros(len(scores), dtype=bool)
     for _ in range(count):
         left = [i for i in range(len(scores)) if not chosen[i] and scores[i] > -np.inf]
         if not left:
             break
         chosen[max(left, key=lambda i: (scores[i], -i))] = True
-    return chosen
+    return np.flatnonzero(chosen)
 
 
 def kept(scores, spread, lengths, radius, doubt, floor):

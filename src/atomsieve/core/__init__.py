@@ -149,11 +149,10 @@ def quadratic(
     return growth, response
 
 
-def best(scores: Array, count: int) -> Mask:
-    """Return which scores are among the best, less those that are -inf; of ties, the first ones."""
-    chosen = np.empty(len(scores), dtype=bool)
-    _core.best(scores, count, chosen)
-    return chosen
+def best(scores: Array, count: int) -> NDArray[np.int64]:
+    """Return the places of the best scores, rising, less those that are -inf; of ties, the first ones."""
+    chosen = np.empty(max(min(count, len(scores)), 0), dtype=np.int64)
+    return chosen[: _core.best(scores, count, chosen)]
 
 
 def highest_outside(scores: Array, blocks: Index) -> float:

@@ -31,9 +31,10 @@ static double reached_by(double *v, ptrdiff_t count, ptrdiff_t most)
     return v[wanted];
 }
 
-/* Mark the best scores, `most` of them, less those that are not above -inf, and NaN; of ties, the first ones. A score
-   is held for comparison only if it is above those that are certain to be among the best, so few of them are. */
-static int mark_best(const double *scores, ptrdiff_t count, ptrdiff_t most, unsigned char *chosen)
+/* Choose the best scores, `most` of them, less those that are not above -inf, and NaN; of ties, the first ones. A score
+   is held for comparison only if it is above those that are certain to be among the best, so few of them are. Returns
+   how many are chosen, or -1 without memory. */
+static ptrdiff_t choose_best(const double *scores, ptrdiff_t count, ptrdiff_t most, int64_t *chosen)
 {
     ptrdiff_t room = most < count / 4 ? 4 * most : count + 1, held = 0, ties = most;
     double *open = malloc((size_t)room * sizeof *open), least = -INFINITY;
@@ -52,13 +53,10 @@ static int mark_best(const double *scores, ptrdiff_t count, ptrdiff_t most, unsi
     if (!all) least = reached_by(open, held, most);
     for (ptrdiff_t i = 0; i < held; i++) ties -= open[i] > least;
     free(open);
-    for (ptrdiff_t i = 0; i < count; i++) chosen[i] = scores[i] > least;
-    for (ptrdiff_t i = 0; !all && ties > 0 && i < count; i++)
-        if (scores[i] == least) {
-            chosen[i] = 1;
-            ties--;
-        }
-    return 0;
+    held = 0;
+    for (ptrdiff_t i = 0; i < count; i++)
+        if (scores[i] > least || (!all && scores[i] == least && ties-- > 0)) chosen[held++] = i;
+    return held;
 }
 
 /* The highest of the scores outside of some blocks, which rise; -inf if there is none. */

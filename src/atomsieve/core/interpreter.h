@@ -78,6 +78,7 @@ int PyArg_ParseTuple(PyObject *, const char *, ...);
 PyObject *Py_BuildValue(const char *, ...);
 PyObject *PyBool_FromLong(long);
 PyObject *PyFloat_FromDouble(double);
+PyObject *PyLong_FromSsize_t(Py_ssize_t);
 PyObject *PyUnicode_FromString(const char *);
 PyObject *PyObject_GetItem(PyObject *, PyObject *);
 int PyObject_GetBuffer(PyObject *, Py_buffer *, int);

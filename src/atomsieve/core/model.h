@@ -660,6 +660,15 @@ static double face_cost(const model *o, const face *f)
     return prefers_cg(o, f) ? fmin(o->s->cg_steps, (double)f->size) * cg_cost(o, f) : direct_cost(o, f);
 }
 
+/* What rounding of a Gram matrix may make of the curvature along a change; along dependent columns that is all. */
+static double blurred(const model *o, const face *f, const double *change)
+{
+    double sum = 0;
+    for (ptrdiff_t i = 0; i < f->size; i++)
+        sum += fabs(change[i]) * sqrt(o->s->gram[o->place[f->entry[i]] * (o->s->capacity + 1)]);
+    return 2.2e-16 * sum * sum;
+}
+
 /* How the objective changes from x to x + change on a face; the image h (A d) and the mass come with it. */
 static double face_fall(model *o, const face *f, const double *change, double *image, double *growth)
 {
@@ -685,6 +694,7 @@ static double face_fall(model *o, const face *f, const double *change, double *i
         for (ptrdiff_t i = 0; i < f->size; i++)
             if (change[i] != 0) axpy(change[i], s->gram + o->place[f->entry[i]] * s->capacity, image, s->count);
         for (ptrdiff_t i = 0; i < f->size; i++) curved += change[i] * image[o->place[f->entry[i]]];
+        curved += blurred(o, f, change);
     } else {
         double *taken = o->drawn + t->free;
         memset(image, 0, (size_t)t->n * sizeof *image);
@@ -849,6 +859,7 @@ static int polish_by_factor(model *o, face *f)
                 curved += change[i] * image[o->place[f->entry[i]]];
                 growth += f->price[i] * change[i];
             }
+            curved += blurred(o, f, change);
             fall = linear - curved / 2 - growth * (slope + t->b * growth / 2);
             if (fall > 0 || !crossing) break;
         }

@@ -355,11 +355,15 @@ static PyObject *best(PyObject *self, PyObject *args)
     const double *values = array_of(&held, scores, "scores", 'd', -1, 0);
     if (!values) goto done;
     Py_ssize_t count = length_of(&held);
-    unsigned char *marks = array_of(&held, chosen, "chosen", 'B', count, 1);
-    if (!marks) goto done;
-    if (most < 1) PyErr_SetString(PyExc_ValueError, "at least one score must be chosen.");
-    else if (mark_best(values, count, most, marks)) PyErr_NoMemory();
-    else answer = Py_NewRef(Py_None);
+    if (most < 1) {
+        PyErr_SetString(PyExc_ValueError, "at least one score must be chosen.");
+        goto done;
+    }
+    int64_t *places = array_of(&held, chosen, "chosen", 'l', most < count ? most : count, 1);
+    if (!places) goto done;
+    Py_ssize_t found = choose_best(values, count, most, places);
+    if (found < 0) PyErr_NoMemory();
+    else answer = PyLong_FromSsize_t(found);
 done:
     release(&held);
     return answer;

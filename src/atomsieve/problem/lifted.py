@@ -119,6 +119,13 @@ class Lifted:
         blocks = self.labels
         return self.prices is not None and len(self.prices) == len(blocks) and bool((blocks[1:] > blocks[:-1]).all())
 
+    def mass(self, x: Array, support: Index | None = None) -> float:
+        """Return kappa(x); where x is zero outside of a known support, and single entries have prices, from there."""
+        if support is None or not self.one_by_one or self.core.signed is not True:
+            return self.core.value(x)
+        assert self.prices is not None  # noqa: S101
+        return float(np.abs(x.ravel()[support]) @ self.prices[support])
+
     @cached_property
     def reaches(self) -> Array:
         """Upper bound of the largest norm of A p, for each block: the spreads, or what the norms of the columns tell.

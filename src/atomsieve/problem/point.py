@@ -139,7 +139,8 @@ class Point:
     @property
     def pull(self) -> float:
         """`x . z`."""
-        return self.dual_scale * float(np.vdot(self.state.x, self.view.z))
+        support = self.state.support
+        return self.dual_scale * float(self.state.x.ravel()[support] @ self.view.z.ravel()[support])
 
     def __repr__(self) -> str:
         return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"
@@ -244,6 +245,7 @@ class Point:
 
     def restrict(self, problem: "Problem", columns: Index, blocks: Index) -> "Point":
         """Return the same point for the problem on the given columns; x must be zero on all others."""
-        view = replace(self.view, state=replace(self.state, x=self.state.x[columns]), z=self.view.z[columns])
+        state = replace(self.state, x=self.state.x[columns], known_support=None)
+        view = replace(self.view, state=state, z=self.view.z[columns])
         best = int(np.searchsorted(blocks, self.best))
         return replace(self, problem=problem, view=view, plain_scores=self.plain_scores[blocks], best=best)

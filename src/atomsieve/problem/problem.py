@@ -244,14 +244,16 @@ class Problem:
             return self.inside(x, self.design.matvec(x[:0], slice(0, 0)), coordinates)
         return self.inside(x, self.design.matvec(x), coordinates)
 
-    def inside(self, x: Array, image: Samples, coordinates: Array, drift: float = 0.0) -> State:
+    def inside(
+        self, x: Array, image: Samples, coordinates: Array, drift: float = 0.0, support: Index | None = None
+    ) -> State:
         """Return the state of coefficients with known predictions; shrink them if phi would be infinite."""
-        mass = self.core.value(x)
+        mass = self.lifted.mass(x, support)
         while not self.penalty.admits(mass) and math.isfinite(mass):
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
             x, image = shrink * x, shrink * image
-            mass = self.core.value(x)
-        return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), drift)
+            mass = self.lifted.mass(x, support)
+        return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), drift, support)
 
     def at(self, state: State, alive: Mask | None = None) -> Point:
         """Return the point at a state: one product with A' and all bounds that follow from it.

@@ -104,9 +104,7 @@ class Smooth:
         if scale != 1:
             terms = self.loss.fenchel_young(u, scale * slopes, self.targets)
             apart = float(array_namespace(u).sum(self.weights * terms))
-        return Measured(
-            self.value(u), apart, math.sqrt(inner(u, weighted[0])), math.sqrt(inner(slopes, weighted[1]))
-        )
+        return Measured(self.value(u), apart, math.sqrt(inner(u, weighted[0])), math.sqrt(inner(slopes, weighted[1])))
 
     def value(self, u: Samples) -> float:
         """Return F(u)."""

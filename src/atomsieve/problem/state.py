@@ -1,8 +1,11 @@
 """The state of a method: coefficients in blocks, their mass and their predictions. A move leads to another state."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from atomsieve.typing import Array, Samples
+import numpy as np
+
+from atomsieve.typing import Array, Index, Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,3 +23,9 @@ class State:
     coordinates: Array
     length: float
     drift: float
+    known_support: Index | None = None
+
+    @cached_property
+    def support(self) -> Index:
+        """The places of the coefficients that are not zero, in x as a flat array."""
+        return np.flatnonzero(self.x) if self.known_support is None else self.known_support

@@ -96,9 +96,10 @@ class Compiled:
         return outcome
 
     def state(self) -> State:
-        x = np.zeros(self.problem.shape)
-        x[self.part.entries] = self.x
-        return self.problem.inside(x, self.image.copy(), self.coordinates.copy())
+        problem, entries = self.problem, self.part.entries
+        x = np.zeros(problem.shape)
+        x[entries] = self.x
+        return problem.inside(x, self.image.copy(), self.coordinates.copy(), support=entries[self.x != 0])
 
 
 class Modelled:
@@ -145,7 +146,8 @@ class Modelled:
         support, scores = problem.core.sizes(state.x) > 0, point.plain_scores
         wanted = np.where(support, np.inf, np.where(scores > line[0] + line[1] * state.mass, scores, -np.inf))
         count = int(np.count_nonzero(support))
-        chosen = best(wanted, count + max(BESIDE, count))
+        chosen = np.zeros(len(scores), dtype=bool)
+        chosen[best(wanted, count + max(BESIDE, count))] = True
         if not chosen.any():
             return state, 0.0
         model = self._model(point, chosen)

@@ -74,7 +74,7 @@ class Part:
             return state
         x = np.zeros(self.lifted.shape)
         x[self.columns] = state.x
-        return replace(state, x=x)
+        return replace(state, x=x, known_support=None)
 
 
 def sized(lifted: Lifted, entries: Index, unit: float | None = None) -> Blocks:
@@ -135,16 +135,20 @@ class RowSet:
 
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
-        problem, core = point.problem, point.problem.core
-        support = np.flatnonzero(point.state.x)
-        if not problem.lifted.one_by_one:
-            support = np.unique(problem.lifted.labels[support])
-        count = max(LEAST, 2 * len(support))
+        problem, lifted = point.problem, point.problem.lifted
+        support = point.state.support
+        if not lifted.one_by_one:
+            support = np.unique(lifted.labels[support])
         wanted = point.plain_scores.copy()
         wanted[support] = np.inf
-        chosen = best(wanted, count)
-        columns = np.flatnonzero(core.columns(chosen, problem.shape))
-        self._part = Part(problem.lifted, columns, core.blocks(columns, problem.shape))
+        blocks = best(wanted, max(LEAST, 2 * len(support)))
+        columns = blocks
+        if not (lifted.one_by_one and len(lifted.shape) == 1):
+            chosen = np.zeros(len(wanted), dtype=bool)
+            chosen[blocks] = True
+            columns = np.flatnonzero(problem.core.columns(chosen, lifted.shape))
+            blocks = problem.core.blocks(columns, lifted.shape)
+        self._part = Part(lifted, columns, blocks)
         return self._part
 
     def _suffices(self, point: Point, part: Part) -> bool:
@@ -152,11 +156,11 @@ class RowSet:
 
         Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty.
         """
-        x = point.state.x
         slope = marginal_slope(point)
         outside = highest_outside(point.plain_scores, part.blocks)
         self.complete = outside <= 2 * slope - point.sigma / point.dual_scale
-        return self.complete and np.count_nonzero(x) == np.count_nonzero(x[part.columns])
+        support = point.state.support
+        return self.complete and len(support) == np.count_nonzero(point.state.x[part.columns])
 
 
 class AtomSet:
