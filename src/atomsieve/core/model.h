@@ -958,7 +958,7 @@ static double sweep(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double *
 }
 
 /* Minimise the model over some blocks to a gap. Blocks outside must carry no weight. */
-static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double enough, face *f)
+static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double enough, double goal, face *f)
 {
     const task *t = o->t;
     ptrdiff_t *active = o->spare + 2 * t->m, sweeps = 0;
@@ -989,7 +989,7 @@ static int minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double e
             double rate = left / before;
             before = left;
             if (++wait < patience) continue;
-            double needed = rate < 1 ? log(target / left) / log(rate) : INFINITY;
+            double needed = rate < 1 ? log(fmin(target, goal) / left) / log(rate) : INFINITY;
             face_of(o, f);
             if (needed * work <= face_cost(o, f)) continue;
             int found = polish(o, f, fmin(0.1, fmax(enough / left, 1e-10)));

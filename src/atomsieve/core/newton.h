@@ -323,7 +323,9 @@ static int iterate(const task *t, store *s, request *q, arena *a)
             for (ptrdiff_t i = 0; i < s->count; i++) by_place[i] = z[entry[i]];
         memcpy(e, theta, (size_t)n * sizeof *e);
         memset(drawn, 0, (size_t)(2 * k) * sizeof *drawn);
-        if (minimise(&o, blocks, count, fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap) * fmin(modelled / q->gap, 1), &f)) return -1;
+        double share = fmin(modelled / q->gap, 1), rough = fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap);
+        /* a Gram matrix and a factor serve up to the end where the curvature never changes */
+        if (minimise(&o, blocks, count, share * rough, quadratic && t->single ? share * q->target : INFINITY, &f)) return -1;
 
         /* from the coefficients to those of the model, as far as the objective falls */
         double growth = 0, start = 0, noise = 0;
@@ -451,7 +453,7 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
         if (norm > 0) slack += at * t->price[k] * norm - dot(q->x + first, z + first, size);
     }
     double gap = gap_of(t, o.mass, top, slack, value);
-    if (q->target < 1 && minimise(&o, blocks, b, q->target * gap, &f)) goto done;
+    if (q->target < 1 && minimise(&o, blocks, b, q->target * gap, INFINITY, &f)) goto done;
     o.mass = mass_of(t, q->x);
     q->mass = 0; /* by how much it has grown, to full relative precision */
     for (ptrdiff_t k = 0; k < b; k++) {
