@@ -183,9 +183,11 @@ def choices(core, rng):
     scores = scores - rng.integers(0, 2)
     marks = np.empty(count, dtype=bool)
     most = int(rng.integers(-1, 70))
-    attempt(core.best, (scores, most, np.empty(max(min(most, count), 0), dtype=np.int64)))
-    attempt(core.best, (scores, 3, np.empty(count + 1, dtype=np.int64)))
-    attempt(core.outside, (scores, np.sort(rng.integers(-1, 62, int(rng.integers(0, 9))))))
+    blocks = np.sort(rng.integers(-1, 62, int(rng.integers(0, 9))))
+    attempt(core.best, (scores, blocks, most, np.empty(max(min(most, count), 0), dtype=np.int64)))
+    attempt(core.best, (scores, blocks[:0], most, np.empty(max(min(most, count), 0), dtype=np.int64)))
+    attempt(core.best, (scores, blocks[:0], 3, np.empty(count + 1, dtype=np.int64)))
+    attempt(core.outside, (scores, blocks))
     attempt(core.kept, (scores, scores[::-1].copy(), np.abs(scores), float(rng.choice(ODD)), 0.1, 0.3, marks))
 
 

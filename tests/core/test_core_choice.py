@@ -50,11 +50,13 @@ def test_a_score_that_is_no_number_is_not_among_the_best():
 
 
 @settings(max_examples=200, deadline=None)
-@given(scores, st.data())
-def test_the_highest_outside(values, data):
+@given(scores, st.data(), st.integers(1, 45))
+def test_outside_of_some_blocks(values, data, count):
     inside = data.draw(st.lists(st.sampled_from(range(len(values))), unique=True)) if len(values) else []
     inside = np.array(sorted(inside), dtype=np.int64)
-    assert highest_outside(values, inside) == max(np.delete(values, inside), default=-np.inf)
+    others = np.delete(np.arange(len(values)), inside)
+    assert highest_outside(values, inside) == max(values[others], default=-np.inf)
+    np.testing.assert_array_equal(best(values, count, inside), others[twins.best(values[others], count)])
 
 
 whole = st.integers(-20, 20).map(float)
@@ -98,7 +100,7 @@ def test_builds_agree_on_choices():
     chosen = [np.empty(100, dtype=np.int64) for _ in range(2)]
     marks = [np.empty(1000, dtype=bool) for _ in range(2)]
     for build, one, other in zip((core._plain, core._core), chosen, marks, strict=True):
-        assert build.best(values, 100, one) == 100
+        assert build.best(values, core.NOTHING, 100, one) == 100
         build.kept(values, spread, lengths, 0.05, 0.0, 0.1, other)
     np.testing.assert_array_equal(*chosen)
     np.testing.assert_array_equal(*marks)

@@ -137,11 +137,12 @@ def test_odd_hessians_end(value):
 
 
 def test_choices_refuse():
-    with pytest.raises(ValueError, match="at least one"):
-        best(np.ones(3), 0)
+    with pytest.raises(ValueError, match="fewer than no"):
+        best(np.ones(3), -1)
+    assert len(best(np.ones(3), 0)) == 0
     for scores in (np.ones(3, dtype=np.float32), np.ones(3, dtype=int), [1.0], None, np.ones(6)[::2]):
         with pytest.raises(REFUSED):
-            CORE.best(scores, 1, np.empty(1, dtype=np.int64))
+            CORE.best(scores, np.arange(0), 1, np.empty(1, dtype=np.int64))
         with pytest.raises(REFUSED):
             CORE.outside(scores, np.arange(2))
         with pytest.raises(REFUSED):
@@ -150,13 +151,15 @@ def test_choices_refuse():
         kept(np.ones(3), np.ones(3), np.ones(2), 0.1, 0.1, 0.1)
     chosen = np.empty(1, dtype=np.int64)
     with pytest.raises(ValueError, match="expected 2 numbers"):
-        CORE.best(np.ones(3), 2, chosen)
+        CORE.best(np.ones(3), np.arange(0), 2, chosen)
     for blocks in ([0, 3], [-1, 0], [1, 1], [1, 0]):
         with pytest.raises(ValueError, match="rising places"):
             CORE.outside(np.ones(3), np.array(blocks))
+        with pytest.raises(ValueError, match="rising places"):
+            best(np.ones(3), 1, np.array(blocks))
     chosen.setflags(write=False)
     with pytest.raises(REFUSED):
-        CORE.best(np.ones(3), 1, chosen)
+        CORE.best(np.ones(3), np.arange(0), 1, chosen)
 
 
 def test_blas_must_be_real():

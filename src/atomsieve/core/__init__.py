@@ -51,6 +51,10 @@ Store = _core.store
 """A new store, which keeps Gram matrices and factors from call to call."""
 
 
+NOTHING = np.empty(0, dtype=np.int64)
+"""No places."""
+
+
 @dataclass(frozen=True, eq=False)
 class Packed:
     """Some columns of a design: column j has the numbers `values[value_starts[j] :][: counts[j]]`.
@@ -149,10 +153,13 @@ def quadratic(
     return growth, response
 
 
-def best(scores: Array, count: int) -> NDArray[np.int64]:
-    """Return the places of the best scores, rising, less those that are -inf; of ties, the first ones."""
+def best(scores: Array, count: int, outside: Index = NOTHING) -> NDArray[np.int64]:
+    """Return the places of the best scores, rising, less those that are -inf; of ties, the first ones.
+
+    Blocks that are given, with rising numbers, are not among them.
+    """
     chosen = np.empty(max(min(count, len(scores)), 0), dtype=np.int64)
-    return chosen[: _core.best(scores, count, chosen)]
+    return chosen[: _core.best(scores, outside, count, chosen)]
 
 
 def highest_outside(scores: Array, blocks: Index) -> float:

@@ -31,31 +31,34 @@ static double reached_by(double *v, ptrdiff_t count, ptrdiff_t most)
     return v[wanted];
 }
 
-/* Choose the best scores, `most` of them, less those that are not above -inf, and NaN; of ties, the first ones. A score
-   is held for comparison only if it is above those that are certain to be among the best, so few of them are. Returns
-   how many are chosen, or -1 without memory. */
-static ptrdiff_t choose_best(const double *scores, ptrdiff_t count, ptrdiff_t most, int64_t *chosen)
+/* Choose the best scores outside of some blocks, which rise: `most` of them, less those that are not above -inf, and
+   NaN; of ties, the first ones. A score is held for comparison only if it is above those that are certain to be among
+   the best, so few of them are. Returns how many are chosen, or -1 without memory. */
+static ptrdiff_t choose_best(const double *scores, ptrdiff_t count, ptrdiff_t most, const int64_t *blocks,
+                             ptrdiff_t inside, int64_t *chosen)
 {
     ptrdiff_t room = most < count / 4 ? 4 * most : count + 1, held = 0, ties = most;
     double *open = malloc((size_t)room * sizeof *open), least = -INFINITY;
     if (!open) return -1;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        if (!(scores[i] > least)) continue;
-        if (held == room) {
-            least = reached_by(open, held, most);
-            memmove(open, open + held - most, (size_t)most * sizeof *open);
-            held = most;
+    for (ptrdiff_t i = 0, k = 0; k <= inside; i++, k++)
+        for (ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count; i < end; i++) {
             if (!(scores[i] > least)) continue;
+            if (held == room) {
+                least = reached_by(open, held, most);
+                memmove(open, open + held - most, (size_t)most * sizeof *open);
+                held = most;
+                if (!(scores[i] > least)) continue;
+            }
+            open[held++] = scores[i];
         }
-        open[held++] = scores[i];
-    }
     int all = held <= most && least == -INFINITY;
     if (!all) least = reached_by(open, held, most);
     for (ptrdiff_t i = 0; i < held; i++) ties -= open[i] > least;
     free(open);
     held = 0;
-    for (ptrdiff_t i = 0; i < count; i++)
-        if (scores[i] > least || (!all && scores[i] == least && ties-- > 0)) chosen[held++] = i;
+    for (ptrdiff_t i = 0, k = 0; k <= inside; i++, k++)
+        for (ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count; i < end; i++)
+            if (scores[i] > least || (!all && scores[i] == least && ties-- > 0)) chosen[held++] = i;
     return held;
 }
 
@@ -63,8 +66,7 @@ static ptrdiff_t choose_best(const double *scores, ptrdiff_t count, ptrdiff_t mo
 static double highest_outside(const double *scores, ptrdiff_t count, const int64_t *blocks, ptrdiff_t inside)
 {
     double highest = -INFINITY;
-    ptrdiff_t i = 0;
-    for (ptrdiff_t k = 0; k <= inside; i++, k++)
+    for (ptrdiff_t i = 0, k = 0; k <= inside; i++, k++)
         for (ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count; i < end; i++)
             if (scores[i] > highest) highest = scores[i];
     return highest;

@@ -345,23 +345,40 @@ done:
     return answer;
 }
 
+/* Read scores, and blocks whose numbers rise; NULL with an error set. */
+static const double *read_scores(arrays *held, PyObject *scores, PyObject *blocks, Py_ssize_t *count,
+                                 const int64_t **block, Py_ssize_t *inside)
+{
+    const double *values = array_of(held, scores, "scores", 'd', -1, 0);
+    if (!values) return NULL;
+    *count = length_of(held);
+    if (!(*block = array_of(held, blocks, "blocks", 'l', -1, 0))) return NULL;
+    *inside = length_of(held);
+    for (Py_ssize_t k = 0; k < *inside; k++)
+        if ((*block)[k] < 0 || (*block)[k] >= *count || (k && (*block)[k] <= (*block)[k - 1])) {
+            PyErr_SetString(PyExc_ValueError, "blocks: expected rising places within the scores.");
+            return NULL;
+        }
+    return values;
+}
+
 static PyObject *best(PyObject *self, PyObject *args)
 {
-    PyObject *scores, *chosen, *answer = NULL;
-    Py_ssize_t most;
+    PyObject *scores, *blocks, *chosen, *answer = NULL;
+    Py_ssize_t most, count, inside;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OnO", &scores, &most, &chosen)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOnO", &scores, &blocks, &most, &chosen)) return NULL;
     arrays held = {.count = 0};
-    const double *values = array_of(&held, scores, "scores", 'd', -1, 0);
+    const int64_t *block;
+    const double *values = read_scores(&held, scores, blocks, &count, &block, &inside);
     if (!values) goto done;
-    Py_ssize_t count = length_of(&held);
-    if (most < 1) {
-        PyErr_SetString(PyExc_ValueError, "at least one score must be chosen.");
+    if (most < 0) {
+        PyErr_SetString(PyExc_ValueError, "fewer than no scores cannot be chosen.");
         goto done;
     }
     int64_t *places = array_of(&held, chosen, "chosen", 'l', most < count ? most : count, 1);
     if (!places) goto done;
-    Py_ssize_t found = choose_best(values, count, most, places);
+    Py_ssize_t found = most ? choose_best(values, count, most, block, inside, places) : 0;
     if (found < 0) PyErr_NoMemory();
     else answer = PyLong_FromSsize_t(found);
 done:
@@ -372,22 +389,13 @@ done:
 static PyObject *outside(PyObject *self, PyObject *args)
 {
     PyObject *scores, *blocks, *answer = NULL;
+    Py_ssize_t count, inside;
     (void)self;
     if (!PyArg_ParseTuple(args, "OO", &scores, &blocks)) return NULL;
     arrays held = {.count = 0};
     const int64_t *block;
-    const double *values = array_of(&held, scores, "scores", 'd', -1, 0);
-    if (!values) goto done;
-    Py_ssize_t count = length_of(&held);
-    if (!(block = array_of(&held, blocks, "blocks", 'l', -1, 0))) goto done;
-    Py_ssize_t inside = length_of(&held);
-    for (Py_ssize_t k = 0; k < inside; k++)
-        if (block[k] < 0 || block[k] >= count || (k && block[k] <= block[k - 1])) {
-            PyErr_SetString(PyExc_ValueError, "blocks: expected rising places within the scores.");
-            goto done;
-        }
-    answer = PyFloat_FromDouble(highest_outside(values, count, block, inside));
-done:
+    const double *values = read_scores(&held, scores, blocks, &count, &block, &inside);
+    if (values) answer = PyFloat_FromDouble(highest_outside(values, count, block, inside));
     release(&held);
     return answer;
 }

@@ -101,7 +101,8 @@ class Seminorm:
                 return np.zeros(self.design.shape[1])
             squares = self.design.squared_norms(self.weights, scale)
         if self.basis is None:
-            return np.asarray(scale * np.sqrt(squares))
+            norms = np.asarray(np.sqrt(squares))
+            return norms if scale == 1 else scale * norms
         along = self.design.rmatvec(self.weighted(self.basis)) / scale
         slack = PROJECTION_SLACK * self.design.shape[0] * squares
         return np.asarray(scale * np.sqrt(np.maximum(squares - np.sum(along * along, axis=1), 0.0) + slack))

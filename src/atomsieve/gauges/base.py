@@ -116,6 +116,9 @@ class BlockGauge(Gauge):
     entrywise: bool = False
     """Whether every atom moves only one output of x (this gives a tighter curvature bound for Multinomial)."""
 
+    one_by_one: bool = False
+    """Whether every coefficient is a block of its own, in order."""
+
     signed: Signs = True
     """Whether the entries of x may be negative: one answer for all entries, or one for each row of x."""
 

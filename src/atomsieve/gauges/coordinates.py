@@ -26,6 +26,7 @@ class Coordinates(BlockGauge):
     weights: Any = None
     signed = True
     entrywise = True
+    one_by_one = True
 
     def __post_init__(self) -> None:
         if self.weights is None:
@@ -99,7 +100,7 @@ class Coordinates(BlockGauge):
 
     def prices(self, shape: tuple[int, ...]) -> Array:
         if self.weights is None:
-            return np.ones(math.prod(shape))
+            return np.broadcast_to(np.float64(1.0), (math.prod(shape),))
         return np.broadcast_to(self._over(self.weights, len(shape)), shape).ravel()
 
     def dots(self, x: Array, z: Array) -> Array:
@@ -121,7 +122,7 @@ class Coordinates(BlockGauge):
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         norms = seminorm.column_norms()
         grid = norms if outputs == 1 else np.repeat(norms[:, None], outputs, axis=1)
-        return (grid * self._atom_sizes(grid.ndim)).ravel()
+        return (grid if self.weights is None else grid * self._atom_sizes(grid.ndim)).ravel()
 
     def restrict(self, columns: Index) -> "Coordinates":
         return self if self.weights is None else replace(self, weights=self.weights[columns])

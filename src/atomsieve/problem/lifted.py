@@ -68,8 +68,8 @@ class Lifted:
     """Shape of the lifted coefficients: (d,), or (d, K) if the loss makes K outputs from one target."""
     form: tuple[int, ...]
     """The shape in which the gauge sees the lifted coefficients."""
-    columns: Index
-    """The positions of these columns in the full lifted design."""
+    places: Index | None = None
+    """The positions of these columns in the full lifted design; None for that design itself."""
     known: Spreads | None = None
     """The spreads, if they are known already."""
 
@@ -90,7 +90,7 @@ class Lifted:
             inner, core = (math.prod(form),), core.flat(form)
         metered = Metered(design, Meter(design.shape[1]))
         smooth = Smooth.of(data, loss, np.asarray(design.columns(core.unpenalised())))
-        return cls(smooth, metered, core, inner, form, np.arange(inner[0]))
+        return cls(smooth, metered, core, inner, form)
 
     @cached_property
     def seminorm(self) -> Seminorm:
@@ -113,15 +113,9 @@ class Lifted:
         """The price of every block, if the gauge is a sum of l2 norms of blocks."""
         return self.core.prices(self.shape)
 
-    @cached_property
-    def one_by_one(self) -> bool:
-        """Whether every coefficient is a block of its own, in order."""
-        blocks = self.labels
-        return self.prices is not None and len(self.prices) == len(blocks) and bool((blocks[1:] > blocks[:-1]).all())
-
     def mass(self, x: Array, support: Index | None = None) -> float:
         """Return kappa(x); where x is zero outside of a known support, and single entries have prices, from there."""
-        if support is None or not self.one_by_one or self.core.signed is not True:
+        if support is None or not self.core.one_by_one or self.core.signed is not True:
             return self.core.value(x)
         assert self.prices is not None  # noqa: S101
         return float(np.abs(x.ravel()[support]) @ self.prices[support])
@@ -132,7 +126,7 @@ class Lifted:
 
         Those are cheaper, and enough if the gauge is a sum of l2 norms and there are no unpenalised columns.
         """
-        if self.one_by_one or self.prices is None or self.known is not None or self.smooth.span is not None:
+        if self.core.one_by_one or self.prices is None or self.known is not None or self.smooth.span is not None:
             return self.spreads.spread
         norms = np.repeat(self.seminorm.plain.column_norms(), math.prod(self.shape[1:]))
         priced = (self.prices > 0) & (self.prices < math.inf)
@@ -225,7 +219,8 @@ class Lifted:
         known = self.spreads.some(self.core.blocks(columns, self.shape))
         shape = (len(columns), *self.shape[1:])
         design, core = self.design.select(columns), self.core.restrict(columns)
-        return Lifted(self.smooth, design, core, shape, shape, self.columns[columns], known)
+        places = columns if self.places is None else self.places[columns]
+        return Lifted(self.smooth, design, core, shape, shape, places, known)
 
 
 def check_shape(shape: Any, data: Data) -> tuple[int, ...]:

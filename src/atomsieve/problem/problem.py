@@ -166,7 +166,8 @@ class Problem:
     @property
     def columns(self) -> Index:
         """For a restricted problem, the positions of its columns in the full lifted design."""
-        return self.lifted.columns
+        places = self.lifted.places
+        return np.arange(self.shape[0]) if places is None else places
 
     @property
     def seminorm(self) -> Seminorm:

@@ -27,5 +27,5 @@ class State:
 
     @cached_property
     def support(self) -> Index:
-        """The places of the coefficients that are not zero, in x as a flat array."""
+        """The places of the coefficients that are not zero in x as a flat array, rising."""
         return np.flatnonzero(self.x) if self.known_support is None else self.known_support

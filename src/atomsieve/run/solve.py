@@ -178,7 +178,7 @@ class Best:
     """The point with the smallest gap, its columns in the full problem, and the iteration in which it was seen."""
 
     point: Point
-    columns: Index
+    columns: Index | None
     seen_at: int
 
     @classmethod
@@ -194,7 +194,7 @@ class Best:
         alive = sieve.alive
         point = self.point
         lifted = point.state.x
-        if len(self.columns) < problem.shape[0]:
+        if self.columns is not None:
             lifted = np.zeros(problem.shape)
             lifted[self.columns] = point.state.x
         kept = problem.core.keep(lifted, alive)

@@ -16,9 +16,11 @@ class Held:
     """What is left in the sieve: the problem on some of the columns, its blocks, and which of them are alive."""
 
     problem: Problem
-    columns: Index
-    blocks: Index
     alive: Mask
+    columns: Index | None = None
+    """The columns of the full problem that are held; None for all."""
+    blocks: Index | None = None
+    """The blocks of the full problem that are held; None for all."""
 
     @property
     def dead(self) -> float:
@@ -29,8 +31,9 @@ class Held:
         """Return the problem on the columns alive, and the columns and blocks that it keeps."""
         columns = np.flatnonzero(self._columns_alive())
         kept = self.problem.core.blocks(columns, self.problem.shape)
-        held = Held(self.problem.restrict(columns), self.columns[columns], self.blocks[kept], self.alive[kept])
-        return held, columns, kept
+        there = columns if self.columns is None else self.columns[columns]
+        blocks = kept if self.blocks is None else self.blocks[kept]
+        return Held(self.problem.restrict(columns), self.alive[kept], there, blocks), columns, kept
 
     def _columns_alive(self) -> Mask:
         return self.problem.core.columns(self.alive, self.problem.shape)
@@ -39,7 +42,9 @@ class Held:
 def unpenalised_blocks(problem: Problem) -> Mask:
     """Return which blocks are unpenalised coordinates: they have no atoms and are never ruled out."""
     found = np.zeros(len(problem.eligible), dtype=bool)
-    found[problem.lifted.labels[problem.core.unpenalised()]] = True
+    columns = problem.core.unpenalised()
+    if len(columns):
+        found[problem.lifted.labels[columns]] = True
     return found
 
 
@@ -62,8 +67,7 @@ class Sieve:
         self.rule = rule
         self.resting = resting
         self.full = problem
-        blocks = np.arange(len(problem.eligible))
-        self.held = Held(problem, np.arange(problem.shape[0]), blocks, problem.eligible)
+        self.held = Held(problem, problem.eligible)
         self._unpenalised = unpenalised_blocks(problem)
         self._dead = self.held.dead
         self._wasted = 0.0
@@ -82,7 +86,7 @@ class Sieve:
     def alive(self) -> Mask:
         """Which blocks of the full problem are not ruled out."""
         mask = self._unpenalised.copy()
-        mask[self.held.blocks] |= self.held.alive
+        mask[slice(None) if self.held.blocks is None else self.held.blocks] |= self.held.alive
         return mask
 
     def at(self, state: State) -> Point:

@@ -70,6 +70,10 @@ class Scaled(BlockGauge):
     def entrywise(self) -> bool:  # type: ignore[override]
         return self._blocks.entrywise
 
+    @property
+    def one_by_one(self) -> bool:  # type: ignore[override]
+        return self._blocks.one_by_one
+
     def flat(self, shape: tuple[int, ...]) -> BlockGauge:
         return Scaled(self._blocks.flat(shape), self.radius)
 

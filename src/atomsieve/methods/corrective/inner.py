@@ -99,7 +99,7 @@ class Compiled:
         problem, entries = self.problem, self.part.entries
         x = np.zeros(problem.shape)
         x[entries] = self.x
-        return problem.inside(x, self.image.copy(), self.coordinates.copy(), support=entries[self.x != 0])
+        return problem.inside(x, self.image.copy(), self.coordinates.copy(), support=np.sort(entries[self.x != 0]))
 
 
 class Modelled:

@@ -37,7 +37,7 @@ class Part:
     @cached_property
     def entries(self) -> Index:
         """The columns, block by block."""
-        if self.lifted.one_by_one:
+        if self.lifted.core.one_by_one:
             return self.columns
         labels = self.lifted.labels[self.columns]
         in_order = (labels[1:] >= labels[:-1]).all()
@@ -51,7 +51,8 @@ class Part:
     @cached_property
     def ids(self) -> Index:
         """The positions of the columns in the full design."""
-        return np.ascontiguousarray(self.lifted.columns[self.entries], dtype=np.int64)
+        places = self.lifted.places
+        return np.ascontiguousarray(self.entries if places is None else places[self.entries], dtype=np.int64)
 
     @cached_property
     def sizes(self) -> Blocks:
@@ -79,9 +80,10 @@ class Part:
 
 def sized(lifted: Lifted, entries: Index, unit: float | None = None) -> Blocks:
     """Return the blocks of entries that are ordered by them; each has a unit of its own, unless one is given."""
-    blocks = lifted.labels[entries]
+    blocks = entries
     ends = np.arange(1, len(entries) + 1)
-    if not lifted.one_by_one:
+    if not lifted.core.one_by_one:
+        blocks = lifted.labels[entries]
         ends = np.append(np.flatnonzero(blocks[1:] != blocks[:-1]) + 1, len(entries))
         blocks = blocks[ends - 1]
     assert lifted.prices is not None  # noqa: S101
@@ -137,14 +139,13 @@ class RowSet:
         """Return a set for this point, and for others on the way from it."""
         problem, lifted = point.problem, point.problem.lifted
         support = point.state.support
-        if not lifted.one_by_one:
+        if not lifted.core.one_by_one:
             support = np.unique(lifted.labels[support])
-        wanted = point.plain_scores.copy()
-        wanted[support] = np.inf
-        blocks = best(wanted, max(LEAST, 2 * len(support)))
+        others = best(point.plain_scores, max(LEAST - len(support), len(support)), outside=support)
+        blocks = np.sort(np.concatenate([support, others]))
         columns = blocks
-        if not (lifted.one_by_one and len(lifted.shape) == 1):
-            chosen = np.zeros(len(wanted), dtype=bool)
+        if not (lifted.core.one_by_one and len(lifted.shape) == 1):
+            chosen = np.zeros(len(point.plain_scores), dtype=bool)
             chosen[blocks] = True
             columns = np.flatnonzero(problem.core.columns(chosen, lifted.shape))
             blocks = problem.core.blocks(columns, lifted.shape)
