@@ -272,3 +272,21 @@ def test_a_support_of_many_columns_that_depend_on_each_other():
     found = case.run(CORE, target=1e-12 * case.scale())
     assert abs(looked_at(case, found)) <= SMALL * scale_of(case, found)
     assert np.count_nonzero(found.x) <= 20
+
+
+@examples(60)
+@given(cases)
+def test_a_call_goes_on_where_another_ended(options):
+    """With the image and the pulls of the first call, the second finds what it finds without them."""
+    case = make(**options)
+    first = case.arguments(CORE.store(), target=0.1 * case.scale())
+    CORE.restricted(*first)
+    place = first[6]
+    fresh = (place[0].copy(), place[1].copy(), np.full(len(place[2]), np.nan), np.full(len(place[3]), np.nan))
+    target = 1e-9 * case.scale()
+    ends = []
+    for start in (place, fresh):
+        found = CORE.restricted(CORE.store(), *first[1:6], start, first[7], target, *first[9:])
+        ends.append((found, case.objective(start[0].astype(LONG) / case.unit_of, start[1].astype(LONG))))
+    if max(found[0] for found, _ in ends) <= target:
+        assert abs(float(ends[0][1] - ends[1][1])) <= 2 * target

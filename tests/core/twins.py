@@ -101,8 +101,9 @@ class Case:
         c = np.zeros(k) if self.c is None else self.c.copy()
         ids = np.arange(m) if self.ids is None else self.ids
         samples = (self.y, self.w, self.offset, self.Q.ravel(order="F"))
+        place = (x, c, np.full(n, np.nan), np.full(m, np.nan))
         return [
-            store, self.packed(), ids, self.blocks(), (self.loss, self.delta), samples, (x, c, np.full(n, np.nan)),
+            store, self.packed(), ids, self.blocks(), (self.loss, self.delta), samples, place,
             self.line, target, self.caution, seconds, respond,
         ]  # fmt: skip
 
@@ -292,6 +293,7 @@ class Found:
     x: np.ndarray
     c: np.ndarray
     image: np.ndarray
+    pulls: np.ndarray
 
 
 def face_response(H, v, starts, ends, prices, line, mass, stiff):

@@ -116,7 +116,7 @@ def restricted(
     blocks: Blocks,
     loss: tuple[int, float],
     samples: tuple[Any, ...],
-    x: tuple[Array, Array, Array],
+    place: tuple[Array, Array, Array, Array],
     line: tuple[float, float],
     target: float,
     caution: float,
@@ -124,11 +124,12 @@ def restricted(
 ) -> tuple[Outcome, float]:
     """Minimise over the coefficients of some columns, in place, to a gap; return the outcome and the next caution.
 
-    `samples` are y, weights, offset and basis of the unpenalised columns (by columns), `x` the coefficients, the
-    coordinates in the basis and the image, which is written. The penalty is `a s + b s^2 / 2` with the line (a, b).
+    `samples` are y, weights, offset and basis of the unpenalised columns (by columns). `place` holds the coefficients x,
+    the coordinates in the basis, the image A x and the pulls `-A' theta`; the last two begin with NaN if they are not
+    known. All four are written. The penalty is `a s + b s^2 / 2` with the line (a, b).
     """
     gap, mass, response, _, caution = _core.restricted(
-        store, packed.parts, ids, blocks.parts, loss, samples, x, line, target, caution, remaining(), respond
+        store, packed.parts, ids, blocks.parts, loss, samples, place, line, target, caution, remaining(), respond
     )
     return Outcome(gap, mass, response), caution
 

@@ -207,14 +207,14 @@ static int has_blas(void)
 static PyObject *restricted(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *negative;
-    PyObject *y, *w, *offset, *basis, *x, *coordinates, *image;
+    PyObject *y, *w, *offset, *basis, *x, *coordinates, *image, *pulls;
     double a, b, seconds;
     request q = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "O(OOOOO)O(OOOOO)(id)(OOOO)(OOO)(dd)dddp", &capsule, &values, &rows, &at_value, &at_row,
+    if (!PyArg_ParseTuple(args, "O(OOOOO)O(OOOOO)(id)(OOOO)(OOOO)(dd)dddp", &capsule, &values, &rows, &at_value, &at_row,
                           &counts, &ids, &ends, &price, &unit, &stiffness, &negative, &q.loss.kind, &q.loss.delta, &y,
-                          &w, &offset, &basis, &x, &coordinates, &image, &a, &b, &q.target, &q.caution, &seconds,
-                          &q.respond))
+                          &w, &offset, &basis, &x, &coordinates, &image, &pulls, &a, &b, &q.target, &q.caution,
+                          &seconds, &q.respond))
         return NULL;
     store *s = PyCapsule_GetPointer(capsule, "atomsieve.store");
     if (!s || !has_blas()) return NULL;
@@ -232,6 +232,7 @@ static PyObject *restricted(PyObject *self, PyObject *args)
     if (read_columns(&held, &t, values, rows, at_value, at_row, counts, &columns)) goto done;
     if (!(t.id = array_of(&held, ids, "ids", 'l', t.m, 0))) goto done;
     if (!(q.x = array_of(&held, x, "x", 'd', t.m, 1))) goto done;
+    if (!(q.pulls = array_of(&held, pulls, "pulls", 'd', t.m, 1))) goto done;
     if (read_blocks(&held, &t, ends, price, unit, stiffness, negative, &places)) goto done;
     if (!(a >= 0) || isinf(a) || !(b >= 0) || isinf(b) || t.n < 1 || t.m < 1 || t.m > INT32_MAX / 2) {
         PyErr_SetString(PyExc_ValueError, "expected a line of slopes that is not negative, samples and columns.");

@@ -21,7 +21,8 @@ typedef struct {
     const double *y, *w, *offset; /* offset may be NULL */
     double *x;                    /* in units of the blocks */
     double *coordinates;
-    double *image; /* out: A x */
+    double *image; /* A x, at first as well, unless it begins with NaN */
+    double *pulls; /* -A' theta, likewise */
     double target;
     double caution;
     double gap, mass, response; /* out */
@@ -151,8 +152,8 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
     return k > 0;
 }
 
-/* theta = w loss'(u) without its part along the unpenalised directions, and z = -A' theta. */
-static void look(const task *t, const request *q, fields *v)
+/* theta = w loss'(u) without its part along the unpenalised directions, and z = -A' theta unless that is known. */
+static void look(const task *t, const request *q, fields *v, int known)
 {
     memcpy(v->trial, v->slope, (size_t)t->n * sizeof *v->slope);
     for (ptrdiff_t f = 0; f < t->free; f++) {
@@ -161,7 +162,8 @@ static void look(const task *t, const request *q, fields *v)
         axpy(-part, t->basis + f * t->n, v->trial, t->n);
     }
     for (ptrdiff_t i = 0; i < t->n; i++) v->theta[i] = q->w[i] * v->trial[i];
-    for (ptrdiff_t e = 0; e < t->m; e++) v->z[e] = -t->unit[t->owner[e]] * column_dot(&t->columns[e], v->theta);
+    for (ptrdiff_t e = 0; e < t->m; e++)
+        v->z[e] = t->unit[t->owner[e]] * (known ? q->pulls[e] : -column_dot(&t->columns[e], v->theta));
 }
 
 /* The gap of the problem on the working set. */
@@ -242,6 +244,14 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
     return count;
 }
 
+/* A x, where x is in units. */
+static void image_of(const task *t, const double *x, double *image)
+{
+    memset(image, 0, (size_t)t->n * sizeof *image);
+    for (ptrdiff_t j = 0; j < t->m; j++)
+        if (x[j] != 0) column_axpy(&t->columns[j], x[j] * t->unit[t->owner[j]], image);
+}
+
 /* Take the curvature from where the predictions are now. What was known of the old one is forgotten. */
 static void refresh(const task *t, model *o, const request *q, fields *v, double caution)
 {
@@ -274,16 +284,15 @@ static int iterate(const task *t, store *s, request *q, arena *a)
     o.h = h;
 
     if (!quadratic) store_forget(s);
-    for (ptrdiff_t i = 0; i < n; i++) u[i] = q->offset ? q->offset[i] : 0;
-    for (ptrdiff_t j = 0; j < m; j++)
-        if (q->x[j] != 0) column_axpy(&t->columns[j], q->x[j] * t->unit[t->owner[j]], u);
+    if (isnan(q->image[0])) image_of(t, q->x, q->image);
+    for (ptrdiff_t i = 0; i < n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
     for (ptrdiff_t c = 0; c < k; c++) axpy(q->coordinates[c], t->basis + c * n, u, n);
     settle(t, q, &v, white, bent, transform);
 
     if (recall(t, s, place, entry)) return -1;
     double before = INFINITY, least = INFINITY, lowest = INFINITY;
     for (q->rounds = 0;; q->rounds++) {
-        look(t, q, &v);
+        look(t, q, &v, !q->rounds && !isnan(q->pulls[0]));
         double mass = mass_of(t, q->x), at = slope_of(t, mass), top = 0, slack = 0;
         for (ptrdiff_t b = 0; b < t->blocks; b++) {
             ptrdiff_t first = t->start[b], size = t->start[b + 1] - first;
@@ -393,9 +402,8 @@ static int iterate(const task *t, store *s, request *q, arena *a)
             if (block_norm(t, x, b) > 0) learn(&o, b);
         q->response = response_of(&o, &f);
     }
-    memset(q->image, 0, (size_t)n * sizeof *q->image);
-    for (ptrdiff_t j = 0; j < m; j++)
-        if (q->x[j] != 0) column_axpy(&t->columns[j], q->x[j] * t->unit[t->owner[j]], q->image);
+    image_of(t, q->x, q->image);
+    for (ptrdiff_t j = 0; j < m; j++) q->pulls[j] = z[j] / t->unit[t->owner[j]];
     return 0;
 }
 

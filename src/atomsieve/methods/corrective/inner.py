@@ -78,7 +78,8 @@ class Compiled:
         state = point.state
         self.coordinates = np.array(state.coordinates)
         self.x = state.x[part.entries]
-        self.image = np.empty(len(problem.y))
+        self.image = np.array(state.image)
+        self.pulls = point.view.z[part.entries]
         if memory.caution is None:
             memory.caution = caution(problem.loss)
 
@@ -88,7 +89,7 @@ class Compiled:
         loss = self.problem.smooth.compiled
         assert loss is not None  # noqa: S101
         assert memory.caution is not None  # noqa: S101
-        place = (self.x, self.coordinates, self.image)
+        place = (self.x, self.coordinates, self.image, self.pulls)
         outcome, memory.caution = restricted(
             memory.store, part.packed, part.ids, part.sizes, loss.number, loss.samples, place, line, target,
             memory.caution, respond,
