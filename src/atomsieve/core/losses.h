@@ -122,6 +122,14 @@ static double loss_curvatures(loss_t loss, ptrdiff_t n, const double *restrict u
     }
 }
 
+static double weighted_square(const double *restrict v, const double *restrict w, ptrdiff_t n)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (ptrdiff_t i = 0; i < n; i++) sum += w[i] * v[i] * v[i];
+    return sum;
+}
+
 static double loss_value(loss_t loss, ptrdiff_t n, const double *restrict u, const double *restrict y,
                          const double *restrict slope, const double *restrict w)
 {
@@ -134,22 +142,11 @@ static double loss_value(loss_t loss, ptrdiff_t n, const double *restrict u, con
         }
         return sum;
     }
+    if (loss.kind == SQUARED || loss.kind == SQUARED_HINGE) return weighted_square(slope, w, n) / 2;
     for (ptrdiff_t i = 0; i < n; i++) {
-        double value;
-        switch (loss.kind) {
-        case SQUARED:
-        case SQUARED_HINGE:
-            value = slope[i] * slope[i] / 2;
-            break;
-        case HUBER:
-            value = slope[i] * (u[i] - y[i] - slope[i] / 2);
-            break;
-        default: {
-            double v = y[i] > 0 ? u[i] - log(y[i]) : 0;
-            value = y[i] > 0 ? y[i] * (expm1(v) - v) : exp(u[i]);
-        }
-        }
-        sum += w[i] * value;
+        double v = y[i] > 0 ? u[i] - log(y[i]) : 0;
+        if (loss.kind == HUBER) sum += w[i] * slope[i] * (u[i] - y[i] - slope[i] / 2);
+        else sum += w[i] * (y[i] > 0 ? y[i] * (expm1(v) - v) : exp(u[i]));
     }
     return sum;
 }
@@ -190,25 +187,16 @@ static double fenchel_young(loss_t loss, ptrdiff_t n, const double *restrict u, 
 {
     double sum = 0;
     if (loss.kind == LOGISTIC) return between_coins(n, u, y, slope, w, scale);
+    if (loss.kind == SQUARED || loss.kind == SQUARED_HINGE)
+        return (1 - scale) * (1 - scale) * weighted_square(slope, w, n) / 2;
     for (ptrdiff_t i = 0; i < n; i++) {
         double g = slope[i], t = scale * g, apart;
-        switch (loss.kind) {
-        case SQUARED:
-            apart = (g - t) * (g - t) / 2;
-            break;
-        case HUBER:
+        if (loss.kind == HUBER)
             apart = (g - t) * (u[i] - y[i] - (g + t) / 2);
-            break;
-        case SQUARED_HINGE: {
-            double short_of = fabs(g), size = fabs(t);
-            apart = (short_of - size) * (short_of - size) / 2;
-            break;
-        }
-        default: {
+        else {
             double rate = g > -y[i] / 2 ? g + y[i] : exp(u[i]), wanted = rate + (t - g);
             /* exp(u) may be too small to be a number */
             apart = rate > 1e-300 || !(wanted > 0) ? relative_entropy(wanted, rate) : wanted * (log(wanted) - u[i] - 1) + rate;
-        }
         }
         sum += w[i] * apart;
     }

@@ -334,11 +334,7 @@ static PyObject *measure(PyObject *self, PyObject *args)
     if (!(w = array_of(&held, w_, "weights", 'd', n, 0))) goto done;
     if (!(u = array_of(&held, u_, "u", 'd', n, 0))) goto done;
     if (!(slope = array_of(&held, slope_, "slopes", 'd', n, 0))) goto done;
-    double size = 0, steep = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        size += w[i] * u[i] * u[i];
-        steep += w[i] * slope[i] * slope[i];
-    }
+    double size = weighted_square(u, w, n), steep = weighted_square(slope, w, n);
     double apart = scale < 1 ? fenchel_young(loss, n, u, y, slope, w, scale) : 0;
     answer = Py_BuildValue("dddd", loss_value(loss, n, u, y, slope, w), apart, sqrt(size), sqrt(steep));
 done:

@@ -174,6 +174,22 @@ static double true_gap(const task *t, const request *q, const fields *v, double 
     return slack + (1 - scale) * (t->a * mass - slack) + fenchel_young(q->loss, t->n, v->u, q->y, v->slope, q->w, scale);
 }
 
+/* A x, where x is in units. */
+static void image_of(const task *t, const double *x, double *image)
+{
+    memset(image, 0, (size_t)t->n * sizeof *image);
+    for (ptrdiff_t j = 0; j < t->m; j++)
+        if (x[j] != 0) column_axpy(&t->columns[j], x[j] * t->unit[t->owner[j]], image);
+}
+
+/* The predictions at x and the unpenalised coefficients; their image is computed afresh if it is to be. */
+static void predict(const task *t, const request *q, int afresh, double *u)
+{
+    if (afresh) image_of(t, q->x, q->image);
+    for (ptrdiff_t i = 0; i < t->n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
+    for (ptrdiff_t c = 0; c < t->free; c++) axpy(q->coordinates[c], t->basis + c * t->n, u, t->n);
+}
+
 /* What a look at a point needs of the samples: the best unpenalised coefficients, predictions, slopes, theta. */
 typedef struct {
     double stray;       /* norm of the part of the slopes along the unpenalised directions */
@@ -188,11 +204,9 @@ static int view_samples(const task *t, const request *q, double *u, double *slop
     double *reach = room, *trial = reach + n, *z = trial + n, *white = z + n, *bent = white + n * k;
     double *transform = bent + n * k, *step_c = transform + k * k;
     fields v = {u, slope, theta, z, NULL, reach, trial, transform, step_c};
-    for (ptrdiff_t i = 0; i < n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
-    for (ptrdiff_t c = 0; c < k; c++) axpy(q->coordinates[c], t->basis + c * n, u, n);
+    predict(t, q, 0, u);
     if (settle(t, q, &v, white, bent, transform)) { /* afresh: a long way may have cost digits */
-        for (ptrdiff_t i = 0; i < n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
-        for (ptrdiff_t c = 0; c < k; c++) axpy(q->coordinates[c], t->basis + c * n, u, n);
+        predict(t, q, 0, u);
         loss_slopes(q->loss, n, u, q->y, slope);
     }
     *seen = (samples_view){0, 0, 0};
@@ -244,14 +258,6 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
     return count;
 }
 
-/* A x, where x is in units. */
-static void image_of(const task *t, const double *x, double *image)
-{
-    memset(image, 0, (size_t)t->n * sizeof *image);
-    for (ptrdiff_t j = 0; j < t->m; j++)
-        if (x[j] != 0) column_axpy(&t->columns[j], x[j] * t->unit[t->owner[j]], image);
-}
-
 /* Take the curvature from where the predictions are now. What was known of the old one is forgotten. */
 static void refresh(const task *t, model *o, const request *q, fields *v, double caution)
 {
@@ -284,9 +290,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
     o.h = h;
 
     if (!quadratic) store_forget(s);
-    if (isnan(q->image[0])) image_of(t, q->x, q->image);
-    for (ptrdiff_t i = 0; i < n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
-    for (ptrdiff_t c = 0; c < k; c++) axpy(q->coordinates[c], t->basis + c * n, u, n);
+    predict(t, q, isnan(q->image[0]), u);
     settle(t, q, &v, white, bent, transform);
 
     if (recall(t, s, place, entry)) return -1;
@@ -351,7 +355,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
                 product += change[j] * (x[j] + q->x[j]);
                 start -= z[j] * change[j];
                 noise += 1e-15 * (fabs(z[j]) + at * t->price[b]) * fabs(change[j]);
-                column_axpy(&t->columns[j], change[j] * t->unit[b], reach);
+                if (!quadratic) column_axpy(&t->columns[j], change[j] * t->unit[b], reach);
                 axpy(change[j], along + j * k, drawn, k);
             }
             if (sizes > 0) growth += t->price[b] * (product / sizes);
@@ -383,8 +387,9 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         for (ptrdiff_t i = 0; i < count; i++)
             for (ptrdiff_t j = t->start[blocks[i]]; j < t->start[blocks[i] + 1]; j++)
                 q->x[j] = length == 1 ? x[j] : q->x[j] + length * change[j];
-        axpy(length, reach, u, n);
         axpy(length, step_c, q->coordinates, k);
+        if (quadratic) predict(t, q, 1, u);
+        else axpy(length, reach, u, n);
         if (settle(t, q, &v, white, bent, transform)) whiten(t, h, white, bent, transform);
     }
     q->response = 0;
@@ -402,7 +407,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
             if (block_norm(t, x, b) > 0) learn(&o, b);
         q->response = response_of(&o, &f);
     }
-    image_of(t, q->x, q->image);
+    if (!quadratic) image_of(t, q->x, q->image);
     for (ptrdiff_t j = 0; j < m; j++) q->pulls[j] = z[j] / t->unit[t->owner[j]];
     return 0;
 }

@@ -78,7 +78,7 @@ class Compiled:
         state = point.state
         self.coordinates = np.array(state.coordinates)
         self.x = state.x[part.entries]
-        self.image = np.array(state.image)
+        self.image = np.array(state.image) if state.drift == 0 else np.full(len(state.image), np.nan)
         self.pulls = point.view.z[part.entries]
         if memory.caution is None:
             memory.caution = caution(problem.loss)
