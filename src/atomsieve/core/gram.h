@@ -15,6 +15,7 @@
 #define TOGETHER 512      /* entries that join a factor between two looks at the clock */
 #define INDEPENDENT 1e-10 /* square of a pivot, as a part of the diagonal, below which columns count as dependent */
 #define PROXIMAL 1e-8     /* proximal term that stands in for the curvature that dependent columns lack, at first */
+#define SCATTER 8         /* multiplications of a product that take the time of moving an entry to its row */
 #define GUESSED 30        /* steps of conjugate gradients that the first face is expected to take */
 
 /* Whether to go on: looked at between steps. */
@@ -237,12 +238,11 @@ static int border_dense(const task *t, store *s, const ptrdiff_t *entry, const d
     return 0;
 }
 
-/* The same for sparse columns, row by row: each row adds the products of its few entries. */
-static int border_sparse(const task *t, store *s, const ptrdiff_t *entry, const double *h, const double *along,
-                         ptrdiff_t fresh)
+/* The products of the fresh sparse columns, row by row: each row adds the products of its few entries. */
+static int products_by_rows(const task *t, store *s, const ptrdiff_t *entry, const double *h, ptrdiff_t old,
+                            ptrdiff_t total)
 {
-    ptrdiff_t count = s->count, old = count - fresh, c = s->capacity, total = 0;
-    for (ptrdiff_t k = 0; k < count; k++) total += t->columns[entry[k]].count;
+    ptrdiff_t count = s->count, c = s->capacity;
     ptrdiff_t *first = calloc((size_t)t->n + 2, sizeof *first);
     int32_t *place = malloc(((size_t)total + 1) * sizeof *place);
     double *value = malloc(((size_t)total + 1) * sizeof *value);
@@ -274,13 +274,40 @@ static int border_sparse(const task *t, store *s, const ptrdiff_t *entry, const 
             for (ptrdiff_t q = begin; q <= p; q++) to[place[q]] += factor * value[q];
         }
     }
+    free(first);
+    free(place);
+    free(value);
+    return 0;
+}
+
+/* The same column by column, for few fresh ones. */
+static int products_by_columns(const task *t, store *s, const ptrdiff_t *entry, const double *h, ptrdiff_t old)
+{
+    double *spread = malloc((size_t)t->n * sizeof *spread);
+    if (!spread) return -1;
+    for (ptrdiff_t i = old; i < s->count; i++) {
+        memset(spread, 0, (size_t)t->n * sizeof *spread);
+        column_axpy_weighted(&t->columns[entry[i]], t->unit[t->owner[entry[i]]], h, spread);
+        for (ptrdiff_t j = 0; j <= i; j++)
+            s->gram[i * s->capacity + j] = t->unit[t->owner[entry[j]]] * column_dot(&t->columns[entry[j]], spread);
+    }
+    free(spread);
+    return 0;
+}
+
+/* The same as border_dense for sparse columns. */
+static int border_sparse(const task *t, store *s, const ptrdiff_t *entry, const double *h, const double *along,
+                         ptrdiff_t fresh)
+{
+    ptrdiff_t count = s->count, old = count - fresh, c = s->capacity, total = 0;
+    for (ptrdiff_t k = 0; k < count; k++) total += t->columns[entry[k]].count;
+    int failed = fresh * (t->n + total) < SCATTER * total ? products_by_columns(t, s, entry, h, old)
+                                                          : products_by_rows(t, s, entry, h, old, total);
+    if (failed) return -1;
     for (ptrdiff_t i = old; t->free && i < count; i++)
         for (ptrdiff_t j = 0; j <= i; j++)
             s->gram[i * c + j] -= dot(along + entry[i] * t->free, along + entry[j] * t->free, t->free);
     mirror(s, old);
-    free(first);
-    free(place);
-    free(value);
     return 0;
 }
 

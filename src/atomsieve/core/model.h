@@ -166,7 +166,8 @@ static void learn(model *o, ptrdiff_t k)
         for (ptrdiff_t f = 0; f < t->free; f++)
             o->along[e * t->free + f] = t->unit[k] * column_dot(&t->columns[e], o->bent + f * t->n);
         double own = dot(o->along + e * t->free, o->along + e * t->free, t->free);
-        double square = column_square(&t->columns[e], t->unit[k], o->h);
+        int held = o->steady && !t->free && o->place[e] >= 0; /* the Gram matrix knows */
+        double square = held ? o->s->gram[o->place[e] * (o->s->capacity + 1)] : column_square(&t->columns[e], t->unit[k], o->h);
         /* a column along the unpenalised directions has no curvature that rounding leaves to see */
         double left = square - own > 1e-14 * (double)t->n * square ? square - own : 0;
         o->diagonal[e] = left;

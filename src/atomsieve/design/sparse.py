@@ -62,7 +62,8 @@ class SparseDesign:
         return product
 
     def products(self, rows: Samples) -> Array:
-        return np.stack([self.rmatvec(row) for row in rows])
+        # several vectors at a time take half the time of one after another
+        return np.ascontiguousarray((self._transposed @ np.ascontiguousarray(rows.T)).T)
 
     def columns(self, index: Columns) -> Samples:
         return self._block(index).toarray()
