@@ -70,6 +70,18 @@ strength of the least held-out loss. Seconds are the fits of all three; the loss
 without a cross-validation of their own are searched by `GridSearchCV`.
 """
 
+FLOOR = """## How far from the floor
+
+A fit to 1e-6 at a tenth of the critical strength, `Problem(...)` and `solve(...)`, beside what no method can avoid: X is
+read once for the scores at zero and once for the gap of the solution. *Reads* is the time of the fit over that of two
+products with X'; *core* is the time of the fit over that of its calls of the compiled core and its passes over X.
+"""
+
+STABILITY = """## Stability selection
+
+The paths of 100 random halves of leu (`StabilitySelector`), one job.
+"""
+
 SCALING = """## Cost against the number of non-zeros
 
 Sparse simulations with 20000 rows and ever more columns, of which the same 50 matter, lam = 0.1 lam_max.
@@ -195,6 +207,24 @@ def nested_section(rows: list[dict[str, Any]] | None) -> Iterator[str]:
         yield from markdown(["data", "package", "seconds", "held-out loss"], body)
 
 
+def floor_section(rows: list[dict[str, Any]] | None) -> Iterator[str]:
+    if rows:
+        yield FLOOR
+        body = []
+        for row in rows:
+            needed = row["core"] + row["passes"] * row["read"]
+            facts = [f"{1e3 * row['seconds']:.2f}", f"{1e3 * row['read']:.3f}", f"{row['passes']:.1f}"]
+            multiples = [f"{row['seconds'] / (2 * row['read']):.1f}", f"{row['seconds'] / needed:.1f}"]
+            body.append([row["data"], row["loss"], *facts, *multiples])
+        yield from markdown(["data", "loss", "fit, ms", "product, ms", "passes", "reads", "core"], body)
+
+
+def stability_section(rows: list[dict[str, Any]] | None) -> Iterator[str]:
+    if rows:
+        yield STABILITY
+        yield from markdown(["model", "seconds"], ([row["model"], f"{row['seconds']:.2f}"] for row in rows))
+
+
 def machine_section(table: Table) -> Iterator[str]:
     yield "## Machine and versions\n"
     yield f"{_processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()};"
@@ -237,6 +267,8 @@ def main() -> None:
         *first_fit_section(load_study("first_fit")),
         *mnist_section(load_study("mnist")),
         *nested_section(load_study("nested")),
+        *stability_section(load_study("stability")),
+        *floor_section(load_study("floor")),
         *machine_section(table),
     ]
     page = DOCS / "benchmarks.md"

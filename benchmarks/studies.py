@@ -3,6 +3,8 @@
     python benchmarks/studies.py first_fit    a fit in a new process, imports included
     python benchmarks/studies.py mnist        the default method to 1e-9 against the paper's to 1e-3
     python benchmarks/studies.py nested       nested cross-validation of sparse logistic regression
+    python benchmarks/studies.py floor        a fit in multiples of two reads of the data, and of the work it cannot avoid
+    python benchmarks/studies.py stability    the paths of 100 random halves
 
 Without a name, all that have no result yet; `--force` asks again.
 """
@@ -13,8 +15,23 @@ import sys
 import time
 from typing import Any
 
-from atomsieve import GCG, L1, Logistic, Problem, Square, solve
-from benchmark_utils.components import Component
+import numpy as np
+
+from atomsieve import (
+    GCG,
+    L1,
+    CertifiedLasso,
+    CertifiedLogisticRegression,
+    Linear,
+    Logistic,
+    Problem,
+    Square,
+    Squared,
+    StabilitySelector,
+    core,
+    solve,
+)
+from benchmark_utils.components import Component, components
 from benchmark_utils.nested import nested_times
 from benchmark_utils.store import load_study, save_study
 
@@ -83,7 +100,93 @@ def nested() -> list[dict[str, Any]]:
     return [row for name in ("golub", "newsgroups") for row in nested_times(name)]
 
 
-STUDIES = {"first_fit": first_fit, "mnist": mnist, "nested": nested}
+def floor(repetitions: int = 25) -> list[dict[str, Any]]:
+    """Time fits at a tenth of the critical strength, one product with X', and what of a fit the core and products take.
+
+    No method can do with less than two reads of X: one for the scores at 0, one that shows the gap of the solution.
+    """
+    rows = []
+    for component in components("datasets"):
+        data = component.instance().get_data()
+        if data["X"] is None or data.get("group_size", 1) > 1 or str(component).startswith("growing"):
+            continue
+        for name, loss, y in (("squared", Squared(), data["y"]), ("logistic", Logistic(), data.get("labels"))):
+            if y is not None:
+                target = (y - np.mean(y)) / np.std(y) if name == "squared" else np.asarray(y, dtype=float)
+                rows.append({"data": str(component), "loss": name} | _floor_of(data["X"], target, loss, repetitions))
+    return rows
+
+
+def _floor_of(X: Any, y: np.ndarray, loss: Any, repetitions: int) -> dict[str, Any]:
+    """Return the least times of a fit, of a product, and of the calls of the core within the fastest fit."""
+    penalty = Linear(0.1 * Problem(X, y, loss=loss).critical)
+    v = np.ones(len(y))
+    inside = _Timed(core._core.restricted)
+    real, core._core = core._core, _With(core._core, restricted=inside)
+    try:
+        fits = []
+        for _ in range(repetitions):
+            inside.seconds = 0.0
+            start = time.perf_counter()
+            result = solve(Problem(X, y, loss=loss, penalty=penalty))
+            fits.append((time.perf_counter() - start, inside.seconds, result.passes))
+        start = time.perf_counter()
+        reads = []
+        while len(reads) < repetitions:
+            start = time.perf_counter()
+            _ = X.T @ v
+            reads.append(time.perf_counter() - start)
+    finally:
+        core._core = real
+    seconds, within, passes = min(fits)
+    return {"seconds": seconds, "read": min(reads), "core": within, "passes": passes}
+
+
+class _Timed:
+    """A function that adds up the time of its calls."""
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.seconds = function, 0.0
+
+    def __call__(self, *arguments: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return self.function(*arguments)
+        finally:
+            self.seconds += time.perf_counter() - start
+
+
+class _With:
+    """A module with another function in place of one of its own."""
+
+    def __init__(self, module: Any, **functions: Any) -> None:
+        self.module = module
+        self.__dict__.update(functions)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.module, name)
+
+
+def stability(repetitions: int = 3) -> list[dict[str, Any]]:
+    """Follow the path of a lasso and of a logistic regression on 100 halves of leu."""
+    data = Component("datasets/leu.py").instance().get_data()
+    if data["X"] is None:
+        return []
+    rows = []
+    for name, model, y in (
+        ("lasso", CertifiedLasso(), data["y"]),
+        ("logistic regression", CertifiedLogisticRegression(), data["labels"]),
+    ):
+        times = []
+        for _ in range(repetitions):
+            start = time.perf_counter()
+            StabilitySelector(model, n_subsamples=100, random_state=0).fit(data["X"], y)
+            times.append(time.perf_counter() - start)
+        rows.append({"model": name, "seconds": min(times)})
+    return rows
+
+
+STUDIES = {"first_fit": first_fit, "mnist": mnist, "nested": nested, "floor": floor, "stability": stability}
 
 
 def main() -> None:
