@@ -72,9 +72,9 @@ without a cross-validation of their own are searched by `GridSearchCV`.
 
 FLOOR = """## How far from the floor
 
-A fit to 1e-6 at a tenth of the critical strength, `Problem(...)` and `solve(...)`, beside what no method can avoid: X is
-read once for the scores at zero and once for the gap of the solution. *Reads* is the time of the fit over that of two
-products with X'; *core* is the time of the fit over that of its calls of the compiled core and its passes over X.
+A fit to 1e-6 at a tenth of the critical strength, `Problem(...)` and `solve(...)`, beside what no method can avoid: X
+is read once for the scores at zero and once for the gap of the solution. *Reads* is the time of the fit over that of
+two products with X'; *core* is the time of the fit over that of its calls of the compiled core and its passes over X.
 """
 
 STABILITY = """## Stability selection

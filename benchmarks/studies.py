@@ -3,7 +3,7 @@
     python benchmarks/studies.py first_fit    a fit in a new process, imports included
     python benchmarks/studies.py mnist        the default method to 1e-9 against the paper's to 1e-3
     python benchmarks/studies.py nested       nested cross-validation of sparse logistic regression
-    python benchmarks/studies.py floor        a fit in multiples of two reads of the data, and of the work it cannot avoid
+    python benchmarks/studies.py floor        a fit in multiples of two reads of the data, and of its work
     python benchmarks/studies.py stability    the paths of 100 random halves
 
 Without a name, all that have no result yet; `--force` asks again.

@@ -124,7 +124,7 @@ def restricted(
 ) -> tuple[Outcome, float]:
     """Minimise over the coefficients of some columns, in place, to a gap; return the outcome and the next caution.
 
-    `samples` are y, weights, offset and basis of the unpenalised columns (by columns). `place` holds the coefficients x,
+    `samples` are y, weights, offset and basis of the unpenalised columns (by columns). `place` holds the coefficients,
     the coordinates in the basis, the image A x and the pulls `-A' theta`; the last two begin with NaN if they are not
     known. All four are written. The penalty is `a s + b s^2 / 2` with the line (a, b).
     """
