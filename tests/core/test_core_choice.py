@@ -100,7 +100,7 @@ def test_builds_agree_on_choices():
     chosen = [np.empty(100, dtype=np.int64) for _ in range(2)]
     marks = [np.empty(1000, dtype=bool) for _ in range(2)]
     for build, one, other in zip((core._plain, core._core), chosen, marks, strict=True):
-        assert build.best(values, core.NOTHING, 100, one) == 100
+        assert build.best(values, core.NO_PLACES, 100, one) == 100
         build.kept(values, spread, lengths, 0.05, 0.0, 0.1, other)
     np.testing.assert_array_equal(*chosen)
     np.testing.assert_array_equal(*marks)

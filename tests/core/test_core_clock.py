@@ -12,7 +12,7 @@ import pytest
 from twins import make
 
 from atomsieve import core as package
-from atomsieve.core import Blocks, Packed, quadratic, restricted
+from atomsieve.core import Blocks, Iterate, Packed, quadratic, restricted
 from atomsieve.numerics.clock import deadline
 
 CORE = package._core
@@ -43,7 +43,17 @@ def test_a_call_ends_after_its_deadline(loss, start):
     started = time.perf_counter()
     with deadline(started + 0.3):
         outcome, _ = restricted(
-            store, Packed(*packed), ids, Blocks(*blocks), kind, samples, x, line, target, caution, respond=True
+            store,
+            Packed(*packed),
+            ids,
+            Blocks(*blocks),
+            kind,
+            samples,
+            Iterate(*x),
+            line,
+            target,
+            caution,
+            respond=True,
         )
     assert time.perf_counter() - started < 0.3 + SLACK
     assert np.isfinite(outcome.gap)

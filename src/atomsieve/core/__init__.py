@@ -2,8 +2,7 @@
 
 It is plain C (see docs/method.md), built with the package; nothing is compiled when it runs. Two builds are in a wheel
 for x86-64, and the machine decides which one is loaded. BLAS and LAPACK are those that SciPy brings along. The core
-starts no thread, and other threads run while it works. Nothing that it returns is trusted: gaps, screening and
-certificates are computed again from the coefficients.
+starts no thread, and other threads run while it works. Certificates use nothing that it returns but the coefficients.
 """
 
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from atomsieve.typing import Array, Index, Mask
 
 __all__ = [
     "Blocks",
+    "Iterate",
     "Outcome",
     "Packed",
     "Store",
@@ -51,8 +51,7 @@ Store = _core.store
 """A new store, which keeps Gram matrices and factors from call to call."""
 
 
-NOTHING = np.empty(0, dtype=np.int64)
-"""No places."""
+NO_PLACES = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +99,24 @@ class Blocks:
         return self.ends, self.prices, self.units, self.stiffness, self.negative
 
 
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """Where a call begins, and where it has ended: x, the coordinates in the basis, the image A x, and `z = -A' theta`.
+
+    Image and z begin with NaN if they are not known.
+    """
+
+    x: Array
+    coordinates: Array
+    image: Array
+    z: Array
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """What the core reads and writes."""
+        return self.x, self.coordinates, self.image, self.z
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How far a call came: the gap on the working set, the mass of x, and how fast it falls as the slope rises."""
@@ -116,7 +133,7 @@ def restricted(
     blocks: Blocks,
     loss: tuple[int, float],
     samples: tuple[Any, ...],
-    place: tuple[Array, Array, Array, Array],
+    iterate: Iterate,
     line: tuple[float, float],
     target: float,
     caution: float,
@@ -124,12 +141,22 @@ def restricted(
 ) -> tuple[Outcome, float]:
     """Minimise over the coefficients of some columns, in place, to a gap; return the outcome and the next caution.
 
-    `samples` are y, weights, offset and basis of the unpenalised columns (by columns). `place` holds the coefficients,
-    the coordinates in the basis, the image A x and the pulls `-A' theta`; the last two begin with NaN if they are not
-    known. All four are written. The penalty is `a s + b s^2 / 2` with the line (a, b).
+    `samples` are y, weights, offset and basis of the unpenalised columns (by columns). The penalty is
+    `a s + b s^2 / 2` with the line (a, b).
     """
     gap, mass, response, _, caution = _core.restricted(
-        store, packed.parts, ids, blocks.parts, loss, samples, place, line, target, caution, remaining(), respond
+        store,
+        packed.parts,
+        ids,
+        blocks.parts,
+        loss,
+        samples,
+        iterate.parts,
+        line,
+        target,
+        caution,
+        remaining(),
+        respond,
     )
     return Outcome(gap, mass, response), caution
 
@@ -154,13 +181,13 @@ def quadratic(
     return growth, response
 
 
-def best(scores: Array, count: int, outside: Index = NOTHING) -> NDArray[np.int64]:
-    """Return the places of the best scores, rising, less those that are -inf; of ties, the first ones.
+def best(scores: Array, count: int, excluded: Index = NO_PLACES) -> NDArray[np.int64]:
+    """Return the places of the `count` best scores, in rising order; of ties, the first.
 
-    Blocks that are given, with rising numbers, are not among them.
+    Scores of -inf and NaN, and the places `excluded` (in rising order), are never chosen.
     """
     chosen = np.empty(max(min(count, len(scores)), 0), dtype=np.int64)
-    return chosen[: _core.best(scores, outside, count, chosen)]
+    return chosen[: _core.best(scores, excluded, count, chosen)]
 
 
 def highest_outside(scores: Array, blocks: Index) -> float:

@@ -9,58 +9,16 @@
 #include <string.h>
 
 #include "blas.h"
-#include "columns.h"
+#include "task.h"
 
 #define ROWS 256          /* rows of dense columns that are packed at a time */
-#define TOGETHER 512      /* entries that join a factor between two looks at the clock */
-#define INDEPENDENT 1e-10 /* square of a pivot, as a part of the diagonal, below which columns count as dependent */
-#define PROXIMAL 1e-8     /* proximal term that stands in for the curvature that dependent columns lack, at first */
 #define SCATTER 8         /* multiplications of a product that take the time of moving an entry to its row */
 #define GUESSED 30        /* steps of conjugate gradients that the first face is expected to take */
-
-/* Whether to go on: looked at between steps. */
-typedef struct pulse {
-    double deadline, next; /* on the clock `now` */
-    int over;
-    double (*now)(void);
-    int (*interrupted)(struct pulse *); /* asked from time to time */
-    void *thread;
-} pulse;
-
-static int ended(pulse *p)
-{
-    if (p->over) return 1;
-    double now = p->now();
-    if (now > p->deadline) p->over = 1;
-    if (now > p->next) {
-        p->next = now + 0.05;
-        if (p->interrupted(p)) p->over = 2;
-    }
-    return p->over;
-}
-
-/* What is solved: columns in blocks with prices, the unpenalised directions, and the line `a + b mass`. */
-typedef struct {
-    ptrdiff_t n, m, blocks, free;
-    const column *columns;
-    const int64_t *id;
-    const ptrdiff_t *start;  /* block k holds the entries start[k], ..., start[k + 1] - 1 */
-    const ptrdiff_t *owner;  /* the block of each entry */
-    const double *price;     /* of a block, in its unit */
-    const double *unit;      /* of a block */
-    const double *stiffness; /* the largest curvature that a block can have, per unit of loss'' */
-    const unsigned char *negative; /* whether an entry may be negative */
-    const double *basis;           /* n x free, by columns */
-    double a, b;
-    int single; /* whether every block is one entry */
-    int dense;
-    pulse *beat;
-} task;
 
 typedef struct {
     ptrdiff_t count, capacity;
     int64_t *id;
-    double *gram; /* capacity x capacity, symmetric, without ridge */
+    double *gram; /* capacity x capacity, symmetric */
     double *lower;
     ptrdiff_t *order; /* places of the gram matrix that the factor covers */
     ptrdiff_t ordered;
@@ -103,10 +61,15 @@ static int store_reserve(store *s, ptrdiff_t needed)
         memcpy(lower + j * capacity, s->lower + j * s->capacity, (size_t)s->ordered * sizeof *lower);
     if (s->count) memcpy(id, s->id, (size_t)s->count * sizeof *id);
     if (s->ordered) memcpy(order, s->order, (size_t)s->ordered * sizeof *order);
-    ptrdiff_t count = s->count, ordered = s->ordered;
-    double cg_steps = s->cg_steps;
-    store_free(s);
-    *s = (store){count, capacity, id, gram, lower, order, ordered, cg_steps};
+    free(s->id);
+    free(s->gram);
+    free(s->lower);
+    free(s->order);
+    s->capacity = capacity;
+    s->id = id;
+    s->gram = gram;
+    s->lower = lower;
+    s->order = order;
     return 0;
 }
 
@@ -309,100 +272,6 @@ static int border_sparse(const task *t, store *s, const ptrdiff_t *entry, const 
             s->gram[i * c + j] -= dot(along + entry[i] * t->free, along + entry[j] * t->free, t->free);
     mirror(s, old);
     return 0;
-}
-
-/* Remove one row from the factor by rotations: columns after it are mixed in pairs. */
-static void factor_remove(store *s, ptrdiff_t gone)
-{
-    ptrdiff_t k = s->ordered, c = s->capacity;
-    for (ptrdiff_t j = 0; j < k; j++) {
-        ptrdiff_t from = j > gone ? j : gone + 1; /* rows above the diagonal are not stored */
-        if (from < k) memmove(s->lower + j * c + from - 1, s->lower + j * c + from, (size_t)(k - from) * sizeof(double));
-    }
-    memmove(s->order + gone, s->order + gone + 1, (size_t)(k - gone - 1) * sizeof *s->order);
-    for (ptrdiff_t j = gone; j < k - 1; j++) {
-        double *restrict left = s->lower + j * c, *restrict right = s->lower + (j + 1) * c;
-        double cosine = left[j], sine = right[j], length = hypot(cosine, sine);
-        cosine /= length;
-        sine /= length;
-        for (ptrdiff_t i = j; i < k - 1; i++) {
-            double l = left[i], r = right[i];
-            left[i] = cosine * l + sine * r;
-            right[i] = cosine * r - sine * l;
-        }
-    }
-    s->ordered = k - 1;
-}
-
-/* Add places to the factor up to the first that depends on those before it; returns how many it takes. */
-static ptrdiff_t factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh)
-{
-    ptrdiff_t k = s->ordered, c = s->capacity;
-    memcpy(s->order + k, place, (size_t)fresh * sizeof *place);
-    for (ptrdiff_t j = 0; j < k + fresh; j++)
-        for (ptrdiff_t i = j > k ? j : k; i < k + fresh; i++)
-            s->lower[j * c + i] = s->gram[s->order[j] * c + s->order[i]];
-    double one = 1, minus = -1, *corner = s->lower + k * c + k;
-    int rows = (int)fresh, columns = (int)k, ld = (int)c, info = 0;
-    if (k) {
-        blas.dtrsm("R", "L", "T", "N", &rows, &columns, &one, s->lower, &ld, s->lower + k, &ld);
-        blas.dsyrk("L", "N", &rows, &columns, &minus, s->lower + k, &ld, &one, corner, &ld);
-    }
-    blas.dpotrf("L", &rows, corner, &ld, &info);
-    ptrdiff_t end = info ? k + info - 1 : k + fresh; /* the columns before a pivot that fails are in order */
-    for (; s->ordered < end; s->ordered++) {
-        double pivot = s->lower[s->ordered * (c + 1)], own = s->gram[s->order[s->ordered] * (c + 1)];
-        if (!(pivot * pivot >= INDEPENDENT * own)) break;
-    }
-    return s->ordered - k;
-}
-
-/* Make the factor cover the given places, no more and no less. `mark` has a number for every place, all 0. Returns
-   COVERED, or the first place found to depend on those before it: the factor then covers those, and not the rest. */
-enum { COVERED = -1, LATE = -2 };
-static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wanted, char *mark, ptrdiff_t *fresh,
-                               pulse *beat)
-{
-    for (ptrdiff_t i = 0; i < wanted; i++) mark[place[i]] = 1;
-    double rotations = 0, k = (double)s->ordered;
-    for (ptrdiff_t i = 0; i < s->ordered; i++)
-        if (!mark[s->order[i]]) rotations += 3 * (k - (double)i) * (k - (double)i);
-    if (rotations > k * k * k / 12) s->ordered = 0; /* afresh costs less */
-    for (ptrdiff_t i = s->ordered - 1; i >= 0; i--)
-        if (!mark[s->order[i]]) factor_remove(s, i);
-    for (ptrdiff_t i = 0; i < s->ordered; i++) mark[s->order[i]] = 2;
-    ptrdiff_t count = 0;
-    for (ptrdiff_t i = 0; i < wanted; i++) {
-        if (mark[place[i]] == 1) fresh[count++] = place[i];
-        mark[place[i]] = 0;
-    }
-    for (ptrdiff_t first = 0; first < count; first += TOGETHER) {
-        if (ended(beat)) return LATE;
-        ptrdiff_t some = count - first < TOGETHER ? count - first : TOGETHER, taken = factor_border(s, fresh + first, some);
-        if (taken < some) return fresh[first + taken];
-    }
-    return COVERED;
-}
-
-/* Cover a place that depends on others, by a proximal term that stands in for the curvature it lacks. */
-static int factor_prop(store *s, ptrdiff_t place)
-{
-    double *own = s->gram + place * (s->capacity + 1), before = *own;
-    for (double part = PROXIMAL; part <= 1; part *= 100) {
-        *own = before * (1 + part);
-        if (factor_border(s, &place, 1)) break;
-    }
-    *own = before;
-    return s->ordered && s->order[s->ordered - 1] == place ? 0 : -1;
-}
-
-/* Solve with the factor, in its order. */
-static void factor_solve(const store *s, double *v)
-{
-    int k = (int)s->ordered, ld = (int)s->capacity, one = 1;
-    if (!k) return;
-    blas.dtrsv("L", "N", "N", &k, s->lower, &ld, v, &one);
-    blas.dtrsv("L", "T", "N", &k, s->lower, &ld, v, &one);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* atomsieve's compiled core: the problem on a working set. It owns no threads and lets go of the interpreter lock.
 
-   Nothing that comes out of here is trusted: gaps, safe screening and certificates are computed again from x. */
+   Certificates use nothing that comes out of here but the coefficients. */
 #include "interpreter.h"
 
 #include <math.h>
@@ -34,6 +34,12 @@ static int interrupted(pulse *p)
     int raised = PyErr_CheckSignals();
     p->thread = PyEval_SaveThread();
     return raised != 0;
+}
+
+static pulse pulse_for(double seconds)
+{
+    double start = now();
+    return (pulse){start + seconds, start + INTERVAL, RUNNING, now, interrupted, NULL};
 }
 
 /* The arrays of one call; all are released together. */
@@ -221,7 +227,7 @@ static PyObject *restricted(PyObject *self, PyObject *args)
     if (PyCapsule_GetContext(capsule)) return PyErr_Format(PyExc_RuntimeError, "this store is in use by another call.");
     if (q.loss.kind < 0 || q.loss.kind >= LOSSES) return PyErr_Format(PyExc_ValueError, "unknown loss %d.", q.loss.kind);
     arrays held = {.count = 0};
-    pulse beat = {now() + seconds, now() + 0.05, 0, now, interrupted, NULL};
+    pulse beat = pulse_for(seconds);
     task t = {.a = a, .b = b, .beat = &beat};
     column *columns = NULL;
     ptrdiff_t *places = NULL;
@@ -246,7 +252,7 @@ static PyObject *restricted(PyObject *self, PyObject *args)
     PyCapsule_SetContext(capsule, NULL);
     for (ptrdiff_t e = 0; e < t.m; e++) q.x[e] *= t.unit[t.owner[e]];
     if (failed) PyErr_NoMemory();
-    else if (beat.over != 2) answer = Py_BuildValue("dddid", q.gap, q.mass, q.response, q.rounds, q.caution);
+    else if (beat.over != INTERRUPTED) answer = Py_BuildValue("dddid", q.gap, q.mass, q.response, q.rounds, q.caution);
 done:
     release(&held);
     free(columns);
@@ -265,7 +271,7 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
         return NULL;
     if (!has_blas()) return NULL;
     arrays held = {.count = 0};
-    pulse beat = {now() + seconds, now() + 0.05, 0, now, interrupted, NULL};
+    pulse beat = pulse_for(seconds);
     task t = {.a = a, .b = b, .beat = &beat};
     ptrdiff_t *places = NULL;
     PyObject *answer = NULL;
@@ -283,7 +289,7 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     int failed = solve_quadratic(&t, matrix, pull_, &q, value);
     PyEval_RestoreThread(beat.thread);
     if (failed) PyErr_NoMemory();
-    else if (beat.over != 2) answer = Py_BuildValue("dd", q.mass, q.response);
+    else if (beat.over != INTERRUPTED) answer = Py_BuildValue("dd", q.mass, q.response);
 done:
     release(&held);
     free(places);
@@ -294,7 +300,7 @@ static PyObject *view(PyObject *self, PyObject *args)
 {
     PyObject *y, *w, *offset, *basis, *image, *coordinates, *u_, *slope_, *theta_, *answer = NULL;
     request q = {0};
-    pulse beat = {INFINITY, now() + 0.05, 0, now, interrupted, NULL};
+    pulse beat = pulse_for(INFINITY);
     task t = {.beat = &beat};
     (void)self;
     if (!PyArg_ParseTuple(args, "(id)(OOOO)OOOOO", &q.loss.kind, &q.loss.delta, &y, &w, &offset, &basis, &image,
@@ -313,7 +319,7 @@ static PyObject *view(PyObject *self, PyObject *args)
     int failed = view_samples(&t, &q, u, slope, theta, &seen);
     PyEval_RestoreThread(beat.thread);
     if (failed) PyErr_NoMemory();
-    else if (beat.over != 2) answer = Py_BuildValue("ddd", seen.stray, seen.size, seen.noise);
+    else if (beat.over != INTERRUPTED) answer = Py_BuildValue("ddd", seen.stray, seen.size, seen.noise);
 done:
     release(&held);
     return answer;
@@ -458,13 +464,13 @@ static int load(void **to, PyObject *table, const char *name)
 /* Take BLAS and LAPACK from the tables of SciPy. */
 static PyObject *take_blas(PyObject *self, PyObject *args)
 {
-    PyObject *level3, *factors;
+    PyObject *of_blas, *of_lapack;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OO", &level3, &factors)) return NULL;
+    if (!PyArg_ParseTuple(args, "OO", &of_blas, &of_lapack)) return NULL;
     blas_table found; /* all of them or none */
-    if (load((void **)&found.dgemm, level3, "dgemm") || load((void **)&found.dsyrk, level3, "dsyrk") ||
-        load((void **)&found.dtrsm, level3, "dtrsm") || load((void **)&found.dtrsv, level3, "dtrsv") ||
-        load((void **)&found.dpotrf, factors, "dpotrf") || load((void **)&found.dsyev, factors, "dsyev"))
+    if (load((void **)&found.dgemm, of_blas, "dgemm") || load((void **)&found.dsyrk, of_blas, "dsyrk") ||
+        load((void **)&found.dtrsm, of_blas, "dtrsm") || load((void **)&found.dtrsv, of_blas, "dtrsv") ||
+        load((void **)&found.dpotrf, of_lapack, "dpotrf") || load((void **)&found.dsyev, of_lapack, "dsyev"))
         return NULL;
     blas = found;
     Py_RETURN_NONE;
@@ -484,7 +490,7 @@ static PyMethodDef methods[] = {
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},
-    {"best", best, METH_VARARGS, "Mark the best scores."},
+    {"best", best, METH_VARARGS, "Write the places of the best scores."},
     {"outside", outside, METH_VARARGS, "Return the highest score outside of some blocks."},
     {"squares", squares, METH_VARARGS, "Sum the squares of runs of numbers."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},

@@ -3,8 +3,8 @@
 #define ATOMSIEVE_NEWTON_H
 
 #include "choice.h"
-#include "losses.h"
-#include "model.h"
+#include "minimise.h"
+#include "samples.h"
 
 #define ROUNDS 60        /* Newton steps of one call */
 #define ROUGH 0.15       /* part of its first gap to which a model is solved: it is no better an approximation */
@@ -16,218 +16,12 @@
 #define LEAST_RIDGE 1e-10 /* part of the largest possible curvature that stands in for none */
 #define STALLED 5        /* steps that may fail to halve the gap */
 
-typedef struct {
-    loss_t loss;
-    const double *y, *w, *offset; /* offset may be NULL */
-    double *x;                    /* in units of the blocks */
-    double *coordinates;
-    double *image; /* A x, at first as well, unless it begins with NaN */
-    double *pulls; /* -A' theta, likewise */
-    double target;
-    double caution;
-    double gap, mass, response; /* out */
-    int rounds, respond;        /* in: whether the response is wanted */
-} request;
-
-typedef struct {
-    double *u, *slope, *theta, *z, *h, *reach, *trial, *matrix, *step_c;
-} fields;
-
-/* Put the unpenalised directions into an orthonormal basis in the metric of h; dependent ones are left out. */
-static void whiten(const task *t, const double *h, double *white, double *bent, double *transform)
-{
-    ptrdiff_t k = t->free, n = t->n;
-    for (ptrdiff_t f = 0; f < k; f++) {
-        double *v = white + f * n, *r = transform + f * k, before = 0, after = 0;
-        memcpy(v, t->basis + f * n, (size_t)n * sizeof *v);
-        memset(r, 0, (size_t)k * sizeof *r);
-        r[f] = 1;
-        for (ptrdiff_t i = 0; i < n; i++) before += h[i] * v[i] * v[i];
-        for (int twice = 0; twice < 2; twice++)
-            for (ptrdiff_t g = 0; g < f; g++) {
-                double part = dot(bent + g * n, v, n);
-                axpy(-part, white + g * n, v, n);
-                axpy(-part, transform + g * k, r, k);
-            }
-        for (ptrdiff_t i = 0; i < n; i++) after += h[i] * v[i] * v[i];
-        double scale = after > 1e-13 * before ? 1 / sqrt(after) : 0;
-        for (ptrdiff_t i = 0; i < n; i++) v[i] *= scale;
-        for (ptrdiff_t g = 0; g < k; g++) r[g] *= scale;
-        for (ptrdiff_t i = 0; i < n; i++) bent[f * n + i] = h[i] * v[i];
-    }
-}
-
-/* The slope of the loss along a direction of the predictions. */
-static double slope_along(const task *t, const request *q, const double *u, const double *direction, double length,
-                          double *trial, double *slope)
-{
-    double sum = 0;
-    for (ptrdiff_t i = 0; i < t->n; i++) trial[i] = u[i] + length * direction[i];
-    loss_slopes(q->loss, t->n, trial, q->y, slope);
-    for (ptrdiff_t i = 0; i < t->n; i++) sum += q->w[i] * slope[i] * direction[i];
-    return sum;
-}
-
-/* A length in (0, 1] at which the slope of the objective is at most half of its first one; the slope rises. */
-static double search(const task *t, const request *q, const double *u, const double *direction, double start,
-                     double rate, double bend_, double *trial, double *slope)
-{
-    double low = 0, high = 1, at_low = start, at_high = 0, length = 1;
-    for (int tries = 0; tries < 60; tries++) {
-        double end = slope_along(t, q, u, direction, length, trial, slope) + rate + bend_ * length;
-        if (end <= -start / 2 && (end >= start / 2 || length == 1)) return length;
-        if (end < 0) {
-            low = length;
-            at_low = end;
-        } else { /* NaN and infinity are too far as well */
-            high = length;
-            at_high = end;
-        }
-        double guess = isfinite(at_high) ? low - at_low / (at_high - at_low) * (high - low) : low;
-        double margin = 0.1 * (high - low);
-        length = guess > low + margin && guess < high - margin ? guess : (low + high) / 2;
-    }
-    return low;
-}
-
-/* Go to the best unpenalised coefficients for the predictions u; slopes come with them. Returns whether `white` has
-   changed on the way. */
-static int settle(const task *t, const request *q, fields *v, double *white, double *bent, double *transform)
-{
-    ptrdiff_t n = t->n, k = t->free;
-    loss_slopes(q->loss, n, v->u, q->y, v->slope);
-    double caution = 0, last = INFINITY, stretch = 1;
-    for (int tries = 0; k && tries < 100 && !t->beat->over; tries++) {
-        double size = 0, noise = 0, along = 0, *change = v->step_c;
-        for (ptrdiff_t f = 0; f < k; f++) {
-            double raw = 0;
-            for (ptrdiff_t i = 0; i < n; i++) {
-                double term = q->w[i] * v->slope[i] * t->basis[f * n + i];
-                raw += term;
-                noise += fabs(term);
-            }
-            size += fabs(raw);
-        }
-        if (!(size > 1e-14 * noise)) return tries > 0;
-        caution = size > last / 2 && caution == 0; /* beyond the kinks of a loss there is no curvature */
-        last = size;
-        loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, caution, v->reach);
-        whiten(t, v->reach, white, bent, transform);
-        memset(v->theta, 0, (size_t)n * sizeof *v->theta);
-        memset(change, 0, (size_t)k * sizeof *change);
-        for (ptrdiff_t f = 0; f < k; f++) {
-            double g = 0;
-            for (ptrdiff_t i = 0; i < n; i++) g += q->w[i] * v->slope[i] * white[f * n + i];
-            along += g * g;
-            axpy(-g, white + f * n, v->theta, n);
-            axpy(-g, transform + f * k, change, k);
-        }
-        if (!(along > 0)) {
-            if (caution > 0) return 1;
-            continue; /* with caution */
-        }
-        if (caution > 0) { /* cautious steps that were not long enough grow */
-            for (ptrdiff_t i = 0; i < n; i++) v->theta[i] *= stretch;
-            for (ptrdiff_t f = 0; f < k; f++) change[f] *= stretch;
-            along *= stretch;
-        }
-        double farthest = 0, move = 0; /* where losses are nearly flat a step is nearly infinite, and digits are lost */
-        for (ptrdiff_t i = 0; i < n; i++) {
-            farthest = fmax(farthest, fabs(v->u[i]));
-            move = fmax(move, fabs(v->theta[i]));
-        }
-        if (move > 10 * (1 + farthest)) {
-            double shorter = 10 * (1 + farthest) / move;
-            for (ptrdiff_t i = 0; i < n; i++) v->theta[i] *= shorter;
-            for (ptrdiff_t f = 0; f < k; f++) change[f] *= shorter;
-            along *= shorter;
-        }
-        double length = search(t, q, v->u, v->theta, -along, 0, 0, v->trial, v->slope);
-        if (caution > 0) stretch = length == 1 ? 4 * stretch : 1;
-        axpy(length, v->theta, v->u, n);
-        axpy(length, change, q->coordinates, k);
-        loss_slopes(q->loss, n, v->u, q->y, v->slope);
-        if (length == 0 && caution > 0) return 1;
-    }
-    return k > 0;
-}
-
-/* theta = w loss'(u) without its part along the unpenalised directions, and z = -A' theta unless that is known. */
-static void look(const task *t, const request *q, fields *v, int known)
-{
-    memcpy(v->trial, v->slope, (size_t)t->n * sizeof *v->slope);
-    for (ptrdiff_t f = 0; f < t->free; f++) {
-        double part = 0;
-        for (ptrdiff_t i = 0; i < t->n; i++) part += q->w[i] * v->slope[i] * t->basis[f * t->n + i];
-        axpy(-part, t->basis + f * t->n, v->trial, t->n);
-    }
-    for (ptrdiff_t i = 0; i < t->n; i++) v->theta[i] = q->w[i] * v->trial[i];
-    for (ptrdiff_t e = 0; e < t->m; e++)
-        v->z[e] = t->unit[t->owner[e]] * (known ? q->pulls[e] : -column_dot(&t->columns[e], v->theta));
-}
-
 /* The gap of the problem on the working set. */
-static double true_gap(const task *t, const request *q, const fields *v, double mass, double top, double slack)
+static double true_gap(const task *t, const request *q, const fields *v, double mass, const record *seen)
 {
-    if (t->b > 0 || top <= t->a) return gap_of(t, mass, top, slack, 0);
-    double scale = t->a / top;
+    if (t->b > 0 || seen->top <= t->a) return gap_of(t, mass, seen->top, seen->slack, 0);
+    double scale = t->a / seen->top, slack = seen->slack;
     return slack + (1 - scale) * (t->a * mass - slack) + fenchel_young(q->loss, t->n, v->u, q->y, v->slope, q->w, scale);
-}
-
-/* A x, where x is in units. */
-static void image_of(const task *t, const double *x, double *image)
-{
-    memset(image, 0, (size_t)t->n * sizeof *image);
-    for (ptrdiff_t j = 0; j < t->m; j++)
-        if (x[j] != 0) column_axpy(&t->columns[j], x[j] * t->unit[t->owner[j]], image);
-}
-
-/* The predictions at x and the unpenalised coefficients; their image is computed afresh if it is to be. */
-static void predict(const task *t, const request *q, int afresh, double *u)
-{
-    if (afresh) image_of(t, q->x, q->image);
-    for (ptrdiff_t i = 0; i < t->n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
-    for (ptrdiff_t c = 0; c < t->free; c++) axpy(q->coordinates[c], t->basis + c * t->n, u, t->n);
-}
-
-/* What a look at a point needs of the samples: the best unpenalised coefficients, predictions, slopes, theta. */
-typedef struct {
-    double stray;       /* norm of the part of the slopes along the unpenalised directions */
-    double size, noise; /* the gradient along them, and the sum that rounding is a part of */
-} samples_view;
-
-static int view_samples(const task *t, const request *q, double *u, double *slope, double *theta, samples_view *seen)
-{
-    ptrdiff_t n = t->n, k = t->free;
-    double *room = malloc((size_t)(3 * n + 2 * n * k + k * k + 2 * k + 1) * sizeof *room);
-    if (!room) return -1;
-    double *reach = room, *trial = reach + n, *z = trial + n, *white = z + n, *bent = white + n * k;
-    double *transform = bent + n * k, *step_c = transform + k * k;
-    fields v = {u, slope, theta, z, NULL, reach, trial, transform, step_c};
-    predict(t, q, 0, u);
-    if (settle(t, q, &v, white, bent, transform)) { /* afresh: a long way may have cost digits */
-        predict(t, q, 0, u);
-        loss_slopes(q->loss, n, u, q->y, slope);
-    }
-    *seen = (samples_view){0, 0, 0};
-    memcpy(theta, slope, (size_t)n * sizeof *theta);
-    for (ptrdiff_t c = 0; c < k; c++) {
-        double part = 0;
-        for (ptrdiff_t i = 0; i < n; i++) {
-            double term = q->w[i] * slope[i] * t->basis[c * n + i];
-            part += term;
-            seen->noise += fabs(term);
-        }
-        seen->size += fabs(part);
-        axpy(-part, t->basis + c * n, theta, n);
-    }
-    for (ptrdiff_t i = 0; i < n; i++) {
-        seen->stray += q->w[i] * (slope[i] - theta[i]) * (slope[i] - theta[i]);
-        theta[i] *= q->w[i];
-    }
-    seen->stray = k ? sqrt(seen->stray) : 0;
-    free(room);
-    return 0;
 }
 
 /* Choose the blocks that the next model may move: the support, and those that would join it. */
@@ -263,7 +57,7 @@ static void refresh(const task *t, model *o, const request *q, fields *v, double
 {
     o->largest = loss_curvatures(q->loss, t->n, v->u, q->y, v->slope, q->w, caution, v->h);
     for (ptrdiff_t i = 0; i < t->n; i++) o->root[i] = sqrt(v->h[i]);
-    whiten(t, v->h, o->white, o->bent, v->matrix);
+    whiten(t, v->h, o->white, o->bent, v->transform);
     for (ptrdiff_t b = 0; b < t->blocks; b++) o->steepest[b] = NAN;
     if (q->loss.kind == SQUARED) return;
     store_forget(o->s);
@@ -283,7 +77,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
     fields v = {take_numbers(a, n), take_numbers(a, n), take_numbers(a, n),     take_numbers(a, m),    take_numbers(a, n),
                 take_numbers(a, n), take_numbers(a, n), take_numbers(a, k * k), take_numbers(a, 2 * k)};
     double *u = v.u, *slope = v.slope, *theta = v.theta, *z = v.z, *h = v.h, *reach = v.reach, *trial = v.trial;
-    double *transform = v.matrix, *step_c = v.step_c, *change = take_numbers(a, m), *x = o.x, *begin = o.begin, *e = o.e;
+    double *transform = v.transform, *step_c = v.step_c, *change = take_numbers(a, m), *x = o.x, *begin = o.begin, *e = o.e;
     double *white = o.white, *bent = o.bent, *along = o.along, *drawn = o.drawn, *by_place = o.z;
     ptrdiff_t *place = o.place, *entry = o.entry, *blocks = take_places(a, t->blocks);
     if (a->failed) return -1;
@@ -297,14 +91,10 @@ static int iterate(const task *t, store *s, request *q, arena *a)
     double before = INFINITY, least = INFINITY, lowest = INFINITY;
     for (q->rounds = 0;; q->rounds++) {
         look(t, q, &v, !q->rounds && !isnan(q->pulls[0]));
-        double mass = mass_of(t, q->x), at = slope_of(t, mass), top = 0, slack = 0;
-        for (ptrdiff_t b = 0; b < t->blocks; b++) {
-            ptrdiff_t first = t->start[b], size = t->start[b + 1] - first;
-            double score = block_score(t, z + first, b), norm = block_norm(t, q->x, b);
-            if (score > top) top = score;
-            if (norm > 0) slack += at * t->price[b] * norm - dot(q->x + first, z + first, size);
-        }
-        q->gap = true_gap(t, q, &v, mass, top, slack);
+        double mass = mass_of(t, q->x), at = slope_of(t, mass);
+        record seen = {0, 0, 0};
+        for (ptrdiff_t b = 0; b < t->blocks; b++) tally(t, q->x, z + t->start[b], b, at, &seen);
+        q->gap = true_gap(t, q, &v, mass, &seen);
         q->mass = mass;
         /* a gap that is small enough tells little about the mass, which one more step settles */
         int enough = !(q->gap > q->target) && (q->rounds || !q->respond);
@@ -324,7 +114,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         memcpy(x, q->x, (size_t)m * sizeof *x);
         memcpy(begin, q->x, (size_t)m * sizeof *x);
         o.mass = mass;
-        double modelled = gap_of(t, mass, top, slack, o.value); /* what the model makes of this gap */
+        double modelled = gap_of(t, mass, seen.top, seen.slack, o.value); /* what the model makes of this gap */
         ptrdiff_t count = choose(&o, &v, at, blocks);
         if (!count) break;
         if (o.by_gram && hold(&o, blocks, count)) {
@@ -338,7 +128,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         memset(drawn, 0, (size_t)(2 * k) * sizeof *drawn);
         double share = fmin(modelled / q->gap, 1), rough = fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap);
         /* a Gram matrix and a factor serve up to the end where the curvature never changes */
-        if (minimise(&o, blocks, count, share * rough, quadratic && t->single ? share * q->target : INFINITY, &f)) return -1;
+        minimise(&o, blocks, count, share * rough, quadratic && t->single ? share * q->target : INFINITY, &f);
 
         /* from the coefficients to those of the model, as far as the objective falls */
         double growth = 0, start = 0, noise = 0;
@@ -347,23 +137,21 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         int moved = 0;
         for (ptrdiff_t i = 0; i < count; i++) {
             ptrdiff_t b = blocks[i];
-            double product = 0, sizes = block_norm(t, x, b) + block_norm(t, q->x, b);
+            growth += growth_of(t, b, q->x, x);
             for (ptrdiff_t j = t->start[b]; j < t->start[b + 1]; j++) {
                 change[j] = x[j] - q->x[j];
                 if (change[j] == 0) continue;
                 moved = 1;
-                product += change[j] * (x[j] + q->x[j]);
                 start -= z[j] * change[j];
                 noise += 1e-15 * (fabs(z[j]) + at * t->price[b]) * fabs(change[j]);
                 if (!quadratic) column_axpy(&t->columns[j], change[j] * t->unit[b], reach);
                 axpy(change[j], along + j * k, drawn, k);
             }
-            if (sizes > 0) growth += t->price[b] * (product / sizes);
         }
         if (!moved) break;
         memset(step_c, 0, (size_t)k * sizeof *step_c);
         for (ptrdiff_t c = 0; c < k; c++) {
-            axpy(-drawn[c], white + c * n, reach, n);
+            if (!quadratic) axpy(-drawn[c], white + c * n, reach, n);
             axpy(-drawn[c], transform + c * k, step_c, k);
         }
         start += at * growth;
@@ -372,8 +160,8 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         if (!quadratic) {
             if (!(start < noise)) break;
             /* no step lowers the objective by more than all of it: a steeper slope says little about where to stop */
-            memcpy(e, reach, (size_t)n * sizeof *e);
-            length = search(t, q, u, e, fmin(fmax(start, -2 * objective), -2 * noise), at * growth, t->b * growth * growth, trial, slope);
+            start = fmin(fmax(start, -2 * objective), -2 * noise);
+            length = search(t, q, u, reach, start, at * growth, t->b * growth * growth, trial, slope);
             double caution = q->caution;
             if (length < 0.1) q->caution = fmin(fmax(10 * caution, 1e-3), 1);
             else if (length == 1) q->caution = caution > 1e-12 ? caution / 10 : 0;
@@ -394,9 +182,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
     }
     q->response = 0;
     if (q->respond && !ended(t->beat)) {
-        if (!fresh || !quadratic) {
-            refresh(t, &o, q, &v, 0);
-        }
+        if (!fresh || !quadratic) refresh(t, &o, q, &v, 0);
         memcpy(x, q->x, (size_t)m * sizeof *x);
         memcpy(begin, q->x, (size_t)m * sizeof *x);
         memcpy(e, theta, (size_t)n * sizeof *e);
@@ -458,23 +244,13 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
             memcpy(matrix + i * size, hessian + (first + i) * m + first, (size_t)size * sizeof *matrix);
         o.steepest[k] = fmin(trace, decompose(&o, k, matrix));
     }
-    double top = 0, slack = 0, at = slope_of(t, o.mass);
-    for (ptrdiff_t k = 0; k < b; k++) {
-        ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
-        double score = block_score(t, z + first, k), norm = block_norm(t, q->x, k);
-        if (score > top) top = score;
-        if (norm > 0) slack += at * t->price[k] * norm - dot(q->x + first, z + first, size);
-    }
-    double gap = gap_of(t, o.mass, top, slack, value);
-    if (q->target < 1 && minimise(&o, blocks, b, q->target * gap, INFINITY, &f)) goto done;
+    record seen = {0, 0, 0};
+    for (ptrdiff_t k = 0; k < b; k++) tally(t, q->x, z + t->start[k], k, slope_of(t, o.mass), &seen);
+    double gap = gap_of(t, o.mass, seen.top, seen.slack, value);
+    if (q->target < 1) minimise(&o, blocks, b, q->target * gap, INFINITY, &f);
     o.mass = mass_of(t, q->x);
     q->mass = 0; /* by how much it has grown, to full relative precision */
-    for (ptrdiff_t k = 0; k < b; k++) {
-        double sizes = block_norm(t, q->x, k) + block_norm(t, begin, k), product = 0;
-        for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++)
-            product += (q->x[e] - begin[e]) * (q->x[e] + begin[e]);
-        if (sizes > 0) q->mass += t->price[k] * (product / sizes);
-    }
+    for (ptrdiff_t k = 0; k < b; k++) q->mass += growth_of(t, k, begin, q->x);
     memcpy(found, q->x, (size_t)m * sizeof *found);
     q->response = q->respond ? response_of(&o, &f) : 0;
     memcpy(q->x, found, (size_t)m * sizeof *found); /* columns that depend on each other may have been merged */

@@ -14,6 +14,7 @@ from atomsieve.gauges import Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.arguments import is_whole
 from atomsieve.losses import Loss
+from atomsieve.losses.compiled import Seen
 from atomsieve.numerics.rounding import noise_level
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem.data import Data
@@ -184,9 +185,7 @@ class Lifted:
             if smooth.compiled is not None:
                 seen = smooth.compiled.view(np.ascontiguousarray(state.image), state.coordinates)
                 if seen.settled:
-                    moved = replace(state, coordinates=seen.coordinates) if len(seen.coordinates) else state
-                    z = self.design.rmatvec(-seen.theta)
-                    return View(moved, seen.u, seen.slopes, seen.theta, z, seen.stray)
+                    return _view_of(state, seen, self.design.rmatvec(-seen.theta))
             try:
                 coordinates, u, slopes = smooth.predict(state.image, state.coordinates)
             except UnsettledError:  # u is so large that losses cannot be distinguished: nothing is known there
@@ -210,9 +209,7 @@ class Lifted:
             if not all(one.settled for one in seen):
                 return [self.view(state) for state in states]
             products = self.design.products(np.stack([-one.theta for one in seen]))
-        moved = [replace(state, coordinates=one.coordinates) for state, one in zip(states, seen, strict=True)]
-        parts = zip(moved, seen, products, strict=True)
-        return [View(state, one.u, one.slopes, one.theta, z, one.stray) for state, one, z in parts]
+        return [_view_of(state, one, z) for state, one, z in zip(states, seen, products, strict=True)]
 
     def restrict(self, columns: Index) -> "Lifted":
         """Return the same on the chosen columns; their spreads are not computed again."""
@@ -221,6 +218,12 @@ class Lifted:
         design, core = self.design.select(columns), self.core.restrict(columns)
         places = columns if self.places is None else self.places[columns]
         return Lifted(self.smooth, design, core, shape, shape, places, known)
+
+
+def _view_of(state: State, seen: Seen, z: Array) -> View:
+    """Return the view of what the core has seen at a state."""
+    moved = replace(state, coordinates=seen.coordinates) if len(seen.coordinates) else state
+    return View(moved, seen.u, seen.slopes, seen.theta, z, seen.stray)
 
 
 def check_shape(shape: Any, data: Data) -> tuple[int, ...]:

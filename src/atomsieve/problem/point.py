@@ -18,7 +18,7 @@ from atomsieve.typing import Array, Index, Mask, Samples
 if TYPE_CHECKING:
     from atomsieve.problem.problem import Problem
 
-PLAIN = 1e-3
+NEGLIGIBLE = 1e-3
 """Part of the gap that its uncertainty may be without a closer look at it."""
 
 
@@ -51,7 +51,7 @@ class Point:
 
     problem: "Problem"
     view: View
-    plain_scores: Array
+    unscaled_scores: Array
     """The scores of the gradient, before it is scaled; -inf for blocks that are ruled out."""
     best: int
     sigma: float
@@ -90,7 +90,8 @@ class Point:
         gap = charge + answer + dual_scale * inner(centred, view.theta)
         noise = noise_level(len(u))
         norm = problem.seminorm.plain_norm
-        reach = state.length if u is state.image else state.length + measured.size
+        alone = problem.span is None and problem.smooth.fixed is None  # the image is all of u
+        reach = state.length if alone else state.length + measured.size
         # rounding of u moves theta by at most M times as much
         blur = noise * reach + state.drift
         doubt = noise * measured.steep + problem.loss.smoothness_near(u) * blur
@@ -134,7 +135,7 @@ class Point:
     @cached_property
     def scores(self) -> Array:
         """The score of every block: the largest `p . z` over its atoms; -inf for blocks that are ruled out."""
-        return self.plain_scores if self.paired else self.dual_scale * self.plain_scores
+        return self.unscaled_scores if self.paired else self.dual_scale * self.unscaled_scores
 
     @property
     def pull(self) -> float:
@@ -178,7 +179,7 @@ class Point:
         with np.errstate(over="ignore", invalid="ignore"):
             problem = self.problem
             rough = self._unsure(self.doubt, problem.lifted.widest_reach, problem.lifted.longest)
-            if rough <= PLAIN * self.gap:
+            if rough <= NEGLIGIBLE * self.gap:
                 return rough
             # rounding of u counts only as far as each loss is curved
             noise = noise_level(len(self.u))
@@ -238,14 +239,14 @@ class Point:
 
     def without(self, removed: Mask) -> "Point":
         """Return the point at the same state with some blocks ruled out, on which x is zero: no product is needed."""
-        scores = np.where(removed, -np.inf, self.plain_scores)
+        scores = np.where(removed, -np.inf, self.unscaled_scores)
         if removed[self.best]:
             return Point.of(self.problem, self.view, scores > -np.inf)
-        return replace(self, plain_scores=scores)
+        return replace(self, unscaled_scores=scores)
 
     def restrict(self, problem: "Problem", columns: Index, blocks: Index) -> "Point":
         """Return the same point for the problem on the given columns; x must be zero on all others."""
         state = replace(self.state, x=self.state.x[columns], known_support=None)
         view = replace(self.view, state=state, z=self.view.z[columns])
         best = int(np.searchsorted(blocks, self.best))
-        return replace(self, problem=problem, view=view, plain_scores=self.plain_scores[blocks], best=best)
+        return replace(self, problem=problem, view=view, unscaled_scores=self.unscaled_scores[blocks], best=best)

@@ -24,6 +24,7 @@ class State:
     length: float
     drift: float
     known_support: Index | None = None
+    """The support, if whoever made x knows it; None wherever x has changed."""
 
     @cached_property
     def support(self) -> Index:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from atomsieve.core import Blocks, Outcome, Store, best, quadratic, restricted
+from atomsieve.core import Blocks, Iterate, Outcome, Store, best, quadratic, restricted
 from atomsieve.design import ALL
 from atomsieve.gauges import Atom
 from atomsieve.losses.compiled import caution
@@ -76,10 +76,9 @@ class Compiled:
         self.part, self.memory = part, memory
         self.problem = problem
         state = point.state
-        self.coordinates = np.array(state.coordinates)
-        self.x = state.x[part.entries]
-        self.image = np.array(state.image) if state.drift == 0 else np.full(len(state.image), np.nan)
-        self.pulls = point.view.z[part.entries]
+        image = np.array(state.image) if state.drift == 0 else np.full(len(state.image), np.nan)
+        entries = part.entries
+        self.iterate = Iterate(state.x[entries], np.array(state.coordinates), image, point.view.z[entries])
         if memory.caution is None:
             memory.caution = caution(problem.loss)
 
@@ -89,18 +88,18 @@ class Compiled:
         loss = self.problem.smooth.compiled
         assert loss is not None  # noqa: S101
         assert memory.caution is not None  # noqa: S101
-        place = (self.x, self.coordinates, self.image, self.pulls)
         outcome, memory.caution = restricted(
-            memory.store, part.packed, part.ids, part.sizes, loss.number, loss.samples, place, line, target,
+            memory.store, part.packed, part.ids, part.sizes, loss.number, loss.samples, self.iterate, line, target,
             memory.caution, respond,
         )  # fmt: skip
         return outcome
 
     def state(self) -> State:
-        problem, entries = self.problem, self.part.entries
+        problem, entries, found = self.problem, self.part.entries, self.iterate
         x = np.zeros(problem.shape)
-        x[entries] = self.x
-        return problem.inside(x, self.image.copy(), self.coordinates.copy(), support=np.sort(entries[self.x != 0]))
+        x[entries] = found.x
+        support = np.sort(entries[found.x != 0])
+        return problem.inside(x, found.image.copy(), found.coordinates.copy(), support=support)
 
 
 class Modelled:
@@ -144,11 +143,10 @@ class Modelled:
     def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
         """Return the state after a Newton step on the blocks that matter, by a model solved to a part of its gap."""
         problem, state = point.problem, point.state
-        support, scores = problem.core.sizes(state.x) > 0, point.plain_scores
-        wanted = np.where(support, np.inf, np.where(scores > line[0] + line[1] * state.mass, scores, -np.inf))
-        count = int(np.count_nonzero(support))
-        chosen = np.zeros(len(scores), dtype=bool)
-        chosen[best(wanted, count + max(BESIDE, count))] = True
+        chosen, scores = problem.core.sizes(state.x) > 0, point.unscaled_scores
+        support = np.flatnonzero(chosen)
+        joining = np.where(scores > line[0] + line[1] * state.mass, scores, -np.inf)
+        chosen[best(joining, max(BESIDE, len(support)), excluded=support)] = True
         if not chosen.any():
             return state, 0.0
         model = self._model(point, chosen)

@@ -9,13 +9,15 @@ import numpy as np
 from atomsieve.core import Blocks, Packed, best, highest_outside
 from atomsieve.design import DenseDesign, StackDesign
 from atomsieve.gauges import Atom, NonNegative
-from atomsieve.methods.corrective.margin import marginal_slope
 from atomsieve.problem import Point, State
 from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.typing import Array, Index
 
 LEAST = 150
 """Blocks in a working set, at least."""
+
+EDGE = 1e-12
+"""Relative distance from the limit of a penalty that counts as none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,10 @@ class Part:
     def sizes(self) -> Blocks:
         """The blocks as the core reads them; each has a unit of its own."""
         return sized(self.lifted, self.entries)
+
+    def holds(self, point: Point) -> bool:
+        """Return whether no coefficient outside carries weight."""
+        return len(point.state.support) == np.count_nonzero(point.state.x[self.columns])
 
     def restrict(self, point: Point) -> Point:
         """Return a point of the large problem as one of the small problem."""
@@ -127,9 +133,11 @@ class RowSet:
 
     def enter(self, point: Point) -> tuple[Part, Point]:
         part = self._part
-        if part is None or point.problem.lifted is not part.lifted or not self._suffices(point, part):
-            part = self.renew(point)
-            self._suffices(point, part)
+        if part is not None and part.lifted is point.problem.lifted and part.holds(point) and nothing_near(part, point):
+            self.complete = True
+            return part, point
+        part = self.renew(point)
+        self.complete = nothing_near(part, point)
         return part, point
 
     def leave(self, state: State) -> State:
@@ -141,27 +149,32 @@ class RowSet:
         support = point.state.support
         if not lifted.core.one_by_one:
             support = np.unique(lifted.labels[support])
-        others = best(point.plain_scores, max(LEAST - len(support), len(support)), outside=support)
+        others = best(point.unscaled_scores, max(LEAST - len(support), len(support)), excluded=support)
         blocks = np.sort(np.concatenate([support, others]))
         columns = blocks
         if not (lifted.core.one_by_one and len(lifted.shape) == 1):
-            chosen = np.zeros(len(point.plain_scores), dtype=bool)
+            chosen = np.zeros(len(point.unscaled_scores), dtype=bool)
             chosen[blocks] = True
             columns = np.flatnonzero(problem.core.columns(chosen, lifted.shape))
             blocks = problem.core.blocks(columns, lifted.shape)
         self._part = Part(lifted, columns, blocks)
         return self._part
 
-    def _suffices(self, point: Point, part: Part) -> bool:
-        """Return whether the set holds the support and all blocks that may join it, by the strong rule.
 
-        Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty.
-        """
-        slope = marginal_slope(point)
-        outside = highest_outside(point.plain_scores, part.blocks)
-        self.complete = outside <= 2 * slope - point.sigma / point.dual_scale
-        support = point.state.support
-        return self.complete and len(support) == np.count_nonzero(point.state.x[part.columns])
+def nothing_near(part: Part, point: Point) -> bool:
+    """Return whether no block outside of a part is expected to join the support, by the strong rule.
+
+    Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty.
+    """
+    outside = highest_outside(point.unscaled_scores, part.blocks)
+    return outside <= 2 * marginal_slope(point) - point.sigma / point.dual_scale
+
+
+def marginal_slope(point: Point) -> float:
+    """Return the slope of the penalty; on the edge of its domain, where that is open to choice, what x . z bears."""
+    penalty, mass = point.problem.penalty, point.state.mass
+    on_edge = mass >= penalty.limit * (1 - EDGE)
+    return max(penalty.slope(mass), point.pull / mass) if on_edge else penalty.slope(mass)
 
 
 class AtomSet:

@@ -1,0 +1,128 @@
+/* Coordinate descent on a model: each block to its minimum, the others fixed. */
+#ifndef ATOMSIEVE_DESCENT_H
+#define ATOMSIEVE_DESCENT_H
+
+#include "model.h"
+
+/* The minimum over one block of several entries, all others fixed; returns its norm. In the basis of the eigenvectors
+   of its Hessian it is q / (c + charge / rho) with the norm rho, which Newton's method finds. */
+static double minimise_block(model *o, ptrdiff_t k, const double *z, double *aim, double charge, double *target)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    const double *vectors = o->vectors + o->corner[k], *value = o->values + first, *x = o->x + first;
+    double extra = t->b * t->price[k] * t->price[k], length = 0, steepest = 0, rho = 0;
+    for (ptrdiff_t j = 0; j < size; j++) { /* q = H x + z in the new basis */
+        const double *v = vectors + j * size;
+        aim[j] = value[j] * dot(v, x, size) + dot(v, z, size);
+        length += aim[j] * aim[j];
+        steepest = fmax(steepest, value[j] + extra);
+    }
+    length = sqrt(length);
+    memset(target, 0, (size_t)size * sizeof *target);
+    if (!(length > charge) || !(steepest > 0)) return 0;
+    rho = (length - charge) / steepest; /* a lower bound */
+    for (int tries = 0; tries < 50; tries++) {
+        double sum = 0, rate = 0;
+        for (ptrdiff_t j = 0; j < size; j++) {
+            double c = value[j] + extra, below = c * rho + charge, w = aim[j] / below;
+            sum += w * w;
+            rate += w * w * c / below;
+        }
+        double change = (sqrt(sum) - 1) * sum / rate;
+        rho += change;
+        if (!(fabs(change) > 1e-15 * rho)) break;
+    }
+    if (!isfinite(rho) || !(rho > 0)) { /* there is nothing to hold the block back */
+        memcpy(target, x, (size_t)size * sizeof *target);
+        return block_norm(t, o->x, k);
+    }
+    double norm = 0;
+    for (ptrdiff_t j = 0; j < size; j++)
+        axpy(aim[j] / (value[j] + extra + charge / rho), vectors + j * size, target, size);
+    for (ptrdiff_t i = 0; i < size; i++) norm += target[i] * target[i];
+    return sqrt(norm);
+}
+
+/* Minimise the model over one block, all others fixed (over a bound of it, if the block is wide). */
+static void step(model *o, ptrdiff_t k, record *seen)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    double price = t->price[k], curvature = o->steepest[k];
+    if (size == 1) {
+        double x = o->x[first], z = pull(o, first), held = price * fabs(x), slope = slope_of(t, o->mass);
+        double score = t->negative[first] ? fabs(z) / price : z / price;
+        if (score > seen->top) seen->top = score;
+        if (x != 0) seen->slack += fabs(slope * held - x * z);
+        double aim = curvature * x + z, charge = price * slope_of(t, fmax(o->mass - held, 0));
+        if (!(curvature > 0)) { /* an entry that changes nothing costs what it holds */
+            double saved = charge + t->b * price * held / 2 - fabs(z);
+            if (x == 0 || !(saved >= 0)) return;
+            seen->fall += saved * fabs(x);
+            aim = 0;
+        }
+        double whole = curvature + t->b * price * price, to = 0;
+        if (aim > charge)
+            to = (aim - charge) / whole;
+        else if (t->negative[first] && -aim > charge)
+            to = (aim + charge) / whole;
+        double change = to - x;
+        if (change == 0) return;
+        o->x[first] = to;
+        o->mass += price * (fabs(to) - fabs(x));
+        push(o, first, change);
+        seen->fall += whole * change * change / 2;
+        return;
+    }
+    double *z = o->work, *aim = o->work + size, *target = aim + size, norm = block_norm(t, o->x, k), product = 0;
+    double held = price * norm, slope = slope_of(t, o->mass), charge = price * slope_of(t, fmax(o->mass - held, 0)), to;
+    for (ptrdiff_t i = 0; i < size; i++) z[i] = pull(o, first + i);
+    double score = sqrt(dot(z, z, size)) / price;
+    if (score > seen->top) seen->top = score;
+    for (ptrdiff_t i = 0; i < size; i++) product += o->x[first + i] * z[i];
+    if (norm > 0) seen->slack += fabs(slope * held - product);
+    if (!(curvature > 0)) { /* a block that changes nothing costs what it holds */
+        double saved = charge + t->b * price * held / 2 - score * price;
+        if (norm == 0 || !(saved >= 0)) return;
+        seen->fall += saved * norm;
+        to = 0;
+        memset(target, 0, (size_t)size * sizeof *target);
+    } else if (norm == 0 && score * price <= charge)
+        return;
+    else if (o->corner[k] >= 0)
+        to = minimise_block(o, k, z, aim, charge, target);
+    else {
+        for (ptrdiff_t i = 0; i < size; i++) aim[i] = curvature * o->x[first + i] + z[i];
+        double length = sqrt(dot(aim, aim, size));
+        to = length > charge ? (length - charge) / (curvature + t->b * price * price) : 0;
+        for (ptrdiff_t i = 0; i < size; i++) target[i] = to > 0 ? aim[i] / length * to : 0;
+    }
+    double moved = 0;
+    for (ptrdiff_t i = 0; i < size; i++) {
+        double change = target[i] - o->x[first + i];
+        if (change == 0) continue;
+        o->x[first + i] = target[i];
+        push(o, first + i, change);
+        moved += change * change;
+    }
+    o->mass += price * (to - norm);
+    seen->fall += fmax(curvature, 0) * moved / 2;
+}
+
+/* Step over some blocks, and estimate the gap that is left: exactly where z is known, else from what was seen. */
+static double sweep(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double *fall)
+{
+    const task *t = o->t;
+    record seen = {0, 0, 0}, exact = {0, 0, 0};
+    o->mass = mass_of(t, o->x);
+    for (ptrdiff_t i = 0; i < count; i++) step(o, blocks[i], &seen);
+    *fall = seen.fall;
+    if (!o->by_gram) return gap_of(t, o->mass, fmax(seen.top, slope_of(t, o->mass)), seen.slack, o->value);
+    double slope = slope_of(t, o->mass);
+    for (ptrdiff_t i = 0; i < count; i++)
+        tally(t, o->x, o->z + o->place[t->start[blocks[i]]], blocks[i], slope, &exact);
+    return gap_of(t, o->mass, exact.top, exact.slack, o->value);
+}
+
+#endif

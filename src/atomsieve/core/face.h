@@ -1,0 +1,383 @@
+/* The face of x, where its support and its signs stay: Newton's step there, by a factor or by conjugate gradients. */
+#ifndef ATOMSIEVE_FACE_H
+#define ATOMSIEVE_FACE_H
+
+#include "model.h"
+
+/* A face: the blocks that carry weight, their entries one after another, and vectors over these entries. */
+typedef struct {
+    ptrdiff_t blocks, size;
+    ptrdiff_t *block;
+    ptrdiff_t *entry;
+    double *price;    /* the gradient of the mass */
+    double *residual; /* z less what the penalty charges */
+    double *change;
+    double *response;
+    double *was;      /* x before */
+} face;
+
+/* Make room for a model of a task, and for its faces; 0 on success. */
+static int open_model(const task *t, store *s, arena *a, model *o, face *f)
+{
+    ptrdiff_t n = t->n, m = t->m, k = t->free, squares = 0, widest = 1;
+    ptrdiff_t *corner = take_places(a, t->blocks);
+    if (!corner) return -1;
+    for (ptrdiff_t b = 0; b < t->blocks; b++) {
+        ptrdiff_t size = t->start[b + 1] - t->start[b];
+        corner[b] = size > 1 && size <= WIDE ? squares : -1;
+        if (corner[b] < 0) continue;
+        squares += size * size;
+        if (size > widest) widest = size;
+    }
+    *o = (model){.t = t, .s = s, .largest = 1, .corner = corner};
+    o->x = take_numbers(a, m);
+    o->begin = take_numbers(a, m);
+    o->diagonal = take_numbers(a, m);
+    o->steepest = take_numbers(a, t->blocks);
+    o->ridge = take_numbers(a, t->blocks);
+    o->vectors = take_numbers(a, squares);
+    o->values = take_numbers(a, m);
+    o->packed = take_numbers(a, n * widest);
+    o->root = take_numbers(a, n);
+    o->along = take_numbers(a, m * k);
+    o->white = take_numbers(a, n * k);
+    o->bent = take_numbers(a, n * k);
+    o->e = take_numbers(a, n);
+    o->drawn = take_numbers(a, 2 * k);
+    o->z = take_numbers(a, m);
+    o->work = take_numbers(a, 8 * m + n);
+    o->by_entry = take_numbers(a, m);
+    o->place = take_places(a, m);
+    o->entry = take_places(a, m);
+    o->list = take_places(a, m);
+    o->spare = take_places(a, 3 * m);
+    o->mark = take(a, m, 1);
+    *f = (face){.block = take_places(a, t->blocks), .entry = take_places(a, m), .price = take_numbers(a, m),
+                .residual = take_numbers(a, m), .change = take_numbers(a, m), .response = take_numbers(a, m),
+                .was = take_numbers(a, m)};
+    if (a->failed) return -1;
+    memset(o->mark, 0, (size_t)m);
+    memset(o->along, 0, (size_t)(m * k) * sizeof *o->along);
+    for (ptrdiff_t b = 0; b < t->blocks; b++) {
+        o->steepest[b] = NAN;
+        o->ridge[b] = 0;
+    }
+    return 0;
+}
+
+/* Fill in the face of x. */
+static void face_of(const model *o, face *f)
+{
+    const task *t = o->t;
+    f->blocks = f->size = 0;
+    for (ptrdiff_t k = 0; k < t->blocks; k++) {
+        double norm = block_norm(t, o->x, k);
+        if (!(norm > 0)) continue;
+        f->block[f->blocks++] = k;
+        for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++) {
+            f->price[f->size] = t->price[k] * (o->x[e] / norm);
+            f->entry[f->size++] = e;
+        }
+    }
+}
+
+/* What is left of the gradient on a face; by columns it takes a product with all of them. */
+static void face_residual(model *o, face *f)
+{
+    double slope = slope_of(o->t, o->mass);
+    for (ptrdiff_t i = 0; i < f->size; i++) f->residual[i] = pull(o, f->entry[i]) - slope * f->price[i];
+}
+
+/* The curvature of the norm of block k times v, at the slope of the penalty; added to `to`. */
+static void bend(const task *t, double slope, const double *x, ptrdiff_t k, const double *v, double *to)
+{
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    if (size == 1) return;
+    double norm = block_norm(t, x, k), along = dot(x + first, v, size) / norm / norm;
+    double factor = slope * t->price[k] / norm;
+    for (ptrdiff_t i = 0; i < size; i++) to[i] += factor * (v[i] - along * x[first + i]);
+}
+
+/* H v on a face by its columns, with the ridge, the bends of the norms and the curvature b of the penalty. */
+static void face_product(model *o, const face *f, double slope, double b, const double *v, double *to, double *image)
+{
+    const task *t = o->t;
+    double *taken = o->drawn + t->free; /* free further numbers */
+    memset(image, 0, (size_t)t->n * sizeof *image);
+    memset(taken, 0, (size_t)t->free * sizeof *taken);
+    double mass = 0;
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i];
+        column_axpy(&t->columns[e], v[i] * t->unit[t->owner[e]], image);
+        axpy(v[i], o->along + e * t->free, taken, t->free);
+        mass += f->price[i] * v[i];
+    }
+    for (ptrdiff_t i = 0; i < t->n; i++) image[i] *= o->h[i];
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i], k = t->owner[e];
+        to[i] = t->unit[k] * column_dot(&t->columns[e], image) - dot(o->along + e * t->free, taken, t->free) +
+            o->ridge[k] * v[i] + b * mass * f->price[i];
+    }
+    for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
+        ptrdiff_t k = f->block[i];
+        bend(t, slope, o->x, k, v + at, to + at);
+        at += t->start[k + 1] - t->start[k];
+    }
+}
+
+/* An inverse of the Hessian on a face without what couples its blocks, times r. */
+static void precondition(const model *o, const face *f, double slope, double b, const double *r, double *to)
+{
+    const task *t = o->t;
+    for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
+        ptrdiff_t k = f->block[i], first = t->start[k], size = t->start[k + 1] - first;
+        double bent = size > 1 ? slope * t->price[k] / block_norm(t, o->x, k) : 0;
+        if (size > 1 && o->corner[k] >= 0) {
+            memset(to + at, 0, (size_t)size * sizeof *to);
+            for (ptrdiff_t j = 0; j < size; j++) {
+                const double *v = o->vectors + o->corner[k] + j * size;
+                axpy(dot(v, r + at, size) / (o->values[first + j] + bent), v, to + at, size);
+            }
+        } else
+            for (ptrdiff_t j = 0; j < size; j++) {
+                double own = o->diagonal[first + j] + bent + b * f->price[at + j] * f->price[at + j];
+                to[at + j] = own > 0 ? r[at + j] / own : r[at + j];
+            }
+        at += size;
+    }
+}
+
+/* Conjugate gradients for one right-hand side; returns how many steps the tolerance takes, as they went so far. */
+static double face_cg(model *o, const face *f, double slope, double b, const double *side, double *v, double tol,
+                         double most, double *room)
+{
+    const task *t = o->t;
+    ptrdiff_t k = f->size, steps = 0;
+    double *r = room, *d = r + k, *q = d + k, *s = q + k, *image = s + k;
+    memset(v, 0, (size_t)k * sizeof *v);
+    memcpy(r, side, (size_t)k * sizeof *r);
+    precondition(o, f, slope, b, r, d);
+    double rho = dot(r, d, k), first = rho, enough = tol * tol * rho;
+    while ((double)steps < most && rho > enough && rho > 0) {
+        face_product(o, f, slope, b, d, q, image);
+        double curved = dot(d, q, k);
+        if (!(curved > 0)) break;
+        axpy(rho / curved, d, v, k);
+        axpy(-rho / curved, q, r, k);
+        precondition(o, f, slope, b, r, s);
+        double next = dot(r, s, k);
+        for (ptrdiff_t i = 0; i < k; i++) d[i] = s[i] + next / rho * d[i];
+        rho = next;
+        steps++;
+        if (ended(t->beat)) break;
+    }
+    if (!(rho > enough)) return (double)steps;
+    return rho < first ? (double)steps * log(enough / first) / log(rho / first) : INFINITY;
+}
+
+/* H d on a face, by the Gram matrix; `image` has a number for each place. */
+static void gram_product(const model *o, const face *f, const double *d, double *image)
+{
+    const store *s = o->s;
+    memset(image, 0, (size_t)s->count * sizeof *image);
+    for (ptrdiff_t i = 0; i < f->size; i++)
+        if (d[i] != 0) axpy(d[i], s->gram + o->place[f->entry[i]] * s->capacity, image, s->count);
+}
+
+/* What rounding of a Gram matrix may make of the curvature along a change; along dependent columns that is all. */
+static double blurred(const model *o, const face *f, const double *change)
+{
+    double sum = 0;
+    for (ptrdiff_t i = 0; i < f->size; i++)
+        sum += fabs(change[i]) * sqrt(o->s->gram[o->place[f->entry[i]] * (o->s->capacity + 1)]);
+    return 2.2e-16 * sum * sum;
+}
+
+/* By how much the objective falls from x to x + change on a face; the image h (A d) and the mass come with it. */
+static double face_fall(model *o, const face *f, const double *change, double *image, double *growth)
+{
+    const task *t = o->t;
+    double linear = 0, curved = 0, grown = 0;
+    for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
+        ptrdiff_t k = f->block[i], first = t->start[k], size = t->start[k + 1] - first;
+        double before = block_norm(t, o->x, k), after = 0, product = 0;
+        for (ptrdiff_t p = 0; p < size; p++) {
+            double to = o->x[first + p] + change[at + p];
+            after += to * to;
+            product += change[at + p] * (to + o->x[first + p]);
+        }
+        after = sqrt(after);
+        if (before + after > 0) grown += t->price[k] * (product / (before + after));
+        at += size;
+    }
+    double slope = slope_of(t, o->mass);
+    for (ptrdiff_t i = 0; i < f->size; i++) linear += change[i] * (f->residual[i] + slope * f->price[i]);
+    if (o->by_gram) {
+        gram_product(o, f, change, image);
+        for (ptrdiff_t i = 0; i < f->size; i++) curved += change[i] * image[o->place[f->entry[i]]];
+        curved += blurred(o, f, change);
+    } else {
+        double *taken = o->drawn + t->free;
+        memset(image, 0, (size_t)t->n * sizeof *image);
+        memset(taken, 0, (size_t)t->free * sizeof *taken);
+        for (ptrdiff_t i = 0; i < f->size; i++) {
+            ptrdiff_t e = f->entry[i], k = t->owner[e];
+            if (change[i] == 0) continue;
+            column_axpy(&t->columns[e], change[i] * t->unit[k], image);
+            axpy(change[i], o->along + e * t->free, taken, t->free);
+            curved += o->ridge[k] * change[i] * change[i];
+        }
+        for (ptrdiff_t i = 0; i < t->n; i++) {
+            curved += o->h[i] * image[i] * image[i];
+            image[i] *= o->h[i];
+        }
+        curved -= dot(taken, taken, t->free);
+    }
+    *growth = grown;
+    return linear - curved / 2 - grown * (slope + t->b * grown / 2);
+}
+
+static void face_accept(model *o, const face *f, const double *change, const double *image, double growth)
+{
+    const task *t = o->t;
+    for (ptrdiff_t i = 0; i < f->size; i++) o->x[f->entry[i]] += change[i];
+    o->mass += growth;
+    if (o->by_gram) {
+        axpy(-1, image, o->z, o->s->count);
+    } else {
+        axpy(1, image, o->e, t->n);
+        axpy(1, o->drawn + t->free, o->drawn, t->free);
+    }
+}
+
+/* A column of the face depends on those that the factor covers: go along the direction that hardly changes the
+   predictions, to the minimum or to the first zero, and so lose a column. Returns whether one was lost. */
+static int slide(model *o, face *f, ptrdiff_t dependent)
+{
+    const task *t = o->t;
+    store *s = o->s;
+    ptrdiff_t k = s->ordered, c = s->capacity, first_to_go = -1;
+    double *v = o->work, *change = o->work + t->m, *image = o->work + 2 * t->m, pulled = 0, flat, length, growth;
+    for (ptrdiff_t i = 0; i < k; i++) v[i] = s->gram[dependent * c + s->order[i]];
+    factor_solve(s, v);
+    flat = s->gram[dependent * (c + 1)];
+    for (ptrdiff_t i = 0; i < k; i++) flat -= v[i] * s->gram[dependent * c + s->order[i]];
+    double *direction = o->by_entry;
+    for (ptrdiff_t i = 0; i < f->size; i++) direction[f->entry[i]] = 0;
+    for (ptrdiff_t i = 0; i < k; i++) direction[o->entry[s->order[i]]] = -v[i];
+    direction[o->entry[dependent]] = 1;
+    for (ptrdiff_t i = 0; i < f->size; i++) pulled += f->residual[i] * direction[f->entry[i]];
+    if (pulled < 0)
+        for (ptrdiff_t i = 0; i < f->size; i++) direction[f->entry[i]] *= -1;
+    length = flat > 0 ? fabs(pulled) / flat : INFINITY;
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i];
+        double zero = direction[e] != 0 ? -o->x[e] / direction[e] : -1;
+        if (zero > 0 && zero <= length) {
+            length = zero;
+            first_to_go = e;
+        }
+    }
+    if (first_to_go < 0) return 0;
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i];
+        change[i] = e == first_to_go ? -o->x[e] : length * direction[e];
+    }
+    double fall = face_fall(o, f, change, image, &growth);
+    if (!(fall >= -1e-13 * (slope_of(t, o->mass) * o->mass))) return 0;
+    face_accept(o, f, change, image, growth);
+    o->x[first_to_go] = 0;
+    return 1;
+}
+
+/* Make the factor cover a face of single entries; the face may lose columns that depend on others. 0 on success. */
+static int face_factor(model *o, face *f)
+{
+    const task *t = o->t;
+    store *s = o->s;
+    for (ptrdiff_t lost = 0; lost <= t->m && !ended(t->beat); lost++) {
+        for (ptrdiff_t i = 0; i < f->size; i++) o->list[i] = o->place[f->entry[i]];
+        ptrdiff_t dependent = factor_follow(s, o->list, f->size, o->mark, o->spare, t->beat);
+        if (dependent < 0) return dependent == LATE ? -1 : 0;
+        if (slide(o, f, dependent)) {
+            face_of(o, f);
+            face_residual(o, f);
+            continue;
+        }
+        do { /* columns that are nearly dependent, at their minimum */
+            if (factor_prop(s, dependent)) return -1;
+            dependent = factor_follow(s, o->list, f->size, o->mark, o->spare, t->beat);
+        } while (dependent >= 0);
+        return dependent == LATE ? -1 : 0;
+    }
+    return -1;
+}
+
+/* Solve with the factor, for a vector over the entries of the face that it covers. */
+static void face_solve(model *o, const face *f, const double *from, double *to)
+{
+    double *v = o->work, *by_place = o->work + 2 * o->t->m;
+    for (ptrdiff_t i = 0; i < f->size; i++) by_place[o->place[f->entry[i]]] = from[i];
+    for (ptrdiff_t i = 0; i < f->size; i++) v[i] = by_place[o->s->order[i]];
+    factor_solve(o->s, v);
+    for (ptrdiff_t i = 0; i < f->size; i++) by_place[o->s->order[i]] = v[i];
+    for (ptrdiff_t i = 0; i < f->size; i++) to[i] = by_place[o->place[f->entry[i]]];
+}
+
+/* Solve on a face by a factor, for the residual and for the prices; 0 on success. */
+static int face_direct(model *o, face *f, double slope)
+{
+    const task *t = o->t;
+    store *s = o->s;
+    if (hold(o, f->block, f->blocks)) return -1;
+    if (t->single) {
+        if (face_factor(o, f)) return -1;
+        face_solve(o, f, f->residual, f->change);
+        face_solve(o, f, f->price, f->response);
+        return 0;
+    }
+    ptrdiff_t k = f->size;
+    double *matrix = malloc((size_t)k * (size_t)k * sizeof *matrix);
+    if (!matrix) return -1;
+    double proximal = 0;
+    int info = 1, side = (int)k, one = 1;
+    for (int tries = 0; tries < 6 && info; tries++) {
+        for (ptrdiff_t j = 0; j < k; j++) {
+            const double *restrict from = s->gram + o->place[f->entry[j]] * s->capacity;
+            for (ptrdiff_t i = j; i < k; i++) matrix[j * k + i] = from[o->place[f->entry[i]]];
+            matrix[j * k + j] *= 1 + proximal;
+        }
+        for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
+            ptrdiff_t b = f->block[i], first = t->start[b], size = t->start[b + 1] - first;
+            double norm = block_norm(t, o->x, b), factor = slope * t->price[b] / norm;
+            for (ptrdiff_t p = 0; size > 1 && p < size; p++)
+                for (ptrdiff_t q = p; q < size; q++)
+                    matrix[(at + p) * k + at + q] +=
+                        factor * ((p == q) - o->x[first + p] / norm * (o->x[first + q] / norm));
+            at += size;
+        }
+        blas.dpotrf("L", &side, matrix, &side, &info);
+        for (ptrdiff_t i = 0; !info && i < k; i++) {
+            double pivot = matrix[i * k + i], own = s->gram[o->place[f->entry[i]] * (s->capacity + 1)];
+            if (!(pivot * pivot >= INDEPENDENT * own)) info = 1;
+        }
+        proximal = proximal > 0 ? 100 * proximal : PROXIMAL;
+    }
+    for (int which = 0; !info && which < 2; which++) {
+        double *to = which ? f->response : f->change;
+        memcpy(to, which ? f->price : f->residual, (size_t)k * sizeof *to);
+        blas.dtrsv("L", "N", "N", &side, matrix, &side, to, &one);
+        blas.dtrsv("L", "T", "N", &side, matrix, &side, to, &one);
+    }
+    free(matrix);
+    return info ? -1 : 0;
+}
+
+/* Less what the curvature b of the penalty takes from a change, by the response of the mass. */
+static void yield_to(const task *t, face *f)
+{
+    double mass = dot(f->price, f->change, f->size), response = dot(f->price, f->response, f->size);
+    axpy(-t->b * mass / (1 + t->b * response), f->response, f->change, f->size);
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* The samples: predictions, slopes of the losses, and the best unpenalised coefficients. */
+#ifndef ATOMSIEVE_SAMPLES_H
+#define ATOMSIEVE_SAMPLES_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "losses.h"
+#include "task.h"
+
+typedef struct {
+    loss_t loss;
+    const double *y, *w, *offset; /* offset may be NULL */
+    double *x;                    /* in units of the blocks */
+    double *coordinates;
+    double *image; /* A x; computed first if it begins with NaN */
+    double *pulls; /* -A' theta; likewise */
+    double target;
+    double caution;
+    double gap, mass, response; /* out */
+    int rounds;                 /* out */
+    int respond;                /* whether the response is wanted */
+} request;
+
+typedef struct {
+    double *u, *slope, *theta, *z, *h, *reach, *trial, *transform, *step_c;
+} fields;
+
+/* Put the unpenalised directions into an orthonormal basis in the metric of h; dependent ones are left out. */
+static void whiten(const task *t, const double *h, double *white, double *bent, double *transform)
+{
+    ptrdiff_t k = t->free, n = t->n;
+    for (ptrdiff_t f = 0; f < k; f++) {
+        double *v = white + f * n, *r = transform + f * k, before = 0, after = 0;
+        memcpy(v, t->basis + f * n, (size_t)n * sizeof *v);
+        memset(r, 0, (size_t)k * sizeof *r);
+        r[f] = 1;
+        for (ptrdiff_t i = 0; i < n; i++) before += h[i] * v[i] * v[i];
+        for (int twice = 0; twice < 2; twice++)
+            for (ptrdiff_t g = 0; g < f; g++) {
+                double part = dot(bent + g * n, v, n);
+                axpy(-part, white + g * n, v, n);
+                axpy(-part, transform + g * k, r, k);
+            }
+        for (ptrdiff_t i = 0; i < n; i++) after += h[i] * v[i] * v[i];
+        double scale = after > 1e-13 * before ? 1 / sqrt(after) : 0;
+        for (ptrdiff_t i = 0; i < n; i++) v[i] *= scale;
+        for (ptrdiff_t g = 0; g < k; g++) r[g] *= scale;
+        for (ptrdiff_t i = 0; i < n; i++) bent[f * n + i] = h[i] * v[i];
+    }
+}
+
+/* The slope of the loss along a direction of the predictions. */
+static double slope_along(const task *t, const request *q, const double *u, const double *direction, double length,
+                          double *trial, double *slope)
+{
+    double sum = 0;
+    for (ptrdiff_t i = 0; i < t->n; i++) trial[i] = u[i] + length * direction[i];
+    loss_slopes(q->loss, t->n, trial, q->y, slope);
+    for (ptrdiff_t i = 0; i < t->n; i++) sum += q->w[i] * slope[i] * direction[i];
+    return sum;
+}
+
+/* A length in [0, 1] at which the slope of the objective is at most half of its first one; the slope rises. */
+static double search(const task *t, const request *q, const double *u, const double *direction, double start,
+                     double rate, double bend_, double *trial, double *slope)
+{
+    double low = 0, high = 1, at_low = start, at_high = 0, length = 1;
+    for (int tries = 0; tries < 60; tries++) {
+        double end = slope_along(t, q, u, direction, length, trial, slope) + rate + bend_ * length;
+        if (end <= -start / 2 && (end >= start / 2 || length == 1)) return length;
+        if (end < 0) {
+            low = length;
+            at_low = end;
+        } else { /* NaN and infinity are too far as well */
+            high = length;
+            at_high = end;
+        }
+        double guess = isfinite(at_high) ? low - at_low / (at_high - at_low) * (high - low) : low;
+        double margin = 0.1 * (high - low);
+        length = guess > low + margin && guess < high - margin ? guess : (low + high) / 2;
+    }
+    return low;
+}
+
+/* Go to the best unpenalised coefficients for the predictions u; slopes come with them. Returns whether `white` has
+   changed on the way. */
+static int settle(const task *t, const request *q, fields *v, double *white, double *bent, double *transform)
+{
+    ptrdiff_t n = t->n, k = t->free;
+    loss_slopes(q->loss, n, v->u, q->y, v->slope);
+    double caution = 0, last = INFINITY, stretch = 1;
+    for (int tries = 0; k && tries < 100 && !t->beat->over; tries++) {
+        double size = 0, noise = 0, along = 0, *change = v->step_c;
+        for (ptrdiff_t f = 0; f < k; f++) {
+            double raw = 0;
+            for (ptrdiff_t i = 0; i < n; i++) {
+                double term = q->w[i] * v->slope[i] * t->basis[f * n + i];
+                raw += term;
+                noise += fabs(term);
+            }
+            size += fabs(raw);
+        }
+        if (!(size > 1e-14 * noise)) return tries > 0;
+        caution = size > last / 2 && caution == 0; /* beyond the kinks of a loss there is no curvature */
+        last = size;
+        loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, caution, v->reach);
+        whiten(t, v->reach, white, bent, transform);
+        memset(v->theta, 0, (size_t)n * sizeof *v->theta);
+        memset(change, 0, (size_t)k * sizeof *change);
+        for (ptrdiff_t f = 0; f < k; f++) {
+            double g = 0;
+            for (ptrdiff_t i = 0; i < n; i++) g += q->w[i] * v->slope[i] * white[f * n + i];
+            along += g * g;
+            axpy(-g, white + f * n, v->theta, n);
+            axpy(-g, transform + f * k, change, k);
+        }
+        if (!(along > 0)) {
+            if (caution > 0) return 1;
+            continue; /* with caution */
+        }
+        if (caution > 0) { /* cautious steps that were not long enough grow */
+            for (ptrdiff_t i = 0; i < n; i++) v->theta[i] *= stretch;
+            for (ptrdiff_t f = 0; f < k; f++) change[f] *= stretch;
+            along *= stretch;
+        }
+        double farthest = 0, move = 0; /* where losses are nearly flat a step is nearly infinite, and digits are lost */
+        for (ptrdiff_t i = 0; i < n; i++) {
+            farthest = fmax(farthest, fabs(v->u[i]));
+            move = fmax(move, fabs(v->theta[i]));
+        }
+        if (move > 10 * (1 + farthest)) {
+            double shorter = 10 * (1 + farthest) / move;
+            for (ptrdiff_t i = 0; i < n; i++) v->theta[i] *= shorter;
+            for (ptrdiff_t f = 0; f < k; f++) change[f] *= shorter;
+            along *= shorter;
+        }
+        double length = search(t, q, v->u, v->theta, -along, 0, 0, v->trial, v->slope);
+        if (caution > 0) stretch = length == 1 ? 4 * stretch : 1;
+        axpy(length, v->theta, v->u, n);
+        axpy(length, change, q->coordinates, k);
+        loss_slopes(q->loss, n, v->u, q->y, v->slope);
+        if (length == 0 && caution > 0) return 1;
+    }
+    return k > 0;
+}
+
+/* theta = w loss'(u) without its part along the unpenalised directions, and z = -A' theta unless that is known. */
+static void look(const task *t, const request *q, fields *v, int known)
+{
+    memcpy(v->trial, v->slope, (size_t)t->n * sizeof *v->slope);
+    for (ptrdiff_t f = 0; f < t->free; f++) {
+        double part = 0;
+        for (ptrdiff_t i = 0; i < t->n; i++) part += q->w[i] * v->slope[i] * t->basis[f * t->n + i];
+        axpy(-part, t->basis + f * t->n, v->trial, t->n);
+    }
+    for (ptrdiff_t i = 0; i < t->n; i++) v->theta[i] = q->w[i] * v->trial[i];
+    for (ptrdiff_t e = 0; e < t->m; e++)
+        v->z[e] = t->unit[t->owner[e]] * (known ? q->pulls[e] : -column_dot(&t->columns[e], v->theta));
+}
+
+/* A x, where x is in units. */
+static void image_of(const task *t, const double *x, double *image)
+{
+    memset(image, 0, (size_t)t->n * sizeof *image);
+    for (ptrdiff_t j = 0; j < t->m; j++)
+        if (x[j] != 0) column_axpy(&t->columns[j], x[j] * t->unit[t->owner[j]], image);
+}
+
+/* The predictions at x and the unpenalised coefficients; their image is computed afresh if it is to be. */
+static void predict(const task *t, const request *q, int afresh, double *u)
+{
+    if (afresh) image_of(t, q->x, q->image);
+    for (ptrdiff_t i = 0; i < t->n; i++) u[i] = q->image[i] + (q->offset ? q->offset[i] : 0);
+    for (ptrdiff_t c = 0; c < t->free; c++) axpy(q->coordinates[c], t->basis + c * t->n, u, t->n);
+}
+
+/* What a look at a point needs of the samples: the best unpenalised coefficients, predictions, slopes, theta. */
+typedef struct {
+    double stray;       /* norm of the part of the slopes along the unpenalised directions */
+    double size, noise; /* the gradient along them, and the sum that rounding is a part of */
+} samples_view;
+
+static int view_samples(const task *t, const request *q, double *u, double *slope, double *theta, samples_view *seen)
+{
+    ptrdiff_t n = t->n, k = t->free;
+    double *room = malloc((size_t)(2 * n + 2 * n * k + k * k + k + 1) * sizeof *room);
+    if (!room) return -1;
+    double *reach = room, *trial = reach + n, *white = trial + n, *bent = white + n * k;
+    double *transform = bent + n * k, *step_c = transform + k * k;
+    fields v = {u, slope, theta, NULL, NULL, reach, trial, transform, step_c};
+    predict(t, q, 0, u);
+    if (settle(t, q, &v, white, bent, transform)) { /* afresh: a long way may have cost digits */
+        predict(t, q, 0, u);
+        loss_slopes(q->loss, n, u, q->y, slope);
+    }
+    *seen = (samples_view){0, 0, 0};
+    memcpy(theta, slope, (size_t)n * sizeof *theta);
+    for (ptrdiff_t c = 0; c < k; c++) {
+        double part = 0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            double term = q->w[i] * slope[i] * t->basis[c * n + i];
+            part += term;
+            seen->noise += fabs(term);
+        }
+        seen->size += fabs(part);
+        axpy(-part, t->basis + c * n, theta, n);
+    }
+    for (ptrdiff_t i = 0; i < n; i++) {
+        seen->stray += q->w[i] * (slope[i] - theta[i]) * (slope[i] - theta[i]);
+        theta[i] *= q->w[i];
+    }
+    seen->stray = k ? sqrt(seen->stray) : 0;
+    free(room);
+    return 0;
+}
+
+#endif
