@@ -293,7 +293,7 @@ class Found:
     x: np.ndarray
     c: np.ndarray
     image: np.ndarray
-    pulls: np.ndarray
+    z: np.ndarray
 
 
 def face_response(H, v, starts, ends, prices, line, mass, stiff):

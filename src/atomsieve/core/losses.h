@@ -175,8 +175,9 @@ static double between_coins(ptrdiff_t n, const double *restrict u, const double 
         sum += w[i] * (near ? apart : 0);
     }
     for (ptrdiff_t i = 0; far && scale < 1 && i < n; i++) { /* 1 - p may be too small to be a number */
-        double margin = y[i] * u[i], q = scale * fabs(slope[i]);
-        if (!(margin > -30)) sum += w[i] * ((1 - q) * (log1p(-q) - margin) + (q > 0 ? q * log(q) : 0));
+        double margin = y[i] * u[i], tail = exp(margin), right = rest + scale * tail; /* 1 - q */
+        if (margin > -30) continue;
+        sum += w[i] * (right * (log(right) - margin) + (right < 1 ? (1 - right) * log1p(-right) : 0) + tail);
     }
     return sum;
 }
@@ -190,11 +191,11 @@ static double fenchel_young(loss_t loss, ptrdiff_t n, const double *restrict u, 
     if (loss.kind == SQUARED || loss.kind == SQUARED_HINGE)
         return (1 - scale) * (1 - scale) * weighted_square(slope, w, n) / 2;
     for (ptrdiff_t i = 0; i < n; i++) {
-        double g = slope[i], t = scale * g, apart;
+        double g = slope[i], less = (1 - scale) * g, apart;
         if (loss.kind == HUBER)
-            apart = (g - t) * (u[i] - y[i] - (g + t) / 2);
+            apart = less * (u[i] - y[i] - (g - less / 2));
         else {
-            double rate = g > -y[i] / 2 ? g + y[i] : exp(u[i]), wanted = rate + (t - g);
+            double rate = g > -y[i] / 2 ? g + y[i] : exp(u[i]), wanted = rate - less;
             /* exp(u) may be too small to be a number */
             apart = rate > 1e-300 || !(wanted > 0) ? relative_entropy(wanted, rate) : wanted * (log(wanted) - u[i] - 1) + rate;
         }
