@@ -27,23 +27,13 @@ is not timed. `Square` has the strength at which its solution is that of `Linear
 TIMES = """## Time to a relative gap of {target:.0e}
 
 Seconds; in brackets, the time at the best gap of a solver that never came to {target:.0e} within its limit. The ratio
-is the time of the best peer that did (where none did, of the fastest at its best gap) over ours: above 1 we are faster.
+is the time of the best peer over ours: above 1 we are faster. Where no peer came to {target:.0e}, the least time in
+brackets stands in for it, and the ratio is a lower bound (>).
 """
 
 LOSSES = """## Where we lose
 
-Every problem (gap {target:.0e}) on which the best peer was faster, or ours did not arrive (ratio 0). They are of three
-kinds.
-
-- *Problems of a few milliseconds.* Ours is Python that calls NumPy: a Newton step is hundreds of calls, half a
-  millisecond or more however small the problem, and a fit has five to ten of them. Compiled coordinate descent does a
-  small problem in that time. Paths over small data suffer most: 100 strengths are 100 such problems.
-- *Sparse columns that hardly overlap, hundreds of them in the solution* (rcv1, simulated_sparse, Dorothea). A round of
-  coordinate descent over all columns takes 0.11 ms on rcv1 (scikit-learn), and few rounds are needed; the Gram matrix
-  of 540 of them takes 6.5 ms and its factor 4.8. Where columns do overlap (MNIST, madelon, 20 Newsgroups) it is the
-  other way round.
-- *A loose target.* Newton steps double the digits in the end, coordinate descent adds them one by one: ratios grow with
-  the precision asked for, and what a certificate needs is far below 1e-6.
+Every problem (gap {target:.0e}) on which the best peer was faster, or ours did not arrive (ratio 0).
 """
 
 MEMORY = """## Peak memory
@@ -105,10 +95,12 @@ def seconds(entry: tuple[float, bool] | None, cell: Cell | None) -> str:
     return text if entry[1] else f"({text})"
 
 
-def factor(ratio: float | None) -> str:
+def factor(ratio: float | None, settled: bool) -> str:
     """Return a ratio for a table; bold where we lose."""
     if ratio is None:
         return ""
+    if not settled:
+        return f"> {ratio:.2f}"
     return f"**{ratio:.2f}**" if ratio < 1 else f"{ratio:.2f}"
 
 
@@ -122,7 +114,7 @@ def times_section(table: Table) -> Iterator[str]:
         rows = [
             [problem[2]]
             + [seconds(table.time(problem, solver), table.cells[problem].get(solver)) for solver in solvers]
-            + [factor(table.ratio(problem, name)) for name in ours]
+            + [factor(table.ratio(problem, name), table.settled(problem)) for name in ours]
             for problem in problems
         ]
         yield from markdown(["data", *solvers, *(f"ratio {name.split('[')[1][:-1]}" for name in ours)], rows)
@@ -136,7 +128,7 @@ def lost(table: Table) -> Iterator[tuple[float, Problem, str]]:
     for problem in (problem for _, _, problems in table.groups() for problem in problems):
         for name in OURS:
             ratio = table.ratio(problem, name)
-            if name in table.cells[problem] and table.best_peer(problem) and (ratio is None or ratio < 1):
+            if name in table.cells[problem] and table.settled(problem) and (ratio is None or ratio < 1):
                 yield ratio or 0.0, problem, name
 
 

@@ -63,6 +63,11 @@ class Table:
         solver = min(arrived, key=lambda name: arrived[name][0])
         return solver, arrived[solver][0]
 
+    def settled(self, problem: Problem) -> bool:
+        """Return whether a peer reached the target; otherwise its time, and a ratio, are lower bounds."""
+        times = (self.time(problem, solver) for solver in self.cells[problem] if solver not in OURS)
+        return any(entry is not None and entry[1] for entry in times)
+
     def ratio(self, problem: Problem, ours: str) -> float | None:
         """Return the best peer's time over ours; None where ours did not arrive."""
         peer, mine = self.best_peer(problem), self.time(problem, ours)
