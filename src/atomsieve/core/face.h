@@ -4,6 +4,8 @@
 
 #include "model.h"
 
+#define ROUNDED 2.2e-16 /* the rounding unit of a curvature, as a part of what it would be if nothing cancelled */
+
 /* A face: the blocks that carry weight, their entries one after another, and vectors over these entries. */
 typedef struct {
     ptrdiff_t blocks, size;
@@ -190,7 +192,7 @@ static double blurred(const model *o, const face *f, const double *change)
     double sum = 0;
     for (ptrdiff_t i = 0; i < f->size; i++)
         sum += fabs(change[i]) * sqrt(o->s->gram[o->place[f->entry[i]] * (o->s->capacity + 1)]);
-    return 2.2e-16 * sum * sum;
+    return ROUNDED * sum * sum;
 }
 
 /* By how much the objective falls from x to x + change on a face; the image h (A d) and the mass come with it. */
@@ -217,16 +219,19 @@ static double face_fall(model *o, const face *f, const double *change, double *i
         for (ptrdiff_t i = 0; i < f->size; i++) curved += change[i] * image[o->place[f->entry[i]]];
         curved += blurred(o, f, change);
     } else {
-        double *taken = o->drawn + t->free;
+        double *taken = o->drawn + t->free, whole = 0;
         memset(image, 0, (size_t)t->n * sizeof *image);
         memset(taken, 0, (size_t)t->free * sizeof *taken);
         for (ptrdiff_t i = 0; i < f->size; i++) {
             ptrdiff_t e = f->entry[i], k = t->owner[e];
+            const double *along = o->along + e * t->free;
             if (change[i] == 0) continue;
             column_axpy(&t->columns[e], change[i] * t->unit[k], image);
-            axpy(change[i], o->along + e * t->free, taken, t->free);
+            axpy(change[i], along, taken, t->free);
             curved += o->ridge[k] * change[i] * change[i];
+            if (t->free) whole += fabs(change[i]) * sqrt(o->diagonal[e] + dot(along, along, t->free));
         }
+        curved += ROUNDED * whole * whole; /* what the unpenalised directions explain is subtracted */
         for (ptrdiff_t i = 0; i < t->n; i++) {
             curved += o->h[i] * image[i] * image[i];
             image[i] *= o->h[i];

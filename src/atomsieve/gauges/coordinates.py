@@ -87,7 +87,7 @@ class Coordinates(BlockGauge):
     def scores(self, z: Array) -> Array:
         scaled = z if self.weights is None else z * self._atom_sizes(z.ndim)
         scores = upward(scaled.ravel(), self.signs(z.shape))
-        return scores.copy() if scores.base is z or scores is z else scores
+        return scores.copy() if np.may_share_memory(scores, z) else scores
 
     def sizes(self, x: Array) -> Array:
         sizes = np.abs(x)

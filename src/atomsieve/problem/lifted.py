@@ -73,6 +73,8 @@ class Lifted:
     """The positions of these columns in the full lifted design; None for that design itself."""
     known: Spreads | None = None
     """The spreads, if they are known already."""
+    known_reaches: Array | None = None
+    """The reaches of the problem that this is a part of: what was computed in units of them stays valid."""
 
     @classmethod
     def of(cls, data: Data, loss: Loss, gauge: Gauge, shape: Any) -> Self:
@@ -127,6 +129,8 @@ class Lifted:
 
         Those are cheaper, and enough if the gauge is a sum of l2 norms and there are no unpenalised columns.
         """
+        if self.known_reaches is not None:
+            return self.known_reaches
         if self.core.one_by_one or self.prices is None or self.known is not None or self.smooth.span is not None:
             return self.spreads.spread
         norms = np.repeat(self.seminorm.plain.column_norms(), math.prod(self.shape[1:]))
@@ -213,11 +217,12 @@ class Lifted:
 
     def restrict(self, columns: Index) -> "Lifted":
         """Return the same on the chosen columns; their spreads are not computed again."""
-        known = self.spreads.some(self.core.blocks(columns, self.shape))
+        blocks = self.core.blocks(columns, self.shape)
+        known, reaches = self.spreads.some(blocks), self.reaches[blocks]
         shape = (len(columns), *self.shape[1:])
         design, core = self.design.select(columns), self.core.restrict(columns)
         places = columns if self.places is None else self.places[columns]
-        return Lifted(self.smooth, design, core, shape, shape, places, known)
+        return Lifted(self.smooth, design, core, shape, shape, places, known, reaches)
 
 
 def _view_of(state: State, seen: Seen, z: Array) -> View:

@@ -142,11 +142,11 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
             break
         low, high = (low, slope) if penalty.argmax(slope) > found.mass else (slope, high)
         following = slope + penalty.rise(slope, found.mass, math.sqrt(max(found.response, 0.0)))
-        if not low <= following <= high:
+        if not low < following < high:
             following = between(low, high)
         following = max(following, least)
         mass = penalty.argmax(following)
-        steepness = min(1 / found.response, following / mass) if found.response > 0 and mass > 0 else 0.0
+        steepness = following / mass if mass > 0 else 0.0
         # the gap on the next line is that of a mass which has not moved yet
         target = min(enough / 2, TIGHT * found.response * (following - slope) ** 2)
         line = (max(following - steepness * mass, 0.0), steepness)
