@@ -17,11 +17,12 @@
 #define STALLED 5        /* steps that may fail to halve the gap */
 
 /* The gap of the problem on the working set. */
-static double true_gap(const task *t, const request *q, const fields *v, double mass, const record *seen)
+static double true_gap(const task *t, const request *q, const fields *v, const record *seen)
 {
-    if (t->b > 0 || seen->top <= t->a) return gap_of(t, mass, seen->top, seen->slack, 0);
+    if (t->b > 0 || seen->top <= t->a) return gap_of(t, q->mass, seen->top, seen->slack, 0);
     double scale = t->a / seen->top, slack = seen->slack;
-    return slack + (1 - scale) * (t->a * mass - slack) + fenchel_young(q->loss, t->n, v->u, q->y, v->slope, q->w, scale);
+    double apart = fenchel_young(q->loss, t->n, v->u, q->y, v->slope, q->w, scale);
+    return slack + (1 - scale) * (t->a * q->mass - slack) + apart;
 }
 
 /* Choose the blocks that the next model may move: the support, and those that would join it. */
@@ -64,6 +65,74 @@ static void refresh(const task *t, model *o, const request *q, fields *v, double
     for (ptrdiff_t j = 0; j < t->m; j++) o->place[j] = -1;
 }
 
+/* Set up a model at x, where the mass is known; d = 0. */
+static void begin_at(model *o, const request *q, const fields *v, double mass)
+{
+    const task *t = o->t;
+    memcpy(o->x, q->x, (size_t)t->m * sizeof *o->x);
+    memcpy(o->begin, q->x, (size_t)t->m * sizeof *o->begin);
+    memcpy(o->e, v->theta, (size_t)t->n * sizeof *o->e);
+    memset(o->drawn, 0, (size_t)(2 * t->free) * sizeof *o->drawn);
+    o->mass = mass;
+}
+
+/* The way from x to the minimum of a model. */
+typedef struct {
+    int moved;
+    double growth, start, noise; /* of the mass; the slope of the objective at first, and its rounding */
+} way;
+
+static way way_of(const model *o, const request *q, fields *v, const ptrdiff_t *blocks, ptrdiff_t count, int predicted)
+{
+    const task *t = o->t;
+    way w = {0, 0, 0, 0};
+    double at = slope_of(t, q->mass);
+    memset(v->direction, 0, (size_t)t->n * sizeof *v->direction);
+    memset(o->drawn, 0, (size_t)t->free * sizeof *o->drawn);
+    memset(v->turn, 0, (size_t)t->free * sizeof *v->turn);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        ptrdiff_t b = blocks[i];
+        w.growth += growth_of(t, b, q->x, o->x);
+        for (ptrdiff_t j = t->start[b]; j < t->start[b + 1]; j++) {
+            double change = o->x[j] - q->x[j];
+            if (change == 0) continue;
+            w.moved = 1;
+            w.start -= v->z[j] * change;
+            w.noise += 1e-15 * (fabs(v->z[j]) + at * t->price[b]) * fabs(change);
+            if (predicted) column_axpy(&t->columns[j], change * t->unit[b], v->direction);
+            axpy(change, o->along + j * t->free, o->drawn, t->free);
+        }
+    }
+    for (ptrdiff_t c = 0; c < t->free; c++) {
+        if (predicted) axpy(-o->drawn[c], v->white + c * t->n, v->direction, t->n);
+        axpy(-o->drawn[c], v->transform + c * t->free, v->turn, t->free);
+    }
+    w.start += at * w.growth;
+    return w;
+}
+
+/* How far along a way the objective falls; caution grows where that is not far. */
+static double how_far(const task *t, request *q, fields *v, const way *w, double objective)
+{
+    /* no step lowers the objective by more than all of it: a steeper slope says little about where to stop */
+    double start = fmin(fmax(w->start, -2 * objective), -2 * w->noise), rate = slope_of(t, q->mass) * w->growth;
+    double length = search(t, q, v->u, v->direction, start, rate, t->b * w->growth * w->growth, v->trial, v->slope);
+    if (length < 0.1) q->caution = fmin(fmax(10 * q->caution, 1e-3), 1);
+    else if (length == 1) q->caution = q->caution > 1e-12 ? q->caution / 10 : 0;
+    return length;
+}
+
+/* How fast the mass falls as the slope of the penalty rises. */
+static double response_at(model *o, face *f, const request *q, const fields *v)
+{
+    const task *t = o->t;
+    begin_at(o, q, v, q->mass);
+    o->by_gram = 0;
+    for (ptrdiff_t b = 0; b < t->blocks; b++)
+        if (block_norm(t, o->x, b) > 0) learn(o, b);
+    return response_of(o, f);
+}
+
 /* Solve on the working set. 0 on success, -1 without memory. */
 static int iterate(const task *t, store *s, request *q, arena *a)
 {
@@ -72,129 +141,86 @@ static int iterate(const task *t, store *s, request *q, arena *a)
     model o;
     face f;
     if (open_model(t, s, a, &o, &f)) return -1;
+    fields v = {.white = o.white, .bent = o.bent, .z = take_numbers(a, m), .transform = take_numbers(a, k * k)};
+    double **of_samples[] = {&v.u, &v.slope, &v.theta, &v.h, &v.direction, &v.trial, &v.room};
+    for (size_t i = 0; i < sizeof of_samples / sizeof *of_samples; i++) *of_samples[i] = take_numbers(a, n);
+    v.turn = take_numbers(a, k);
+    ptrdiff_t *blocks = take_places(a, t->blocks);
+    if (a->failed) return -1;
     o.least = quadratic ? 0 : LEAST_RIDGE;
     o.steady = quadratic;
-    fields v = {take_numbers(a, n), take_numbers(a, n), take_numbers(a, n),     take_numbers(a, m),    take_numbers(a, n),
-                take_numbers(a, n), take_numbers(a, n), take_numbers(a, k * k), take_numbers(a, 2 * k)};
-    double *u = v.u, *slope = v.slope, *theta = v.theta, *z = v.z, *h = v.h, *reach = v.reach, *trial = v.trial;
-    double *transform = v.transform, *step_c = v.step_c, *change = take_numbers(a, m), *x = o.x, *begin = o.begin, *e = o.e;
-    double *white = o.white, *bent = o.bent, *along = o.along, *drawn = o.drawn, *by_place = o.z;
-    ptrdiff_t *place = o.place, *entry = o.entry, *blocks = take_places(a, t->blocks);
-    if (a->failed) return -1;
-    o.h = h;
+    o.h = v.h;
 
     if (!quadratic) store_forget(s);
-    predict(t, q, isnan(q->image[0]), u);
-    settle(t, q, &v, white, bent, transform);
-
-    if (recall(t, s, place, entry)) return -1;
+    predict(t, q, isnan(q->image[0]), v.u);
+    settle(t, q, &v);
+    if (recall(t, s, o.place, o.entry)) return -1;
     double before = INFINITY, least = INFINITY, lowest = INFINITY;
     for (q->rounds = 0;; q->rounds++) {
         look(t, q, &v, !q->rounds && !isnan(q->pulls[0]));
-        double mass = mass_of(t, q->x), at = slope_of(t, mass);
         record seen = {0, 0, 0};
-        for (ptrdiff_t b = 0; b < t->blocks; b++) tally(t, q->x, z + t->start[b], b, at, &seen);
-        q->gap = true_gap(t, q, &v, mass, &seen);
-        q->mass = mass;
+        q->mass = mass_of(t, q->x);
+        for (ptrdiff_t b = 0; b < t->blocks; b++) tally(t, q->x, v.z + t->start[b], b, slope_of(t, q->mass), &seen);
+        q->gap = true_gap(t, q, &v, &seen);
         /* a gap that is small enough tells little about the mass, which one more step settles */
         int enough = !(q->gap > q->target) && (q->rounds || !q->respond);
         if (enough || q->rounds == ROUNDS || ended(t->beat)) break;
-        o.value = loss_value(q->loss, n, u, q->y, slope, q->w);
-        double objective = o.value + mass * (t->a + t->b * mass / 2);
+        o.value = loss_value(q->loss, n, v.u, q->y, v.slope, q->w);
+        double objective = o.value + q->mass * (t->a + t->b * q->mass / 2);
         idle = q->gap < least / 2 || objective < lowest - fmin(q->gap, objective) / 100 ? 0 : idle + 1;
         if (q->gap < least) least = q->gap;
         lowest = objective;
         if (idle == STALLED) break;
+
         double cost = (double)n * (double)s->count * (double)s->count;
         if (!fresh || (!quadratic && (q->gap > STALE * before || cost <= CHEAP))) {
             refresh(t, &o, q, &v, q->caution);
             fresh = 1;
         }
         before = q->gap;
-        memcpy(x, q->x, (size_t)m * sizeof *x);
-        memcpy(begin, q->x, (size_t)m * sizeof *x);
-        o.mass = mass;
-        double modelled = gap_of(t, mass, seen.top, seen.slack, o.value); /* what the model makes of this gap */
-        ptrdiff_t count = choose(&o, &v, at, blocks);
+        begin_at(&o, q, &v, q->mass);
+        ptrdiff_t count = choose(&o, &v, slope_of(t, q->mass), blocks);
         if (!count) break;
         if (o.by_gram && hold(&o, blocks, count)) {
             if (t->beat->over) break;
             return -1;
         }
         for (ptrdiff_t i = 0; i < count; i++) learn(&o, blocks[i]);
-        if (o.by_gram)
-            for (ptrdiff_t i = 0; i < s->count; i++) by_place[i] = z[entry[i]];
-        memcpy(e, theta, (size_t)n * sizeof *e);
-        memset(drawn, 0, (size_t)(2 * k) * sizeof *drawn);
-        double share = fmin(modelled / q->gap, 1), rough = fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap);
-        /* a Gram matrix and a factor serve up to the end where the curvature never changes */
+        for (ptrdiff_t i = 0; o.by_gram && i < s->count; i++) o.z[i] = v.z[o.entry[i]];
+        /* the model makes more or less of this gap; a Gram matrix and a factor serve up to the end where the curvature
+           never changes */
+        double share = fmin(gap_of(t, q->mass, seen.top, seen.slack, o.value) / q->gap, 1);
+        double rough = fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap);
         minimise(&o, blocks, count, share * rough, quadratic && t->single ? share * q->target : INFINITY, &f);
 
-        /* from the coefficients to those of the model, as far as the objective falls */
-        double growth = 0, start = 0, noise = 0;
-        memset(reach, 0, (size_t)n * sizeof *reach);
-        memset(drawn, 0, (size_t)k * sizeof *drawn);
-        int moved = 0;
-        for (ptrdiff_t i = 0; i < count; i++) {
-            ptrdiff_t b = blocks[i];
-            growth += growth_of(t, b, q->x, x);
-            for (ptrdiff_t j = t->start[b]; j < t->start[b + 1]; j++) {
-                change[j] = x[j] - q->x[j];
-                if (change[j] == 0) continue;
-                moved = 1;
-                start -= z[j] * change[j];
-                noise += 1e-15 * (fabs(z[j]) + at * t->price[b]) * fabs(change[j]);
-                if (!quadratic) column_axpy(&t->columns[j], change[j] * t->unit[b], reach);
-                axpy(change[j], along + j * k, drawn, k);
-            }
-        }
-        if (!moved) break;
-        memset(step_c, 0, (size_t)k * sizeof *step_c);
-        for (ptrdiff_t c = 0; c < k; c++) {
-            if (!quadratic) axpy(-drawn[c], white + c * n, reach, n);
-            axpy(-drawn[c], transform + c * k, step_c, k);
-        }
-        start += at * growth;
-        if (!isfinite(start)) break; /* rounding is all there is, and the model has run off */
-        double length = 1;
+        way w = way_of(&o, q, &v, blocks, count, !quadratic);
+        if (!w.moved || !isfinite(w.start)) break; /* rounding is all there is, or the model has run off */
+        double length = 1, caution = q->caution;
         if (!quadratic) {
-            if (!(start < noise)) break;
-            /* no step lowers the objective by more than all of it: a steeper slope says little about where to stop */
-            start = fmin(fmax(start, -2 * objective), -2 * noise);
-            length = search(t, q, u, reach, start, at * growth, t->b * growth * growth, trial, slope);
-            double caution = q->caution;
-            if (length < 0.1) q->caution = fmin(fmax(10 * caution, 1e-3), 1);
-            else if (length == 1) q->caution = caution > 1e-12 ? caution / 10 : 0;
+            if (!(w.start < w.noise)) break;
+            length = how_far(t, q, &v, &w, objective);
             if (q->caution > caution) fresh = 0;
             if (length == 0) { /* perhaps a step far too long, for want of curvature */
-                loss_slopes(q->loss, n, u, q->y, slope);
+                loss_slopes(q->loss, n, v.u, q->y, v.slope);
                 if (caution == 0) continue;
                 break;
             }
         }
         for (ptrdiff_t i = 0; i < count; i++)
             for (ptrdiff_t j = t->start[blocks[i]]; j < t->start[blocks[i] + 1]; j++)
-                q->x[j] = length == 1 ? x[j] : q->x[j] + length * change[j];
-        axpy(length, step_c, q->coordinates, k);
-        if (quadratic) predict(t, q, 1, u);
-        else axpy(length, reach, u, n);
-        if (settle(t, q, &v, white, bent, transform)) whiten(t, h, white, bent, transform);
+                q->x[j] = length == 1 ? o.x[j] : q->x[j] + length * (o.x[j] - q->x[j]);
+        axpy(length, v.turn, q->coordinates, k);
+        if (quadratic) predict(t, q, 1, v.u);
+        else axpy(length, v.direction, v.u, n);
+        if (settle(t, q, &v)) whiten(t, v.h, v.white, v.bent, v.transform);
     }
     q->response = 0;
     if (q->respond && !ended(t->beat)) {
         if (!fresh || !quadratic) refresh(t, &o, q, &v, 0);
-        memcpy(x, q->x, (size_t)m * sizeof *x);
-        memcpy(begin, q->x, (size_t)m * sizeof *x);
-        memcpy(e, theta, (size_t)n * sizeof *e);
-        memset(drawn, 0, (size_t)(2 * k) * sizeof *drawn);
-        o.mass = q->mass;
-        o.by_gram = 0;
-        for (ptrdiff_t b = 0; b < t->blocks; b++)
-            if (block_norm(t, x, b) > 0) learn(&o, b);
-        q->response = response_of(&o, &f);
+        q->response = response_at(&o, &f, q, &v);
     }
     if (!quadratic) image_of(t, q->x, q->image);
-    for (ptrdiff_t j = 0; j < m; j++) q->pulls[j] = z[j] / t->unit[t->owner[j]];
+    for (ptrdiff_t j = 0; j < m; j++) q->pulls[j] = v.z[j] / t->unit[t->owner[j]];
     return 0;
 }
 

@@ -22,8 +22,15 @@ typedef struct {
     int respond;                /* whether the response is wanted */
 } request;
 
+/* Numbers of the samples and of the entries at one x. */
 typedef struct {
-    double *u, *slope, *theta, *z, *h, *reach, *trial, *transform, *step_c;
+    double *u, *slope, *theta; /* predictions, slopes of the losses, and these weighted, less what B explains */
+    double *z;                 /* -A' theta, in units */
+    double *h;                 /* curvatures, with weights */
+    double *white, *bent;      /* n x free: B, orthonormal in the metric of h; the same times h */
+    double *transform;         /* free x free: `white` in terms of B */
+    double *direction, *turn;  /* where to go: of the predictions, and of the coordinates in B */
+    double *trial, *room;      /* n numbers each */
 } fields;
 
 /* Put the unpenalised directions into an orthonormal basis in the metric of h; dependent ones are left out. */
@@ -85,13 +92,13 @@ static double search(const task *t, const request *q, const double *u, const dou
 
 /* Go to the best unpenalised coefficients for the predictions u; slopes come with them. Returns whether `white` has
    changed on the way. */
-static int settle(const task *t, const request *q, fields *v, double *white, double *bent, double *transform)
+static int settle(const task *t, const request *q, fields *v)
 {
     ptrdiff_t n = t->n, k = t->free;
     loss_slopes(q->loss, n, v->u, q->y, v->slope);
     double caution = 0, last = INFINITY, stretch = 1;
     for (int tries = 0; k && tries < 100 && !t->beat->over; tries++) {
-        double size = 0, noise = 0, along = 0, *change = v->step_c;
+        double size = 0, noise = 0, along = 0, *change = v->turn;
         for (ptrdiff_t f = 0; f < k; f++) {
             double raw = 0;
             for (ptrdiff_t i = 0; i < n; i++) {
@@ -104,40 +111,40 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
         if (!(size > 1e-14 * noise)) return tries > 0;
         caution = size > last / 2 && caution == 0; /* beyond the kinks of a loss there is no curvature */
         last = size;
-        loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, caution, v->reach);
-        whiten(t, v->reach, white, bent, transform);
-        memset(v->theta, 0, (size_t)n * sizeof *v->theta);
+        loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, caution, v->room);
+        whiten(t, v->room, v->white, v->bent, v->transform);
+        memset(v->direction, 0, (size_t)n * sizeof *v->direction);
         memset(change, 0, (size_t)k * sizeof *change);
         for (ptrdiff_t f = 0; f < k; f++) {
             double g = 0;
-            for (ptrdiff_t i = 0; i < n; i++) g += q->w[i] * v->slope[i] * white[f * n + i];
+            for (ptrdiff_t i = 0; i < n; i++) g += q->w[i] * v->slope[i] * v->white[f * n + i];
             along += g * g;
-            axpy(-g, white + f * n, v->theta, n);
-            axpy(-g, transform + f * k, change, k);
+            axpy(-g, v->white + f * n, v->direction, n);
+            axpy(-g, v->transform + f * k, change, k);
         }
         if (!(along > 0)) {
             if (caution > 0) return 1;
             continue; /* with caution */
         }
         if (caution > 0) { /* cautious steps that were not long enough grow */
-            for (ptrdiff_t i = 0; i < n; i++) v->theta[i] *= stretch;
+            for (ptrdiff_t i = 0; i < n; i++) v->direction[i] *= stretch;
             for (ptrdiff_t f = 0; f < k; f++) change[f] *= stretch;
             along *= stretch;
         }
         double farthest = 0, move = 0; /* where losses are nearly flat a step is nearly infinite, and digits are lost */
         for (ptrdiff_t i = 0; i < n; i++) {
             farthest = fmax(farthest, fabs(v->u[i]));
-            move = fmax(move, fabs(v->theta[i]));
+            move = fmax(move, fabs(v->direction[i]));
         }
         if (move > 10 * (1 + farthest)) {
             double shorter = 10 * (1 + farthest) / move;
-            for (ptrdiff_t i = 0; i < n; i++) v->theta[i] *= shorter;
+            for (ptrdiff_t i = 0; i < n; i++) v->direction[i] *= shorter;
             for (ptrdiff_t f = 0; f < k; f++) change[f] *= shorter;
             along *= shorter;
         }
-        double length = search(t, q, v->u, v->theta, -along, 0, 0, v->trial, v->slope);
+        double length = search(t, q, v->u, v->direction, -along, 0, 0, v->trial, v->slope);
         if (caution > 0) stretch = length == 1 ? 4 * stretch : 1;
-        axpy(length, v->theta, v->u, n);
+        axpy(length, v->direction, v->u, n);
         axpy(length, change, q->coordinates, k);
         loss_slopes(q->loss, n, v->u, q->y, v->slope);
         if (length == 0 && caution > 0) return 1;
@@ -145,18 +152,40 @@ static int settle(const task *t, const request *q, fields *v, double *white, dou
     return k > 0;
 }
 
-/* theta = w loss'(u) without its part along the unpenalised directions, and z = -A' theta unless that is known. */
-static void look(const task *t, const request *q, fields *v, int known)
+/* How near the slopes of the losses are to being orthogonal to the unpenalised directions. */
+typedef struct {
+    double stray;       /* norm of their part along these directions */
+    double size, noise; /* the gradient along them, and the sum that rounding is a part of */
+} samples_view;
+
+/* theta = w loss'(u) without its part along the unpenalised directions. */
+static samples_view project(const task *t, const request *q, const double *slope, double *theta)
 {
-    memcpy(v->trial, v->slope, (size_t)t->n * sizeof *v->slope);
-    for (ptrdiff_t f = 0; f < t->free; f++) {
+    samples_view seen = {0, 0, 0};
+    memcpy(theta, slope, (size_t)t->n * sizeof *theta);
+    for (ptrdiff_t c = 0; c < t->free; c++) {
         double part = 0;
-        for (ptrdiff_t i = 0; i < t->n; i++) part += q->w[i] * v->slope[i] * t->basis[f * t->n + i];
-        axpy(-part, t->basis + f * t->n, v->trial, t->n);
+        for (ptrdiff_t i = 0; i < t->n; i++) {
+            double term = q->w[i] * slope[i] * t->basis[c * t->n + i];
+            part += term;
+            seen.noise += fabs(term);
+        }
+        seen.size += fabs(part);
+        axpy(-part, t->basis + c * t->n, theta, t->n);
     }
-    for (ptrdiff_t i = 0; i < t->n; i++) v->theta[i] = q->w[i] * v->trial[i];
+    for (ptrdiff_t i = 0; t->free && i < t->n; i++)
+        seen.stray += q->w[i] * (slope[i] - theta[i]) * (slope[i] - theta[i]);
+    seen.stray = sqrt(seen.stray);
+    for (ptrdiff_t i = 0; i < t->n; i++) theta[i] *= q->w[i];
+    return seen;
+}
+
+/* theta, and z = -A' theta unless that is known. */
+static void look(const task *t, const request *q, fields *v, int told)
+{
+    project(t, q, v->slope, v->theta);
     for (ptrdiff_t e = 0; e < t->m; e++)
-        v->z[e] = t->unit[t->owner[e]] * (known ? q->pulls[e] : -column_dot(&t->columns[e], v->theta));
+        v->z[e] = t->unit[t->owner[e]] * (told ? q->pulls[e] : -column_dot(&t->columns[e], v->theta));
 }
 
 /* A x, where x is in units. */
@@ -176,41 +205,22 @@ static void predict(const task *t, const request *q, int afresh, double *u)
 }
 
 /* What a look at a point needs of the samples: the best unpenalised coefficients, predictions, slopes, theta. */
-typedef struct {
-    double stray;       /* norm of the part of the slopes along the unpenalised directions */
-    double size, noise; /* the gradient along them, and the sum that rounding is a part of */
-} samples_view;
-
 static int view_samples(const task *t, const request *q, double *u, double *slope, double *theta, samples_view *seen)
 {
     ptrdiff_t n = t->n, k = t->free;
-    double *room = malloc((size_t)(2 * n + 2 * n * k + k * k + k + 1) * sizeof *room);
+    double *room = malloc((size_t)(3 * n + 2 * n * k + k * k + k + 1) * sizeof *room);
     if (!room) return -1;
-    double *reach = room, *trial = reach + n, *white = trial + n, *bent = white + n * k;
-    double *transform = bent + n * k, *step_c = transform + k * k;
-    fields v = {u, slope, theta, NULL, NULL, reach, trial, transform, step_c};
+    fields v = {.u = u, .slope = slope, .theta = theta, .room = room, .trial = room + n, .direction = room + 2 * n};
+    v.white = room + 3 * n;
+    v.bent = v.white + n * k;
+    v.transform = v.bent + n * k;
+    v.turn = v.transform + k * k;
     predict(t, q, 0, u);
-    if (settle(t, q, &v, white, bent, transform)) { /* afresh: a long way may have cost digits */
+    if (settle(t, q, &v)) { /* afresh: a long way may have cost digits */
         predict(t, q, 0, u);
         loss_slopes(q->loss, n, u, q->y, slope);
     }
-    *seen = (samples_view){0, 0, 0};
-    memcpy(theta, slope, (size_t)n * sizeof *theta);
-    for (ptrdiff_t c = 0; c < k; c++) {
-        double part = 0;
-        for (ptrdiff_t i = 0; i < n; i++) {
-            double term = q->w[i] * slope[i] * t->basis[c * n + i];
-            part += term;
-            seen->noise += fabs(term);
-        }
-        seen->size += fabs(part);
-        axpy(-part, t->basis + c * n, theta, n);
-    }
-    for (ptrdiff_t i = 0; i < n; i++) {
-        seen->stray += q->w[i] * (slope[i] - theta[i]) * (slope[i] - theta[i]);
-        theta[i] *= q->w[i];
-    }
-    seen->stray = k ? sqrt(seen->stray) : 0;
+    *seen = project(t, q, slope, theta);
     free(room);
     return 0;
 }
