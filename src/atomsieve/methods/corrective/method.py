@@ -134,11 +134,13 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
         return 0.0
     low, high = 0.0, math.inf
     line, target = (slope, 0.0), enough / 2
+    beyond = math.inf
     for _ in range(SLOPES):
         found = inner.solve(line, target, respond=True)
         slope = line[0] + line[1] * found.mass
         missed = mismatch(penalty, found, slope)
-        if missed <= enough / 2 and found.gap <= enough / 2:
+        before, beyond = beyond, found.mass - penalty.limit
+        if missed <= enough / 2 and found.gap <= enough / 2 and (bearable(point, beyond, enough) or beyond > before / 2):
             break
         low, high = (low, slope) if penalty.argmax(slope) > found.mass else (slope, high)
         following = slope + penalty.rise(slope, found.mass, math.sqrt(max(found.response, 0.0)))
@@ -148,9 +150,16 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
         mass = penalty.argmax(following)
         steepness = following / mass if mass > 0 else 0.0
         # the gap on the next line is that of a mass which has not moved yet
-        target = min(enough / 2, TIGHT * found.response * (following - slope) ** 2)
+        target = min(enough / 2, max(TIGHT * found.response * (following - slope) ** 2, point.rounding))
         line = (max(following - steepness * mass, 0.0), steepness)
     return found.gap + missed
+
+
+def bearable(point: Point, beyond: float, enough: float) -> bool:
+    """Return whether x may be shrunk by a mass beyond the limit of the penalty: that moves the scores of all atoms."""
+    problem = point.problem
+    steepest = problem.curvature * problem.lifted.widest_reach**2
+    return beyond <= 0 or beyond * problem.penalty.limit * steepest <= enough / 2
 
 
 def mismatch(penalty: Penalty, found: Outcome, slope: float) -> float:
