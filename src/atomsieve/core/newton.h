@@ -14,6 +14,7 @@
 #define NEAR 50          /* entries beside the support that a model may move, at least */
 #define FEWEST 10        /* blocks that these are, at least */
 #define LEAST_RIDGE 1e-10 /* part of the largest possible curvature that stands in for none */
+#define NOISE 1e-15      /* rounding of a sum, as a part of its terms */
 #define STALLED 5        /* steps that may fail to halve the gap */
 
 /* The gap of the problem on the working set. */
@@ -98,7 +99,7 @@ static way way_of(const model *o, const request *q, fields *v, const ptrdiff_t *
             if (change == 0) continue;
             w.moved = 1;
             w.start -= v->z[j] * change;
-            w.noise += 1e-15 * (fabs(v->z[j]) + at * t->price[b]) * fabs(change);
+            w.noise += NOISE * (fabs(v->z[j]) + at * t->price[b]) * fabs(change);
             if (predicted) column_axpy(&t->columns[j], change * t->unit[b], v->direction);
             axpy(change, o->along + j * t->free, o->drawn, t->free);
         }
@@ -190,7 +191,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         /* the model makes more or less of this gap; a Gram matrix and a factor serve up to the end where the curvature
            never changes */
         double share = fmin(gap_of(t, q->mass, seen.top, seen.slack, o.value) / q->gap, 1);
-        double rough = fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap);
+        double rough = fmin(fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap), q->gap / 2);
         minimise(&o, blocks, count, share * rough, quadratic && t->single ? share * q->target : INFINITY, &f);
 
         way w = way_of(&o, q, &v, blocks, count, !quadratic);

@@ -8,6 +8,8 @@
 #include "losses.h"
 #include "task.h"
 
+#define SETTLING 400 /* steps to the best unpenalised coefficients, at most; each may go ten times as far as it came */
+
 typedef struct {
     loss_t loss;
     const double *y, *w, *offset; /* offset may be NULL */
@@ -97,7 +99,7 @@ static int settle(const task *t, const request *q, fields *v)
     ptrdiff_t n = t->n, k = t->free;
     loss_slopes(q->loss, n, v->u, q->y, v->slope);
     double caution = 0, last = INFINITY, stretch = 1;
-    for (int tries = 0; k && tries < 100 && !t->beat->over; tries++) {
+    for (int tries = 0; k && tries < SETTLING && !t->beat->over; tries++) {
         double size = 0, noise = 0, along = 0, *change = v->turn;
         for (ptrdiff_t f = 0; f < k; f++) {
             double raw = 0;

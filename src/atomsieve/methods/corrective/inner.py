@@ -132,7 +132,8 @@ class Modelled:
             least, lowest = (point if point.gap < least.gap else least), point.objective
             if idle == STALLED:
                 break
-            state, length = self._newton(point, line, max(target / 4 / point.gap, ROUGH) if point.gap > 0 else ROUGH)
+            part = min(max(target / 4 / point.gap, ROUGH), 0.5) if point.gap > 0 else ROUGH
+            state, length = self._newton(point, line, part)
             if length == 0:
                 break
             point = point.problem.at(state, self.alive)

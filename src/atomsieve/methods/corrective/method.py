@@ -140,7 +140,11 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
         slope = line[0] + line[1] * found.mass
         missed = mismatch(penalty, found, slope)
         before, beyond = beyond, found.mass - penalty.limit
-        if missed <= enough / 2 and found.gap <= enough / 2 and (bearable(point, beyond, enough) or beyond > before / 2):
+        if (
+            missed <= enough / 2
+            and found.gap <= enough / 2
+            and (bearable(point, beyond, enough) or beyond > before / 2)
+        ):
             break
         low, high = (low, slope) if penalty.argmax(slope) > found.mass else (slope, high)
         following = slope + penalty.rise(slope, found.mass, math.sqrt(max(found.response, 0.0)))
