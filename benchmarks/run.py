@@ -28,13 +28,16 @@ from benchmark_utils.table import SCALING, STRENGTHS, TARGETS, TASKS
 SETUP, WARM_UP = 900.0, 60.0
 """Seconds for reading data and computing a reference solution, and, beyond the limit, for a first fit that compiles."""
 
+PATH = 4
+"""How many times as long as a single fit a path may take, all rungs together."""
+
 WORKER = Path(__file__).with_name("worker.py")
 
 
 THREAD_POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-def events(job: dict[str, Any], limit: float, threads: int) -> Iterator[dict[str, Any]]:
+def events(job: dict[str, Any], limits: list[float], threads: int) -> Iterator[dict[str, Any]]:
     """Run a worker and yield what it says; end it when a problem takes longer than its limit."""
     environment = os.environ | (dict.fromkeys(THREAD_POOLS, str(threads)) if threads else {})
     worker = subprocess.Popen(  # noqa: S603 -- our own file
@@ -58,11 +61,12 @@ def events(job: dict[str, Any], limit: float, threads: int) -> Iterator[dict[str
         threading.Thread(target=listener, daemon=True).start()
     worker.stdin.write(json.dumps(job))
     worker.stdin.close()
-    allowed = dict.fromkeys(ENDS, SETUP) | {"began": limit + WARM_UP, "warm": limit}
     deadline = time.monotonic() + SETUP
     try:
         while (line := heard.get(timeout=max(0.0, deadline - time.monotonic()))) is not None:
             event = json.loads(line)
+            limit = limits[event["problem"]]
+            allowed = dict.fromkeys(ENDS, SETUP) | {"began": limit + WARM_UP, "warm": limit}
             yield event
             deadline = time.monotonic() + allowed.get(event["event"], deadline - time.monotonic())
         if worker.wait() != 0:
@@ -84,7 +88,7 @@ def measure(dataset: Component, solver: Component, cells: list[Cell]) -> None:
             "targets": TARGETS,
         }
         current = 0
-        for event in events(job, cells[0].limit, cells[0].threads):
+        for event in events(job, [cell.limit for cell in cells], cells[0].threads):
             number = event.pop("problem")
             current = current if number is None else number
             cells[current].take(**event)
@@ -120,8 +124,12 @@ def grid(options: argparse.Namespace) -> Iterator[tuple[Component, Component, li
     for dataset in components("datasets"):
         regs = [reg for reg in strengths if reg == 0.1 or not str(dataset).startswith(SCALING)]
         for solver in solvers:
-            names, bounds = (str(dataset), str(solver)), {"limit": options.limit, "threads": options.threads}
-            cells = [Cell(task, reg, *names, **bounds) for task in tasks for reg in regs]
+            names = (str(dataset), str(solver))
+            cells = [
+                Cell(task, reg, *names, limit=options.limit * (PATH if reg == "path" else 1), threads=options.threads)
+                for task in tasks
+                for reg in regs
+            ]
             fresh = [cell for cell in cells if options.force or not cell.file.is_file()]
             if fresh and chosen(dataset, options.data):
                 yield dataset, solver, fresh
@@ -133,7 +141,7 @@ def main() -> None:
     parser.add_argument("--reg", nargs="+", choices=[str(reg) for reg in STRENGTHS], help="which strengths")
     parser.add_argument("--data", nargs="+", help="which datasets")
     parser.add_argument("--solver", nargs="+", help="which solvers")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one solver on one problem, all rungs")
+    parser.add_argument("--limit", type=float, default=8.0, help="seconds for one solver on one fit, all rungs")
     parser.add_argument("--threads", type=int, default=1, help="for linear algebra; 0: what packages choose")
     parser.add_argument("--force", action="store_true", help="measure again what has a result")
     parser.add_argument("--list", action="store_true", help="say what would be measured, and stop")
