@@ -318,6 +318,25 @@ static int face_factor(model *o, face *f)
     return -1;
 }
 
+/* The Cholesky factor of a matrix in its place, some columns between two looks at the clock; 0 on success. */
+static int factor_by_pieces(double *matrix, ptrdiff_t k, pulse *beat)
+{
+    double one = 1, minus = -1;
+    int side = (int)k, info = 0;
+    for (ptrdiff_t first = 0; first < k && !info; first += PIECE) {
+        if (ended(beat)) return 1;
+        int before = (int)first, width = (int)(k - first < PIECE ? k - first : PIECE), below = side - before - width;
+        double *row = matrix + first, *corner = row + first * k;
+        if (before) blas.dsyrk("L", "N", &width, &before, &minus, row, &side, &one, corner, &side);
+        blas.dpotrf("L", &width, corner, &side, &info);
+        if (info || !below) continue;
+        if (before)
+            blas.dgemm("N", "T", &below, &width, &before, &minus, row + width, &side, row, &side, &one, corner + width, &side);
+        blas.dtrsm("R", "L", "T", "N", &below, &width, &one, corner, &side, corner + width, &side);
+    }
+    return info;
+}
+
 /* Solve with the factor, for a vector over the entries of the face that it covers. */
 static void face_solve(model *o, const face *f, const double *from, double *to)
 {
@@ -361,7 +380,8 @@ static int face_direct(model *o, face *f, double slope)
                         factor * ((p == q) - o->x[first + p] / norm * (o->x[first + q] / norm));
             at += size;
         }
-        blas.dpotrf("L", &side, matrix, &side, &info);
+        info = factor_by_pieces(matrix, k, t->beat);
+        if (ended(t->beat)) break;
         for (ptrdiff_t i = 0; !info && i < k; i++) {
             double pivot = matrix[i * k + i], own = s->gram[o->place[f->entry[i]] * (s->capacity + 1)];
             if (!(pivot * pivot >= INDEPENDENT * own)) info = 1;

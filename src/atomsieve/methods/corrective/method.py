@@ -148,13 +148,18 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
             break
         low, high = (low, slope) if penalty.argmax(slope) > found.mass else (slope, high)
         following = slope + penalty.rise(slope, found.mass, math.sqrt(max(found.response, 0.0)))
+        if following == slope and found.response > 0:
+            break
         if not low < following < high:
             following = between(low, high)
         following = max(following, least)
         mass = penalty.argmax(following)
         steepness = following / mass if mass > 0 else 0.0
+        if steepness == math.inf:  # in units so small that no line rises fast enough
+            steepness = 0.0
         # the gap on the next line is that of a mass which has not moved yet
-        target = min(enough / 2, max(TIGHT * found.response * (following - slope) ** 2, point.rounding))
+        change = following - slope
+        target = min(enough / 2, max(TIGHT * found.response * change * change, point.rounding))
         line = (max(following - steepness * mass, 0.0), steepness)
     return found.gap + missed
 
@@ -162,7 +167,7 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
 def bearable(point: Point, beyond: float, enough: float) -> bool:
     """Return whether x may be shrunk by a mass beyond the limit of the penalty: that moves the scores of all atoms."""
     problem = point.problem
-    steepest = problem.curvature * problem.lifted.widest_reach**2
+    steepest = problem.curvature * problem.lifted.widest_reach * problem.lifted.widest_reach
     return beyond <= 0 or beyond * problem.penalty.limit * steepest <= enough / 2
 
 
@@ -185,4 +190,4 @@ def between(low: float, high: float) -> float:
     """Return a slope between two others, of which one may be 0 or infinite."""
     if high == math.inf:
         return 10 * low
-    return math.sqrt(low * high) if low > 0 else high / 10
+    return math.sqrt(low) * math.sqrt(high) if low > 0 else high / 10
