@@ -52,11 +52,11 @@ MANY_FITS = [
 DEEP = [
     GaugeRegressor(loss=Huber(1.0), penalty=Square(0.01)),
     GaugeRegressor(gauge=Group(), standardize=True),
-    GaugeRegressor(penalty=FeatureCount(3)),
+    GaugeRegressor(penalty=FeatureCount(3), tol=1e-13),  # some checks compare predictions to 1e-7
     GaugeRegressor(loss=Poisson(), penalty=CriticalFraction(0.01)),
     GaugeClassifier(loss=Multinomial(), gauge=Group()),
-    GaugeClassifier(loss=Logistic(), penalty=Square(0.01)),
-    GaugeClassifier(loss=SquaredHinge(), standardize=True),
+    GaugeClassifier(loss=Logistic(), penalty=Square(0.01), tol=1e-11),
+    GaugeClassifier(loss=SquaredHinge(), standardize=True, tol=1e-13),
     CertifiedLasso(alpha=CriticalFraction(0.05), standardize=True),
     CertifiedLogisticRegression(class_weight="balanced"),
     GaugeRegressorCV(),
