@@ -95,7 +95,8 @@ class Compiled:
         return outcome
 
     def state(self) -> State:
-        problem, entries, found = self.problem, self.part.entries, self.iterate
+        problem, found = self.problem, self.iterate
+        entries = self.part.entries
         x = np.zeros(problem.shape)
         x[entries] = found.x
         support = np.sort(entries[found.x != 0])
