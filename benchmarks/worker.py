@@ -17,6 +17,9 @@ from benchmark_utils.memory import peak_memory
 
 Emit = Callable[..., None]
 
+FAR = 100.0
+"""How many times the next target a gap is at least where one rung is left out before the next try."""
+
 SETTLE = (9, 6.0)
 """At most so many runs and seconds of the rung that first reaches a target; the best run counts."""
 
@@ -39,9 +42,13 @@ def best_time(action: Callable[[], object], first: float) -> float:
 
 
 def climb(solver: Any, judge: Any, targets: list[float], emit: Emit) -> None:
-    """Run the solver at one tolerance after the other, until its gap is below all targets."""
+    """Run the solver at one tolerance after the other, until its gap is below all targets; two at a time while far."""
     ahead = sorted(targets, reverse=True)
+    skip = False
     for tol in RUNGS:
+        if skip:
+            skip = False
+            continue
 
         def run(tol: float = tol) -> None:
             solver.run(tol)
@@ -58,6 +65,7 @@ def climb(solver: Any, judge: Any, targets: list[float], emit: Emit) -> None:
         ahead = ahead[len(arrived) :]
         if not ahead:
             break
+        skip = quality["value"] > FAR * ahead[0]
 
 
 def measure(dataset: dict[str, Any], solver: Any, problem: dict[str, Any], targets: list[float], emit: Emit) -> None:
