@@ -1,6 +1,6 @@
 """A design is the matrix A, used only through its products. Only this folder knows data formats."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -63,8 +63,8 @@ class Design(Protocol):
     def rmatvec(self, r: Samples) -> Array:
         """Return `A' r` for a vector or matrix r with n rows."""
 
-    def products(self, rows: Samples) -> Array:
-        """Return `rows A`, one row for each row of a matrix with n columns."""
+    def products(self, vectors: Sequence[Samples]) -> Array:
+        """Return `A' r` for several r, one row for each."""
 
     def columns(self, index: Columns) -> Samples:
         """Return `A[:, index]` as a dense n x m array."""

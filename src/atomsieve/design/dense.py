@@ -1,6 +1,6 @@
 """Dense designs: NumPy arrays; a float64 array that BLAS can read is used without a copy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -66,9 +66,9 @@ class DenseDesign:
             product: Array = self.matrix.T @ r
         return product
 
-    def products(self, rows: Samples) -> Array:
-        with shared(self.matrix.size * len(rows)):
-            found: Array = rows @ self.matrix
+    def products(self, vectors: Sequence[Samples]) -> Array:
+        with shared(self.matrix.size * len(vectors)):
+            found: Array = np.stack(vectors) @ self.matrix
         return found
 
     def columns(self, index: Columns) -> Samples:

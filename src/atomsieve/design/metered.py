@@ -1,5 +1,6 @@
 """A design that counts its passes over A."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atomsieve.core import Packed
@@ -44,9 +45,9 @@ class Metered:
         self.meter.passes += self.share
         return self.design.rmatvec(r)
 
-    def products(self, rows: Samples) -> Array:
+    def products(self, vectors: Sequence[Samples]) -> Array:
         self.meter.passes += self.share
-        return self.design.products(rows)
+        return self.design.products(vectors)
 
     def columns(self, index: Columns) -> Samples:
         return self.design.columns(index)

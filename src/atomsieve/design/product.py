@@ -1,6 +1,6 @@
 """The product A Q of two designs, for the image of a gauge under Q; the product is never formed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,8 +37,8 @@ class ProductDesign:
     def rmatvec(self, r: Samples) -> Array:
         return self.right.rmatvec(self.left.rmatvec(r))
 
-    def products(self, rows: Samples) -> Array:
-        return np.stack([self.rmatvec(row) for row in rows])
+    def products(self, vectors: Sequence[Samples]) -> Array:
+        return np.stack([self.rmatvec(r) for r in vectors])
 
     def columns(self, index: Columns) -> Samples:
         return self.left.matvec(self.right.columns(index))

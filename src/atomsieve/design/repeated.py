@@ -1,6 +1,6 @@
 """Several outputs that share the features: the matrix `A kron I`, which is never formed; each output is a sample."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -51,8 +51,8 @@ class RepeatedDesign:
         product: Array = self.design.rmatvec(r.reshape(-1, self.tasks))
         return product[self.features, self.outputs]
 
-    def products(self, rows: Samples) -> Array:
-        return np.stack([self.rmatvec(row) for row in rows])
+    def products(self, vectors: Sequence[Samples]) -> Array:
+        return np.stack([self.rmatvec(r) for r in vectors])
 
     def columns(self, index: Columns) -> Samples:
         return self._spread(np.asarray(self.design.columns(self.features[index])), index)

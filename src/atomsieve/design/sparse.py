@@ -1,6 +1,6 @@
 """Sparse designs: CSR and CSC matrices and arrays of SciPy; float64 without duplicates is used without a copy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -61,9 +61,9 @@ class SparseDesign:
         product: Array = self._transposed @ r
         return product
 
-    def products(self, rows: Samples) -> Array:
+    def products(self, vectors: Sequence[Samples]) -> Array:
         # several vectors at a time take half the time of one after another
-        return np.ascontiguousarray((self._transposed @ np.ascontiguousarray(rows.T)).T)
+        return np.ascontiguousarray((self._transposed @ np.stack(vectors, axis=1)).T)
 
     def columns(self, index: Columns) -> Samples:
         return self._block(index).toarray()

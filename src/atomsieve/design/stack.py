@@ -1,5 +1,6 @@
 """A few columns, where each column is a matrix: the image of an atom that moves several outputs at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +30,8 @@ class StackDesign:
     def rmatvec(self, r: Samples) -> Array:
         return np.asarray(np.tensordot(self.images, r, axes=([0, 1], [0, 1])))
 
-    def products(self, rows: Samples) -> Array:
-        return np.stack([self.rmatvec(row) for row in rows])
+    def products(self, vectors: Sequence[Samples]) -> Array:
+        return np.stack([self.rmatvec(r) for r in vectors])
 
     def columns(self, index: Columns) -> Samples:
         return self.images[:, :, index]

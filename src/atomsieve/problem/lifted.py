@@ -212,7 +212,7 @@ class Lifted:
             seen = [compiled.view(np.ascontiguousarray(state.image), state.coordinates) for state in states]
             if not all(one.settled for one in seen):
                 return [self.view(state) for state in states]
-            products = self.design.products(np.stack([-one.theta for one in seen]))
+            products = -self.design.products([one.theta for one in seen])
         return [_view_of(state, one, z) for state, one, z in zip(states, seen, products, strict=True)]
 
     def restrict(self, columns: Index) -> "Lifted":

@@ -174,13 +174,23 @@ class Point:
         return math.sqrt(curvature * self.gap) if curvature < math.inf else 0.0
 
     @cached_property
+    def _rough_uncertainty(self) -> float:
+        """An upper bound of the uncertainty that costs less."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._unsure(self.doubt, self.problem.lifted.widest_reach, self.problem.lifted.longest)
+
+    def is_certain(self, margin: float) -> bool:
+        """Return whether rounding moved the gap by no more than a margin, as far as estimates tell."""
+        return self._rough_uncertainty <= margin or self.uncertainty <= margin
+
+    @cached_property
     def uncertainty(self) -> float:
         """An estimate of how far rounding may have moved the gap, including the rounding of the best score."""
+        rough = self._rough_uncertainty
+        if rough <= NEGLIGIBLE * self.gap:
+            return rough
         with np.errstate(over="ignore", invalid="ignore"):
             problem = self.problem
-            rough = self._unsure(self.doubt, problem.lifted.widest_reach, problem.lifted.longest)
-            if rough <= NEGLIGIBLE * self.gap:
-                return rough
             # rounding of u counts only as far as each loss is curved
             noise = noise_level(len(self.u))
             norm = problem.seminorm.plain_norm

@@ -57,7 +57,7 @@ class Limits:
 
         The uncertainty of the scores may be larger by a factor UNLIKELY: many roundings hardly ever add up.
         """
-        return max(point.gap, point.rounding) <= self.gap and point.uncertainty <= UNLIKELY * self.gap
+        return max(point.gap, point.rounding) <= self.gap and point.is_certain(UNLIKELY * self.gap)
 
     def status(self, progress: Progress) -> Status | None:
         """Return why the run ends here, or None if it continues."""
