@@ -1,13 +1,14 @@
-"""Property 2 and the conjugate pairs of Section 2.4, on random instances, in rational arithmetic wherever it reaches."""
+"""Property 2 and the conjugate pairs of Section 2.4, on random instances, in rational arithmetic where it reaches."""
 
 import math
 from fractions import Fraction
-from random import Random
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from atomsieve import Ball, Linear, LinearSquare, LogBarrier, Power, Square
+from atomsieve.paper.draws import integer, positive
 from atomsieve.paper.experiment import Settings
 from atomsieve.penalties import Penalty
 
@@ -19,12 +20,12 @@ def monomials(settings: Settings) -> pd.DataFrame:
 
     With `alpha = 1 + a/b`, `xi = r^b` and `nu = u^a` every power is rational; the two sides meet where `u = r`.
     """
-    rng = Random(settings["seed"])
+    rng = np.random.default_rng(settings["seed"])
     return pd.DataFrame([_monomial(rng) for _ in range(settings["instances"])])
 
 
-def _monomial(rng: Random) -> Row:
-    a, b = rng.randint(1, 6), rng.randint(1, 6)
+def _monomial(rng: np.random.Generator) -> Row:
+    a, b = integer(rng, 1, 6), integer(rng, 1, 6)
     alpha, beta = Fraction(a + b, b), Fraction(a + b, a)
     r, u = positive(rng), positive(rng)
 
@@ -59,11 +60,11 @@ def barrier(settings: Settings) -> pd.DataFrame:
     At the printed maximiser the slope must be nu, the terms without logarithm must add up to `C nu`, and the logarithm
     must be that of `1 + C beta nu`: three identities between rational numbers.
     """
-    rng = Random(settings["seed"])
+    rng = np.random.default_rng(settings["seed"])
     return pd.DataFrame([_barrier(rng) for _ in range(settings["instances"])])
 
 
-def _barrier(rng: Random) -> Row:
+def _barrier(rng: np.random.Generator) -> Row:
     C, beta, nu = positive(rng), positive(rng), positive(rng)
     xi = C**2 * beta * nu / (C * beta * nu + 1)
     slope = 1 / (beta * (C - xi)) - 1 / (C * beta)
@@ -83,11 +84,11 @@ def _barrier(rng: Random) -> Row:
 
 def maximisers(settings: Settings) -> pd.DataFrame:
     """Compare both sides of Fenchel and Young at the maximiser, for random closed convex penalties and slopes."""
-    rng = Random(settings["seed"])
+    rng = np.random.default_rng(settings["seed"])
     return pd.DataFrame([_maximiser(rng) for _ in range(settings["instances"])])
 
 
-def _maximiser(rng: Random) -> Row:
+def _maximiser(rng: np.random.Generator) -> Row:
     penalty = random_penalty(rng)
     nu = math.exp(rng.uniform(-3, 3))
     xi = penalty.argmax(nu)
@@ -102,7 +103,7 @@ def _maximiser(rng: Random) -> Row:
     }
 
 
-def random_penalty(rng: Random) -> Penalty:
+def random_penalty(rng: np.random.Generator) -> Penalty:
     """Return a penalty that satisfies Assumption 1, or would but for being infinite beyond some size."""
     size, shape = math.exp(rng.uniform(-2, 2)), math.exp(rng.uniform(-1, 1))
     kinds = (
@@ -112,14 +113,14 @@ def random_penalty(rng: Random) -> Penalty:
         lambda: LogBarrier(size, shape),
         lambda: Ball(size),
     )
-    return kinds[rng.randrange(len(kinds))]()
+    return kinds[int(rng.integers(len(kinds)))]()
 
 
 def jump(_: Settings) -> pd.DataFrame:
     """Look at `phi = xi^2 / 2`, plus 1 from xi = 1 on, which meets both assumptions as printed and is not convex.
 
-    `touched` says that the line of slope k through (k, phi(k)) stays below phi, for k = 3, 10 and 30: subgradients exist
-    and grow without bound. At slope 6/5 the supremum 7/10 is approached from the left of 1 and attained nowhere.
+    `touched` says that the line of slope k through (k, phi(k)) stays below phi, for k = 3, 10 and 30: subgradients
+    exist and grow without bound. At slope 6/5 the supremum 7/10 is approached from the left of 1 and attained nowhere.
     """
 
     def phi(xi: Fraction) -> Fraction:
@@ -148,13 +149,13 @@ def slopes(settings: Settings) -> pd.DataFrame:
     A point xi is the derivative at every subgradient there, the least of which is the slope of the flattest piece that
     attains phi. The bound is `xi <= nu / mu + xi_0` with `xi_0^2 = (phi(0) + phi_0) / mu`.
     """
-    rng = Random(settings["seed"])
+    rng = np.random.default_rng(settings["seed"])
     return pd.DataFrame([_slope(rng) for _ in range(settings["instances"])])
 
 
-def _slope(rng: Random) -> Row:
+def _slope(rng: np.random.Generator) -> Row:
     mu, least = positive(rng), positive(rng)
-    lines = [(positive(rng), positive(rng)) for _ in range(rng.randint(1, 4))]
+    lines = [(positive(rng), positive(rng)) for _ in range(integer(rng, 1, 4))]
 
     def subgradient(xi: Fraction) -> Fraction:
         pieces = [(Fraction(0), Fraction(0)), (mu * xi**2 - least, 2 * mu * xi)]
@@ -175,8 +176,3 @@ def polygon() -> float:
     """
     before, after = 2.0**8, 2.0**16
     return after / (before + after)
-
-
-def positive(rng: Random) -> Fraction:
-    """Return a positive rational between 1/12 and 12."""
-    return Fraction(rng.randint(1, 12), rng.randint(1, 12))

@@ -1,12 +1,12 @@
 """Lemma 2, `diam(P) kappa(x) >= norm(x)`, on random polytopes with 0 within and without, in rational arithmetic."""
 
 from fractions import Fraction
-from random import Random
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from atomsieve.paper.draws import integer
 from atomsieve.paper.experiment import Settings
 
 
@@ -16,14 +16,14 @@ def diameters(settings: Settings) -> pd.DataFrame:
     A point `x = sum c_i p_i` of their cone has no other weights, so that its gauge is exactly the sum of these, with 0
     among the vertices or not.
     """
-    rng = Random(settings["seed"])
+    rng = np.random.default_rng(settings["seed"])
     return pd.DataFrame([_polytope(rng) for _ in range(settings["instances"])])
 
 
-def _polytope(rng: Random) -> dict[str, Any]:
+def _polytope(rng: np.random.Generator) -> dict[str, Any]:
     vertices = independent(rng)
-    weights = [Fraction(rng.randint(0, 9), 9) for _ in vertices]
-    weights[rng.randrange(len(vertices))] += 1
+    weights = [Fraction(integer(rng, 0, 9), 9) for _ in vertices]
+    weights[rng.integers(len(vertices))] += 1
     d = len(vertices)
     x = [sum((c * p[i] for c, p in zip(weights, vertices, strict=True)), Fraction(0)) for i in range(d)]
     gauge, norm = sum(weights), sum(entry**2 for entry in x)
@@ -41,12 +41,12 @@ def _polytope(rng: Random) -> dict[str, Any]:
     }
 
 
-def independent(rng: Random) -> list[list[int]]:
+def independent(rng: np.random.Generator) -> list[list[int]]:
     """Return linearly independent integer vectors around a random centre."""
     while True:
-        d = rng.randint(2, 5)
-        centre = [rng.randint(-4, 4) for _ in range(d)]
-        vertices = [[at + rng.randint(-3, 3) for at in centre] for _ in range(d)]
+        d = integer(rng, 2, 5)
+        centre = [integer(rng, -4, 4) for _ in range(d)]
+        vertices = [[at + integer(rng, -3, 3) for at in centre] for _ in range(d)]
         if abs(np.linalg.det(np.array(vertices, dtype=float))) > 0.5:  # an integer, but for rounding
             return vertices
 

@@ -1,4 +1,6 @@
-"""Property 2, the conjugate pairs and the lemmas of the appendix: no figure shows them, and every rate rests on them."""
+"""Property 2, the conjugate pairs and the lemmas of the appendix: no figure shows them, and the rates rest on them."""
+
+# ruff: noqa: RUF001 -- formulas have Greek letters
 
 from dataclasses import dataclass
 from functools import partial

@@ -17,7 +17,7 @@ def plain(value: float, digits: int = 2) -> str:
     if math.isinf(value):
         return minus("-∞" if value < 0 else "∞")
     if value == 0 or math.isnan(value):
-        return "0" if value == 0 else "–"
+        return "0" if value == 0 else "?"
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     place = int(exponent)
     if -4 < place < 6:
