@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from atomsieve.paper.experiment import Finding, Tables, rows_of
+from atomsieve.paper.numbers import plain, power
 from atomsieve.paper.synthetic import listed
 
 
@@ -76,14 +77,14 @@ def identified(rows: pd.DataFrame) -> Finding:
 def rate(margins: pd.DataFrame) -> Finding:
     """Judge the rate of identification, on problems that differ in delta alone."""
     met = margins[margins.promised > 0]
-    power = exponent(met.delta, met.promised)
-    cases = [f"{row.promised} (δ = {row.delta:.1g})" for row in rows_of(met)]
+    found = exponent(met.delta, met.promised)
+    cases = [f"{row.promised} (δ = {plain(row.delta, 1)})" for row in rows_of(met)]
     return Finding(
         "The support is identified at the rate t = O(1/δ²).",
         "Theorem 3",
-        f"√(L min gap) < δ/4 from iteration {listed(cases)} on: t grows like δ^{power:.1f}. (The abstract has "
+        f"√(L min gap) < δ/4 from iteration {listed(cases)} on: t grows like {power('δ', found, 1)}. (The abstract has "
         "O(1/(tδ²)), slip 6: a rate for t cannot contain t.)",
-        None if len(met) < 3 else power >= -2.2,
+        None if len(met) < 3 else found >= -2.2,
     )
 
 

@@ -17,6 +17,7 @@ from matplotlib.ticker import PercentFormatter
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
 from atomsieve.paper.grids import LABELS, ROWS, Digits, load_pair, misclassified, name_of, paper_grids, points_of
+from atomsieve.paper.numbers import plain
 from atomsieve.paper.pictures import picture
 from atomsieve.paper.report import figure, table
 from atomsieve.paper.stages import from_frame, walk
@@ -158,7 +159,7 @@ def shown(lines: pd.DataFrame) -> pd.DataFrame:
             "test": [f"{error:.1%}" for error in last.test],
             **{f"open at {look}": opened[look].to_numpy() for look in opened.columns},
             f"non-zeros at {t}": last.nonzero.to_numpy(),
-            f"gap at {t}": [f"{gap:.1e}" for gap in last.gap],
+            f"gap at {t}": [plain(gap) for gap in last.gap],
         }
     )
 

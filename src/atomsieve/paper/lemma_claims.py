@@ -76,7 +76,8 @@ def derivative(tables: Tables) -> Finding:
         f"rational arithmetic; the largest share of ξ₀ that is used is {rows.used.max():.2f}. The factor 1/μ is the "
         f"best one: on a polygon inscribed in μξ², (φ*)′(ν) comes to {polygon():.3f} ν/μ. (The proof has φ₀ as large "
         "as possible and +φ₀; it must be as small as possible and −φ₀, and φ = ξ² + 1/(1 + ξ²) shows that φ need not "
-        "touch the parabola. Compare νξ − φ(ξ) with its value at 0 instead. *Nonexpansive* must read: of linear growth.)",
+        "touch the parabola. Compare νξ − φ(ξ) with its value at 0 instead. *Nonexpansive* must "
+        "read: of linear growth.)",
         bool(rows.held.all()),
     )
 
@@ -174,11 +175,12 @@ def averaged(tables: Tables) -> Finding:
     """Judge the bound on the averaged error."""
     rows = tables["averaged"]
     ratios = [f"{row.exact / row.printed:.2f} (t = {row.t})" for row in rows_of(rows)]
+    used = (rows.exact / rows.right).max()
     return Finding(
         "If Δ ≤ G/t up to now, then Δ̄ ≤ 4Gt/(9(t+1)²) ≤ G/(2t).",
         "Lemma 10, averaged error (slip 17)",
         f"For Δ = G/t, Δ̄ over G/(2t) is {listed(ratios)}. A factor 2 is lost, and the sum of √t is at least its "
-        f"integral, not at most. Right: Δ̄ ≤ 2G/(t+1), by Jensen; at most {(rows.exact / rows.right).max():.2f} of it is used.",
+        f"integral, not at most. Right: Δ̄ ≤ 2G/(t+1), by Jensen; at most {used:.2f} of it is used.",
         bool((rows.exact <= rows.printed).all()),
     )
 

@@ -38,7 +38,7 @@ class Lemmas:
     """Every statement on random instances, with fixed seeds, and on the smallest one that tells."""
 
     name: str = "lemmas"
-    title: str = "Property 2, conjugate pairs and the lemmas of the appendix"
+    title: str = "Lemmas: Property 2, conjugate pairs and the appendix"
 
     def settings(self, quick: bool) -> Settings:
         sizes = {"instances": 200, "iterations": 500} if quick else {"instances": 2_000, "iterations": 10_000}

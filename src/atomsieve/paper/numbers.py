@@ -4,6 +4,9 @@ import math
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
+LEAST, LARGEST = -3, 5
+"""The powers of ten of numbers that are written out."""
+
 EXACT = 1e-9
 """An error below this part of its number is one of rounding, and is written as 0."""
 
@@ -14,18 +17,30 @@ def plain(value: float, digits: int = 2) -> str:
     >>> plain(0.000179), plain(-2.345, 3), plain(123456), plain(7.8e9), plain(math.inf), plain(0.0)
     ('1.8 × 10⁻⁴', '−2.35', '123,456', '7.8 × 10⁹', '∞', '0')
     """
-    if math.isinf(value):
-        return minus("-∞" if value < 0 else "∞")
-    if value == 0 or math.isnan(value):
-        return "0" if value == 0 else "?"
+    if value == 0 or not math.isfinite(value):
+        return short(value)
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     place = int(exponent)
-    if -4 < place < 6:
-        return minus(
-            f"{float(value) if place >= digits else float(f'{mantissa}e{place}'):,.{max(digits - 1 - place, 0)}f}"
-        )
-    ten = f"10{exponent.lstrip('+').replace('-0', '-').lstrip('0').translate(RAISED)}"
-    return ten if float(mantissa) == 1 else minus(f"{mantissa} × {ten}")
+    if not LEAST <= place <= LARGEST:
+        return with_power(mantissa, place)
+    decimals = digits - 1 - place
+    return minus(f"{round(value, max(decimals, 0)):,.{max(decimals, 0)}f}")
+
+
+def short(value: float) -> str:
+    """Return a number that was chosen, such as a hyper-parameter, with the digits that it has.
+
+    >>> short(0.5), short(1e-05), short(4.642e-05), short(math.inf)
+    ('0.5', '10⁻⁵', '4.642 × 10⁻⁵', '∞')
+    """
+    mantissa, _, exponent = f"{value:g}".replace("inf", "∞").partition("e")
+    return with_power(mantissa, int(exponent)) if exponent else minus(mantissa)
+
+
+def with_power(mantissa: str, exponent: int) -> str:
+    """Return a mantissa times a power of ten, without a mantissa of 1."""
+    ten = f"10{str(exponent).translate(RAISED)}"
+    return ten if float(mantissa) == 1 else f"{minus(mantissa)} × {ten}"
 
 
 def with_error(value: float, error: float, sign: str = "") -> str:
@@ -37,7 +52,7 @@ def with_error(value: float, error: float, sign: str = "") -> str:
     if not error > EXACT * abs(value):
         return f"{'+' if sign and value > 0 else ''}{plain(value, 3)} ± 0"
     scale = math.floor(math.log10(max(abs(value), error)))
-    shift = scale if scale < -3 or scale > 5 else 0
+    shift = 0 if LEAST <= scale <= LARGEST else scale
     value, error = value / 10.0**shift, error / 10.0**shift
     decimals = max(1 - math.floor(math.log10(error)), 0)
     text = minus(f"{value:{sign}.{decimals}f} ± {error:.{decimals}f}")

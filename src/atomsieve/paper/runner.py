@@ -6,7 +6,8 @@ from pathlib import Path
 from atomsieve.paper import load
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.experiment import Progress
-from atomsieve.paper.report import Report
+from atomsieve.paper.page import write_report
+from atomsieve.paper.report import Chapter, Report
 
 TITLE = "Safe screening for the generalized conditional gradient method, measured"
 
@@ -25,13 +26,11 @@ QUICK = "\n\n**A quick run**: settings are smaller than the paper's, so that num
 def reproduce(names: Sequence[str], out: Path, *, quick: bool, progress: Callable[[str], Progress]) -> Report:
     """Run experiments by name and write the report into a folder; `progress(name)` shows how far each one is."""
     cache = Cache(out / "cache")
-    sections = []
-    verdicts = []
+    chapters = []
     for experiment in map(load, names):
         tables = experiment.run(experiment.settings(quick), cache, progress(experiment.name))
         experiment.draw(tables, out)
-        sections.append(experiment.section(tables))
-        verdicts.extend(experiment.verdicts(tables))
-        report = Report(TITLE, OPENING + QUICK * quick, sections, verdicts)
-        report.write(out)  # as far as it goes: a later experiment may fail
+        chapters.append(Chapter(experiment.section(tables), experiment.verdicts(tables)))
+        report = Report(TITLE, OPENING + QUICK * quick, chapters)
+        write_report(report, out)  # as far as it goes: a later experiment may fail
     return report
