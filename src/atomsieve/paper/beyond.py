@@ -251,7 +251,7 @@ def safe(lines: pd.DataFrame) -> Finding:
     out = int((lines.features - lines.open).sum())
     return Finding(
         "Screening is safe: no true non-zero is wrongly called a zero.",
-        "Theorem 2 and Section 5, on Figure 4",
+        "Theorem 2 and Section 5, on Figure 5",
         f"The rule has ruled out {out} coefficients under {len(lines)} penalties; {int(lines.wrong.sum())} of them are "
         "proven non-zero.",
         bool((lines.wrong == 0).all()),
@@ -263,7 +263,7 @@ def identified(lines: pd.DataFrame) -> Finding:
     met = lines[np.sqrt(lines.smoothness * lines.least_gap) < lines.delta / 4]
     return Finding(
         "Once sqrt(L gap) < δ/4, the features that are left are the support.",
-        "Theorem 3, on Figure 4",
+        "Theorem 3, on Figure 5",
         f"The condition is met at {len(met)} of {len(lines)} penalties; at {int((met.open == met.support).sum())} of "
         "them what is open is the proven support.",
         bool((met.open == met.support).all()) if len(met) else None,

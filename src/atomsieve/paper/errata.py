@@ -49,8 +49,7 @@ class Errata:
 
 ERRATA_WORDS = """
 Most slips of the paper show in its figures. These are the others, with the properties that the theorems rest on, each
-put to the test on the synthetic data or on the smallest problem that tells; the table of verdicts has the numbers.
-(Slips are counted as in the documentation, *Mathematics*.)
+put to the test on the synthetic data or on the smallest problem that tells.
 """.strip()
 
 

@@ -26,7 +26,7 @@ class Gaps:
     """Which p converge, how fast, and how far the first iterates go astray."""
 
     name: str = "fig1"
-    title: str = "Figure 1: the duality gap for varying p"
+    title: str = "Figure 1 (2 in the paper): the duality gap for varying p"
 
     def settings(self, quick: bool) -> Settings:
         powers = [1.2, 1.4, 1.5, 1.75, 2, 3, 5, 10, "inf"]
@@ -156,7 +156,7 @@ def shown(rows: pd.DataFrame) -> pd.DataFrame:
 
 FIG1_WORDS = """
 The penalty is λ sᵖ/p of the l1 norm s; p = ∞ is the unit ball, the vanilla conditional gradient method. The flatter
-the penalty, the longer the first steps, which go to a point of size (σ/λ)^(1/(p−1)).
+the penalty, the longer the first steps, which go to a point of size (σ/λ)<sup>1/(p−1)</sup>.
 """.strip()
 
 
@@ -206,7 +206,9 @@ def diverging(rows: pd.DataFrame, patience: pd.DataFrame | None) -> Finding:
     if patience is not None:
         last = patience.iloc[-1]
         measured += f" At p = {last.p:g} the gap is {plain(last.gap)} after {last.t:,.0f} iterations."
-    return Finding("For p < 1.5 the method diverged.", "Figure 1", measured, False if low.settled.any() else None)
+    return Finding(
+        "For p < 1.5 the method diverged.", "Figure 2, caption", measured, False if low.settled.any() else None
+    )
 
 
 def unstable(rows: pd.DataFrame) -> Finding:

@@ -35,7 +35,7 @@ class Residuals:
     """How the objective, the gap and the gradient converge, and when each of them settles the support."""
 
     name: str = "fig2"
-    title: str = "Figure 2: residuals, and the moment each certificate closes"
+    title: str = "Figure 2 (3 in the paper): residuals, and the moment each certificate closes"
 
     def settings(self, quick: bool) -> Settings:
         return DATA | {"strength": 1.0, "iterations": 1_000 if quick else 10_000}

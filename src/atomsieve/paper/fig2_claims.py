@@ -24,7 +24,7 @@ def objective_rate(tables: Tables) -> Finding:
     measured = (
         f"Slope {signed(slope)}, where −1 is promised. The error is {plain(run.objective_error)} at t = {run.t:.0f}."
     )
-    return Finding("The objective error decays at the rate O(1/t).", "Theorem 1, Figure 2", measured, slope <= -0.9)
+    return Finding("The objective error decays at the rate O(1/t).", "Theorem 1, Figure 3", measured, slope <= -0.9)
 
 
 def loss_rate(tables: Tables) -> Finding:
@@ -45,14 +45,14 @@ def gap_rate(tables: Tables) -> Finding:
     slopes = tables["slopes"][tables["slopes"].key == "smallest_gap"]
     measured = "; ".join(f"{signed(row.slope)} for steps {row.step}" for row in rows_of(slopes))
     claim = "The smallest gap decays as O(1/t), with the steps 2/(t+1) of the text and 4/(t+2) of the appendix."
-    return Finding(claim, "Theorem 1, Figure 2 (slip 5)", f"Slopes {measured}.", bool((slopes.slope <= -0.9).all()))
+    return Finding(claim, "Theorem 1, Figure 3 (slip 5)", f"Slopes {measured}.", bool((slopes.slope <= -0.9).all()))
 
 
 def gradient_rate(tables: Tables) -> Finding:
     """Judge the rate of the gradient error."""
     slope = by_key(tables["slopes"]).gradient_error
     measured = f"Slope {signed(slope)}, where −0.5 is promised."
-    return Finding("The gradient error decays as O(1/√t).", "Figure 2", measured, slope <= -0.45)
+    return Finding("The gradient error decays as O(1/√t).", "Figure 3, caption", measured, slope <= -0.45)
 
 
 def pessimism(tables: Tables) -> Finding:
@@ -100,7 +100,7 @@ def gradient_identifies(tables: Tables) -> Finding:
     hit = run[run.gradient_error < known.delta / 4]
     return Finding(
         "When the gradient error dips below δ/4 the support error is 0; the gap takes longer to reach this point.",
-        "Figure 2",
+        "Figure 3, caption",
         f"Gradient error below δ/4 {when(moment['gradient'])}, √(L gap) {when(moment['bound'])}. While it is below, "
         f"the rule with the true gradient error errs by {hit.oracle_error.max():.0f} coefficients at most.",
         bool((hit.oracle_error == 0).all() and 0 < moment["gradient"] < moment["bound"]) if len(hit) else None,

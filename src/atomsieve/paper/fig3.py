@@ -25,7 +25,7 @@ class Screening:
     """How many variables the paper's rule leaves, beside the support of the certified solution."""
 
     name: str = "fig3"
-    title: str = "Figure 3: screening for strengths over five decades"
+    title: str = "Figure 3 (4 in the paper): screening for strengths over five decades"
 
     def settings(self, quick: bool) -> Settings:
         return DATA | {
@@ -149,7 +149,7 @@ def paint(canvas: Figure, tables: Tables) -> None:
     for place, row in enumerate(rows_of(rows)):
         curve = spaced(tables["screening"][tables["screening"].strength == row.strength])
         color = mpl.colormaps["viridis_r"](0.1 + 0.9 * place / max(len(rows) - 1, 1))
-        width = 1.4 + 2.0 * (len(rows) - 1 - place)
+        width = 1.3 * 1.7 ** (len(rows) - 1 - place)
         axes.step(curve.t, curve.alive, where="post", color=color, lw=width, label=f"λ = {row.strength:g}")
         axes.plot(1.15 * row.iterations, row.support, "<", color=color, ms=7, mec="w", mew=0.6, clip_on=False, zorder=5)
     axes.plot([], [], "<", color="0.4", ms=7, label="support")
@@ -207,13 +207,19 @@ def forecast(rows: pd.DataFrame) -> str:
     """Tell what the plain method would still need, and what the corrective method took."""
     late = rows[rows.promised == 0]
     if late.empty:
-        return f"The corrective method settles every strength in {rows.rounds.max():.0f} rounds at most."
+        return f"The corrective method settles every strength in {rounds(rows)} at most."
     needs = [f"{plain(row.forecast, 1)} iterations at λ = {row.strength:g}" for row in rows_of(late)]
     return (
         f"At its rate the plain method would need about {listed(needs)} before √(L gap) < δ/4, the moment at which the "
         f"theorem promises the support. The corrective method with certificates decides every coefficient in "
-        f"{rows.rounds.max():.0f} rounds at most, because the rule does not care how a point was found."
+        f"{rounds(rows)} at most, because the rule does not care how a point was found."
     )
+
+
+def rounds(rows: pd.DataFrame) -> str:
+    """Return the largest number of rounds, in words."""
+    most = int(rows.rounds.max())
+    return f"{most} round{'s' * (most > 1)}"
 
 
 def narrowing(margins: pd.DataFrame) -> str:

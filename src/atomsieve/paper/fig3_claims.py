@@ -24,7 +24,9 @@ def aggressive(rows: pd.DataFrame) -> Finding:
     left = rows.sort_values("strength").left
     measured = f"{listed(list(left))} variables left for λ = {listed(sorted(rows.strength))}."
     claim = "Screening is more aggressive for larger λ."
-    return Finding(claim, "Figure 3", measured, bool(left.is_monotonic_decreasing and left.iloc[-1] < left.iloc[0]))
+    return Finding(
+        claim, "Figure 4, caption", measured, bool(left.is_monotonic_decreasing and left.iloc[-1] < left.iloc[0])
+    )
 
 
 def reversed_words(rows: pd.DataFrame) -> Finding:

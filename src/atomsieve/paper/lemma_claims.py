@@ -60,8 +60,8 @@ def as_printed(tables: Tables) -> Finding:
         "Property 2, first part, as printed (slip 7)",
         "φ = ξ²/2 for ξ < 1 and ξ²/2 + 1 from there on is non-decreasing, grows quadratically and has the subgradient "
         "k at every k ≥ 3: both assumptions hold. At ν = 6/5 the supremum 7/10 is approached as ξ rises to 1 (at "
-        f"1 − 10⁻⁹ {plain(row.missing, 1)} is missing) and attained nowhere. The proof says *by convexity*; φ must be "
-        "assumed convex and closed.",
+        f"1 − 10⁻⁹, {plain(row.missing, 1)} of it is missing) and attained nowhere. The proof says *by convexity*; φ "
+        "must be assumed convex and closed.",
         False if against else None,
     )
 

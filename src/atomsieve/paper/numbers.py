@@ -14,8 +14,8 @@ EXACT = 1e-9
 def plain(value: float, digits: int = 2) -> str:
     """Return a number with so many significant digits, as a power of ten where it has many zeros.
 
-    >>> plain(0.000179), plain(-2.345, 3), plain(123456), plain(7.8e9), plain(math.inf), plain(0.0)
-    ('1.8 × 10⁻⁴', '−2.35', '123,456', '7.8 × 10⁹', '∞', '0')
+    >>> plain(0.000179), plain(-2.345, 3), plain(123456, 3), plain(7.8e9), plain(math.inf), plain(0.0)
+    ('1.8 × 10⁻⁴', '−2.35', '123,000', '7.8 × 10⁹', '∞', '0')
     """
     if value == 0 or not math.isfinite(value):
         return short(value)
@@ -24,7 +24,7 @@ def plain(value: float, digits: int = 2) -> str:
     if not LEAST <= place <= LARGEST:
         return with_power(mantissa, place)
     decimals = digits - 1 - place
-    return minus(f"{round(value, max(decimals, 0)):,.{max(decimals, 0)}f}")
+    return minus(f"{round(value, decimals):,.{max(decimals, 0)}f}")
 
 
 def short(value: float) -> str:
@@ -62,10 +62,10 @@ def with_error(value: float, error: float, sign: str = "") -> str:
 def signed(value: float, decimals: int = 2) -> str:
     """Return a number with so many decimals and a proper minus.
 
-    >>> signed(-0.844)
-    '−0.84'
+    >>> signed(-0.844), signed(-0.001)
+    ('−0.84', '0.00')
     """
-    return minus(f"{value:.{decimals}f}")
+    return minus(f"{round(value, decimals) + 0.0:.{decimals}f}")
 
 
 def power(base: str, exponent: float, decimals: int = 2) -> str:

@@ -17,6 +17,8 @@ from atomsieve.paper.style_sheet import STYLE_SHEET
 
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
+LEVEL = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "−0123456789")
+
 PIXELS_PER_INCH = 110
 """How large pictures are shown where there is room."""
 
@@ -49,6 +51,9 @@ def page(report: Report, folder: Path) -> str:
 <h1>{escape(report.title)}</h1>
 {MARKDOWN.render(report.opening)}</header>
 {verdict_index(numbered) if report.verdicts else ""}
+<section id="how-to-read-this">
+<h2>How to read this</h2>
+{MARKDOWN.render(report.notes)}</section>
 {body}
 </main>
 </html>
@@ -58,9 +63,10 @@ def page(report: Report, folder: Path) -> str:
 def contents(report: Report) -> str:
     """Return the list of chapters, each with its verdicts counted."""
     links = ['<li><a href="#verdicts"><b>Verdicts</b></a></li>'] if report.verdicts else []
+    links.append('<li><a href="#how-to-read-this"><b>How to read this</b></a></li>')
     for chapter in report.chapters:
-        short, colon, rest = chapter.title.partition(":")
-        title = f"<b>{escape(short)}</b><span class='rest'>{escape(colon + rest)}</span>"
+        rest = chapter.title.removeprefix(chapter.short)
+        title = f'<b>{escape(chapter.short)}</b><span class="rest">{escape(rest)}</span>'
         links.append(f'<li><a href="#{chapter.anchor}">{title}</a>{small_counts(chapter.verdicts)}</li>')
     listed = "\n".join(links)
     return f'<nav aria-label="Contents">\n<ul>\n{listed}\n</ul>\n</nav>'
@@ -84,13 +90,14 @@ def verdict_index(numbered: Sequence[tuple[Chapter, list[tuple[int, Finding]]]])
     rows = "\n".join(
         f'<tr class="{verdict_of(finding).word}"><td>{badge(finding)}</td>'
         f'<td><a href="#claim-{number}">{inline(finding.claim)}</a></td><td>{inline(finding.where)}</td>'
-        f'<td><a href="#{chapter.anchor}">{escape(chapter.title.partition(":")[0])}</a></td></tr>'
+        f'<td><a href="#{chapter.anchor}">{escape(chapter.short)}</a></td></tr>'
         for chapter, claims in numbered
         for number, finding in claims
     )
     return f"""<section id="verdicts">
 <h2>Verdicts</h2>
-<p>{escape(tally(verdicts))} Choose a count to see only these claims; a claim leads to what was measured.</p>
+<p>{escape(tally(verdicts))}
+<span class="hint">Choose a count to see only these claims; a claim leads to what was measured.</span></p>
 {cards(verdicts)}
 <div class="scroll"><table class="verdicts">
 <thead><tr><th>verdict</th><th>claim</th><th>in the paper</th><th>chapter</th></tr></thead>
@@ -139,13 +146,22 @@ def inline(text: str) -> str:
 
 
 def raised(html: str) -> str:
-    """Return text in which `<sup>`, the one tag that sections write themselves, is a tag."""
-    return html.replace("&lt;sup&gt;", "<sup>").replace("&lt;/sup&gt;", "</sup>")
+    """Return text with raised exponents, which sections write as `<sup>`, their only tag, or as powers of ten.
+
+    >>> raised("t&lt;sup&gt;−0.8&lt;/sup&gt; and 3 × 10⁻⁵")
+    't<sup>−0.8</sup> and 3 × 10<sup>−5</sup>'
+    """
+    html = html.replace("&lt;sup&gt;", "<sup>").replace("&lt;/sup&gt;", "</sup>")
+    return re.sub(r"(?<=10)[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda digits: f"<sup>{digits[0].translate(LEVEL)}</sup>", html)
 
 
 def dressed(html: str, folder: Path) -> str:
     """Return the text of a section with pictures and their captions in it, and tables that scroll by themselves."""
-    html = re.sub(r"<p>(<img[^>]*>)</p>\s*<p>(.*?)</p>", r"<figure>\1<figcaption>\2</figcaption></figure>", html)
+    html = re.sub(
+        r"<p>(<img[^>]*>)</p>\s*<p>(.*?)</p>",
+        r'<figure><div class="scroll">\1</div><figcaption>\2</figcaption></figure>',
+        html,
+    )
     html = re.sub(r'<img src="([^":]+\.png)"', lambda match: picture_tag(folder / match[1]), html)
     html = re.sub(r"<td>([−+±∞\d][^a-zA-Z<]*)</td>", r'<td class="number">\1</td>', html)
     return raised(html.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>"))

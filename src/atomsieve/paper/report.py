@@ -44,6 +44,15 @@ class Chapter:
         return self.section.title
 
     @property
+    def short(self) -> str:
+        """The first words of the heading.
+
+        >>> Chapter(Section("Figure 1 (2 in the paper): the gap", ""), []).short
+        'Figure 1'
+        """
+        return re.split(r"[:(]", self.title)[0].strip()
+
+    @property
     def anchor(self) -> str:
         """The heading as the end of an address, as readers of markdown make it.
 
@@ -55,10 +64,11 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Report:
-    """Title, opening words, and a chapter for each experiment."""
+    """Title, a sentence on what this is, notes on how to read it, and a chapter for each experiment."""
 
     title: str
     opening: str
+    notes: str
     chapters: Sequence[Chapter]
 
     @property
@@ -68,17 +78,19 @@ class Report:
 
     def markdown(self) -> str:
         """Return the report as markdown; pictures are files beside it."""
-        parts = [f"# {self.title}"]
+        parts = [f"# {self.title}", self.opening]
         if self.verdicts:
-            parts.append(tally(self.verdicts))
-        parts += [self.opening, self._contents()]
+            parts.append(f"**{tally(self.verdicts)}**")
+        parts.append(self._contents())
         if self.verdicts:
             parts.append(f"## Verdicts\n\n{index(self.chapters)}")
+        parts.append(f"## How to read this\n\n{self.notes}")
         parts += [chapter_text(chapter) for chapter in self.chapters]
         return "\n\n".join(parts) + "\n"
 
     def _contents(self) -> str:
         links = ["- [Verdicts](#verdicts)"] if self.verdicts else []
+        links.append("- [How to read this](#how-to-read-this)")
         links += [f"- [{chapter.title}](#{chapter.anchor}){_counted(chapter)}" for chapter in self.chapters]
         return "## Contents\n\n" + "\n".join(links)
 
@@ -126,11 +138,11 @@ def plain_stars(text: str) -> str:
 def index(chapters: Sequence[Chapter]) -> str:
     """Return every claim in a line: the verdict, where the paper makes it, and a link to the chapter."""
     rows = [
-        (_marked(finding), plain_stars(finding.claim), finding.where, f"[{chapter.title}](#{chapter.anchor})")
+        (_marked(finding), plain_stars(finding.claim), finding.where, f"[{chapter.short}](#{chapter.anchor})")
         for chapter in chapters
         for finding in chapter.verdicts
     ]
-    return table(pd.DataFrame(rows, columns=["verdict", "claim", "where", "chapter"]))
+    return table(pd.DataFrame(rows, columns=["verdict", "claim", "in the paper", "chapter"]))
 
 
 def verdict_table(verdicts: Sequence[Finding]) -> str:
@@ -139,7 +151,7 @@ def verdict_table(verdicts: Sequence[Finding]) -> str:
         (_marked(finding), plain_stars(finding.claim), finding.where, plain_stars(finding.measured))
         for finding in verdicts
     ]
-    return table(pd.DataFrame(rows, columns=["verdict", "claim", "where", "what we measured"]))
+    return table(pd.DataFrame(rows, columns=["verdict", "claim", "in the paper", "what we measured"]))
 
 
 def _marked(finding: Finding) -> str:

@@ -28,6 +28,7 @@ sup { font-size: .72em; line-height: 0; }
 code { font-size: .85em; }
 figure { margin: 1.8rem 0; }
 figure img { display: block; height: auto; margin: 0 auto; max-width: 100%; }
+figure .scroll { margin: 0; }
 figcaption { color: var(--quiet); font-size: .9rem; line-height: 1.45; margin: .7rem 1rem 0; }
 
 nav, .cards, .badge, .tally, th { font-family: system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
@@ -63,6 +64,7 @@ td, th { padding: .3rem .55rem; text-align: left; vertical-align: top; }
 td.number { font-variant-numeric: lining-nums tabular-nums; white-space: nowrap; }
 tbody tr:nth-child(even) { background: var(--stripe); }
 table.verdicts td:first-child, table.verdicts td:last-child { white-space: nowrap; }
+table.verdicts tbody tr { background: none; border-top: 1px solid var(--line); }
 table.verdicts a { text-decoration-color: var(--line); }
 
 .claims { list-style: none; margin: .6rem 0 0; padding: 0; }
@@ -103,7 +105,9 @@ table.verdicts a { text-decoration-color: var(--line); }
   body { font-size: 16px; }
   main { padding: 1.4rem 1rem 4rem; }
   h1 { font-size: 1.5rem; }
-  figcaption { margin: .6rem 0 0; }
+  figure .scroll { margin: 0; }
+figcaption { margin: .6rem 0 0; }
+  figure img { max-width: none; min-width: 32rem; width: 32rem; }
   .card { flex-basis: 40%; }
   table.verdicts thead { display: none; }
   table.verdicts tr { border-bottom: 1px solid var(--line); display: block; padding: .5rem 0; }
@@ -117,10 +121,10 @@ table.verdicts a { text-decoration-color: var(--line); }
   body { font-size: 10.5pt; }
   main { max-width: none; padding: 0; }
   nav { border-bottom: 1px solid var(--line); font-size: 9pt; margin-bottom: 6mm; padding-bottom: 3mm; }
-  .card input { display: none; }
+  .hint, .card input { display: none; }
   .card:has(:checked) { box-shadow: none; }
   .scroll { overflow: visible; }
-  table { font-size: 8pt; }
+  table { font-size: 8.5pt; }
   figure, tr, .claims li { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
   a { color: inherit; text-decoration: none; }
