@@ -15,7 +15,7 @@ from atomsieve import GCG, solve
 from atomsieve.paper.draws import integer
 from atomsieve.paper.experiment import Settings
 from atomsieve.paper.synthetic import Optimum, stated
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Index
 
 Row = dict[str, Any]
 
@@ -130,8 +130,8 @@ def _helped(rng: np.random.Generator) -> Row:
     T_2 = T_1 * rng.uniform(0.05, 0.95)
     C_1, C_2 = math.exp(rng.uniform(-1, 1)), math.exp(rng.uniform(-3, 3))
     ratio, log = (D + T_1) / D, math.log((D + T_2) / D)
-    k = np.arange(math.floor(T_1) + 1, 400)
-    first = np.ceil(D * (k + D) / (D + T_1)).astype(int)  # this is D + k_bar
+    k = np.arange(math.floor(T_1) + 1, 400, dtype=np.intp)
+    first = np.ceil(D * (k + D) / (D + T_1)).astype(np.intp)  # this is D + k_bar
     bracket = first / (k + D) <= D / (D + T_2) * (1 + 1e-12)
     proven = k + D >= (D + T_1) * (D + T_2) / (D * (T_1 - T_2))
     paid = (C_1 / first + C_2 * partial_sums(2, first, k + D)) * (D + k)
@@ -146,7 +146,7 @@ def _helped(rng: np.random.Generator) -> Row:
     }
 
 
-def partial_sums(power: int, first: Array, last: Array) -> Array:
+def partial_sums(power: int, first: Index, last: Index) -> Array:
     """Return the sums of `1 / i^power` from first to last.
 
     >>> partial_sums(1, np.array([1, 2]), np.array([2, 2]))
