@@ -34,6 +34,7 @@ def picture(folder: Path, name: str, size: tuple[float, float], paint: Callable[
         figure = Figure(figsize=size, layout="constrained")
         paint(figure)
         figure.savefig(folder / files[0], dpi=DOTS_PER_INCH, metadata={"Software": None})
+        figure.set_layout_engine("none")  # the layout is found, and takes as long as the drawing
         figure.savefig(folder / files[1], metadata={"Date": None})
     return files
 
