@@ -42,7 +42,7 @@ def written(tmp_path):
 def test_markdown_has_verdicts_before_sections(written):
     text = (written / "report.md").read_text()
     start = (
-        "# A title\n\nTo begin with.\n\n**Of 3 claims, some tested on several data: 1 hold, 1 fail, 1 are open at these"
+        "# A title\n\nTo begin with.\n\n**Of 3 claims, some tested on several data: 1 hold, 1 fail, 1 is open at these"
     )
     assert text.startswith(start)
     assert "- [Figure 1 (2 in the paper): a gap](#figure-1-2-in-the-paper-a-gap): 1 holds, 1 fails" in text

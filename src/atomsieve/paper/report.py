@@ -96,7 +96,11 @@ class Report:
 
 
 def _counted(chapter: Chapter) -> str:
-    found = [f"{count} {word}" for word, count in counts(chapter.verdicts).items() if count]
+    found = [
+        f"{count} {verdict.word if count == 1 else verdict.plural}"
+        for verdict in VERDICTS.values()
+        if (count := counts(chapter.verdicts)[verdict.word])
+    ]
     return f": {', '.join(found)}" if found else ""
 
 
@@ -168,7 +172,7 @@ def counts(verdicts: Sequence[Finding]) -> dict[str, int]:
 def tally(verdicts: Sequence[Finding]) -> str:
     """Return how many claims hold, in a sentence."""
     found = counts(verdicts)
-    rest = f", {found['open']} are open at these settings" if found["open"] else ""
+    rest = f", {found['open']} {'is' if found['open'] == 1 else 'are'} open at these settings" if found["open"] else ""
     return (
         f"Of {len(verdicts)} claims, some tested on several data: {found['holds']} hold, {found['fails']} fail{rest}."
     )

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from atomsieve.paper.carrying import CANDIDATES, RATIO, SHAPES, TOL
 from atomsieve.paper.comparisons import JUDGED, LEVEL, judge, pool
 from atomsieve.paper.experiment import Finding, Tables
-from atomsieve.paper.numbers import plain, with_error
+from atomsieve.paper.numbers import plain, short, with_error
 from atomsieve.paper.report import figure, table
 
 COLORS = dict(zip(SHAPES, ("0.45", "C0", "C3", "C1"), strict=True))
@@ -111,7 +111,7 @@ def _opening(tables: Tables, count: int) -> str:
         "Copies of a sample are one sample with a weight, so that no model is tested on copies of what it has seen. "
         "Scores are on samples that neither the resample nor the donor of the hyper-parameter has drawn. One warm "
         f"path for each resample and fold serves all four penalties: {solves:,} solutions in all, to a relative gap "
-        f"of {TOL:g}. At most {_percent(edges.max())} of the choices (`{edges.idxmax()}`) led to an end of the path "
+        f"of {short(TOL)}. At most {_percent(edges.max())} of the choices (`{edges.idxmax()}`) led to an end of the path "
         "that they were carried to."
     )
 
