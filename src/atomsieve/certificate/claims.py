@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atomsieve.certificate.file import content_of, describe, digest_of, is_mapped, labels_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.statement import Statement
+from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import entries, pandas_for
@@ -196,22 +198,56 @@ class Certificate:
 
         The verdict is "zero", "non-zero", "in a non-zero group", "undecided" or "unpenalised".
         """
+        told = {"lower": self.lower.ravel(), "upper": self.upper.ravel(), "verdict": self._verdicts().ravel()}
+        about = entries(self.names["features"], self.x.shape)
+        if self._mapped:  # these coefficients belong to no feature
+            plain = entries(None, self.x.shape)
+            about = {"preimage" if key == "feature" else key: column for key, column in plain.items()}
+        groups = self._groups()
+        if groups is not None:
+            about["group"] = groups
+        frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(about | told)
+        return frame
+
+    def coefficients(self) -> list[Coefficients]:
+        """Return the coefficients with what is proven about them, once for each output."""
+        names = entries(None if self._mapped else self.names["features"], self.x.shape)
+        per = 1 if "output" not in names else max(names["output"]) + 1
+        parts = (self.x, self.lower, self.upper, self._verdicts())
+        x, lower, upper, verdicts = (part.reshape(-1, per) for part in parts)
+        groups = self._groups()
+        return [
+            Coefficients(
+                names["feature"][k::per],
+                x[:, k],
+                lower[:, k],
+                upper[:, k],
+                verdicts[:, k],
+                groups=None if groups is None else groups[k::per],
+                output=None if per == 1 else f"output {k}",
+            )
+            for k in range(per)
+        ]
+
+    @property
+    def _mapped(self) -> bool:
+        """Whether the coefficients are those of a preimage."""
+        return is_mapped(self.statement["gauge"])
+
+    def _groups(self) -> list[str] | None:
+        """Return the name of the group of each entry of x; None if groups have no names."""
+        blocks = self.names["blocks"]
+        return None if blocks is None else [blocks[label] for label in labels_of(self.statement)]
+
+    def _verdicts(self) -> NDArray[Any]:
+        """Return a word for each entry of x."""
         labels = labels_of(self.statement)
         apart = ((self.lower > 0) | (self.upper < 0)).ravel()
         cases = [self.zero[labels], self.nonzero[labels] & apart, self.nonzero[labels]]
-        words = np.select(cases, ["zero", "non-zero", "in a non-zero group"], "undecided")
+        words = np.select(cases, [ZERO, NONZERO, IN_GROUP], UNDECIDED)
         verdicts = words.reshape(self.statement["shape"]).astype(object)
-        verdicts[self.statement["unpenalised"]] = "unpenalised"
-        told = {"lower": self.lower.ravel(), "upper": self.upper.ravel(), "verdict": verdicts.ravel()}
-        about = entries(self.names["features"], self.x.shape)
-        if is_mapped(self.statement["gauge"]):  # these coefficients belong to no feature
-            plain = entries(None, self.x.shape)
-            about = {"preimage" if key == "feature" else key: column for key, column in plain.items()}
-        blocks = self.names["blocks"]
-        if blocks is not None:
-            about["group"] = [blocks[label] for label in labels]
-        frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(about | told)
-        return frame
+        verdicts[self.statement["unpenalised"]] = UNPENALISED
+        return verdicts
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as readable JSON with exact floats; an interrupted write leaves no partial file.

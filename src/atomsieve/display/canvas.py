@@ -1,0 +1,150 @@
+"""What all pictures share: axes in the colours of the palette, counts along the top, marks, names at the ends of lines."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atomsieve.display.palette import FAINT, GRID, INK, MUTED, PAPER
+from atomsieve.typing import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FONT = 9.0
+"""Size of names and notes, in points."""
+
+TICKS = 8
+"""About how many counts stand along the top."""
+
+MARK_STYLES = ((0, (5, 2)), (0, (1, 1.5)))
+"""Dashes of the first and the second mark: they differ without colour."""
+
+
+def canvas(ax: "Axes | None", size: tuple[float, float] = (7.2, 4.6)) -> "Axes":
+    """Return the axes to draw on, new ones if none are given, dressed in the colours of the palette."""
+    if ax is None:
+        ax = pyplot().subplots(figsize=size, layout="constrained")[1]
+        ax.figure.set_facecolor(PAPER)
+    ax.set_facecolor(PAPER)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(MUTED)
+    ax.tick_params(which="both", color=MUTED, labelcolor=INK, labelsize=FONT)
+    ax.grid(visible=True, color=GRID, linewidth=0.7)
+    ax.set_axisbelow(True)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set_color(INK)
+        label.set_fontsize(FONT + 1)
+    ax.title.set_color(INK)
+    return ax
+
+
+def pyplot() -> Any:
+    """Return the optional package matplotlib.pyplot, or raise an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415 -- optional
+    except ImportError as error:  # pragma: no cover
+        raise ImportError("Pictures need matplotlib: pip install matplotlib.") from error
+    return plt
+
+
+def heading(ax: "Axes", text: str) -> None:
+    """Write what the picture shows above its left corner."""
+    ax.set_title(text, loc="left", fontsize=FONT + 2, color=INK, pad=8)
+
+
+def counts_on_top(ax: "Axes", places: Array, counts: Array, noun: str = "features") -> None:
+    """Write counts along the top, evenly spread, each at the place it belongs to."""
+    top = ax.secondary_xaxis("top")
+    chosen = spread_out(across(ax, places))
+    top.set_xticks(places[chosen], [f"{int(n):,}" for n in counts[chosen]])
+    top.set_xticks([], minor=True)
+    top.tick_params(color=FAINT, labelcolor=MUTED, labelsize=FONT - 1, length=3)
+    top.spines["top"].set_color(FAINT)
+    top.set_xlabel(noun, fontsize=FONT - 1, color=MUTED)
+
+
+def across(ax: "Axes", places: Array) -> Array:
+    """Return where places on the x-axis are, as fractions of its length."""
+    points = np.column_stack([places, np.full(len(places), ax.get_ylim()[0])])
+    fractions: Array = ax.transAxes.inverted().transform(ax.transData.transform(points))[:, 0]
+    return fractions
+
+
+def spread_out(fractions: Array, most: int = TICKS) -> Array:
+    """Return the positions of a few of the given fractions that are about evenly spread."""
+    wanted = np.linspace(fractions.min(), fractions.max(), most)
+    nearest = np.abs(fractions[:, None] - wanted).argmin(axis=0)
+    kept: list[int] = []
+    for k in sorted(set(nearest.tolist()), key=lambda k: fractions[k]):
+        if not kept or fractions[k] - fractions[kept[-1]] > 0.6 / most:
+            kept.append(k)
+    return np.array(kept)
+
+
+def mark_places(ax: "Axes", marks: Mapping[str, float]) -> None:
+    """Draw a vertical line at each marked place, with its name at the foot of it; equal places share a line."""
+    shared: dict[float, list[str]] = {}
+    for name, place in marks.items():
+        shared.setdefault(float(place), []).append(name)
+    order = sorted(shared, key=lambda place: across(ax, np.array([place]))[0])
+    for k, place in enumerate(order):
+        ax.axvline(place, color=INK, linewidth=1.0, linestyle=MARK_STYLES[k % 2], zorder=2)
+        left = len(order) > 1 and k == 0
+        near_left = across(ax, np.array([place]))[0] < 0.12
+        side = -4 if left and not near_left else 4
+        ax.annotate(
+            " = ".join(shared[place]),
+            (place, 0.0),
+            (side, 5 if not (left and near_left) else 5 + 1.3 * FONT),
+            xycoords=ax.get_xaxis_transform(),
+            textcoords="offset points",
+            ha="right" if side < 0 else "left",
+            va="bottom",
+            fontsize=FONT,
+            color=INK,
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.85},
+            zorder=5,
+        )
+
+
+def names_at_end(ax: "Axes", heights: Array, names: Sequence[str], colours: Sequence[str]) -> None:
+    """Write names to the right of the axes, each at the height where its line ends, moved apart where they overlap."""
+    low, high = ax.get_ylim()
+    ends = (heights - low) / (high - low)
+    tall = ax.get_window_extent().height * 72 / ax.figure.dpi
+    places = apart(ends, 1.3 * FONT / tall)
+    for end, place, name, colour in zip(ends, places, names, colours, strict=True):
+        ax.plot([1.0, 1.025], [end, place], transform=ax.transAxes, color=colour, linewidth=0.8, clip_on=False)
+        ax.text(1.03, place, shortened(name), transform=ax.transAxes, color=colour, fontsize=FONT, va="center")
+
+
+def apart(wanted: Array, gap: float) -> Array:
+    """Return places at least a gap apart, in the given order of height and as near to the wanted ones as that allows.
+
+    The least sum of squared moves: pool adjacent violators, on places less what the gaps take up.
+
+    >>> apart(np.array([0.5, 0.5, 0.9]), 0.1)
+    array([0.45, 0.55, 0.9 ])
+    """
+    order = np.argsort(wanted, kind="stable")
+    pools: list[list[float]] = []
+    for k, place in enumerate(wanted[order]):
+        pools.append([float(place) - k * gap, 1.0])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            mean, size = pools.pop()
+            other, number = pools.pop()
+            pools.append([(mean * size + other * number) / (size + number), size + number])
+    level = np.concatenate([np.full(int(size), mean) for mean, size in pools]) if pools else np.zeros(0)
+    placed = np.empty(len(wanted))
+    placed[order] = level + gap * np.arange(len(level))
+    return placed
+
+
+def shortened(name: str, most: int = 22) -> str:
+    """Return a name that is not too long for a picture.
+
+    >>> shortened("concavity"), shortened("a very long name of a feature")
+    ('concavity', 'a very long name of a…')
+    """
+    return name if len(name) <= most else name[: most - 1].rstrip() + "…"

@@ -1,0 +1,149 @@
+"""A cross-validation as a picture: the score of every strength, its standard error, and the two that rules choose."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from atomsieve.display.canvas import FONT, canvas, counts_on_top, mark_places
+from atomsieve.display.numbers import count, number
+from atomsieve.display.palette import ACCENT, FAINT, INK, PAPER, SECOND
+from atomsieve.typing import Array, Index
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(eq=False)
+class CVDisplay:
+    """Scores on held-out samples, from the sparsest model on the left to the largest on the right.
+
+    Folds are thin lines, their mean a thick one with its standard error around it. Both strengths are marked: that of
+    the best mean, and that of the sparsest model within one standard error of it. Make one by `from_estimator`.
+
+    Parameters
+    ----------
+    strengths : array of shape (m,)
+        The strengths, as users know them, sparsest model first.
+    scores : array of shape (m, folds)
+        What is drawn for each strength and fold: a loss, which is to be small, or a score, which is to be large.
+    mean, error : arrays of shape (m,)
+        The mean over folds, and its standard error.
+    counts : array of shape (m,)
+        The number of features of each model.
+    index_min, index_1se : int
+        The strengths with the best mean, and within one standard error of it.
+    label, score : str
+        What the strengths and the scores are called.
+
+    Attributes
+    ----------
+    ax_, figure_
+        The axes and the figure of the last drawing.
+    line_
+        The line of the mean.
+    """
+
+    strengths: Array
+    scores: Array
+    mean: Array
+    error: Array
+    counts: Index
+    index_min: int
+    index_1se: int
+    label: str = "strength"
+    score: str = "held-out loss"
+    ax_: "Axes" = field(init=False, repr=False)
+    figure_: "Figure" = field(init=False, repr=False)
+    line_: Any = field(init=False, repr=False)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: "Axes | None" = None) -> Self:
+        """Draw the cross-validation of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator of this package
+            One that chose its strength by cross-validation.
+        ax : axes, optional
+            Where to draw; on new axes by default.
+        """
+        if not hasattr(estimator, "cv_scores_"):
+            name = type(estimator).__name__
+            raise TypeError(f"CVDisplay draws cross-validations: {name} has none, or is not fitted. Take {name}CV.")
+        choice = estimator._choice
+        sign, score = score_of(estimator)
+        return cls(
+            choice.candidates.values,
+            sign * estimator.cv_scores_,
+            sign * estimator.cv_mean_,
+            estimator.cv_standard_error_,
+            np.rint(np.median(estimator.feature_counts_, axis=1)).astype(int),
+            estimator.index_min_,
+            estimator.index_1se_,
+            choice.candidates.grid.label,
+            score,
+        ).plot(ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw the scores (needs matplotlib), on new axes by default."""
+        ax = canvas(ax)
+        ax.set_xscale("log")
+        ax.set_xlim(*_ends(self.strengths))
+        ax.plot(self.strengths, self.scores, color=FAINT, linewidth=0.8, zorder=1)
+        low, high = self.mean - self.error, self.mean + self.error
+        ax.fill_between(self.strengths, low, high, color=ACCENT, alpha=0.18, linewidth=0, zorder=2)
+        (self.line_,) = ax.plot(self.strengths, self.mean, color=ACCENT, linewidth=2.0, zorder=3)
+        ax.set_ylim(*self._limits())
+        self._mark(ax)
+        counts_on_top(ax, self.strengths, self.counts, "features, median over folds")
+        ax.set_xlabel(f"{self.label} (more features to the right)")
+        ax.set_ylabel(f"{self.score}, mean ± standard error")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _mark(self, ax: "Axes") -> None:
+        """Mark both strengths, and say what they are."""
+        marks = {"1se": self.index_1se, "min": self.index_min}
+        mark_places(ax, {name: float(self.strengths[k]) for name, k in marks.items()})
+        words = {"min": "best mean", "1se": "within one standard error"}
+        colours = {"min": ACCENT, "1se": SECOND}
+        for name, k in marks.items():
+            text = f"{name} ({words[name]}): {number(self.strengths[k], 3)}, {count(int(self.counts[k]), 'feature')}"
+            ax.plot(
+                self.strengths[k],
+                self.mean[k],
+                "o" if name == "min" else "D",
+                color=colours[name],
+                markeredgecolor=PAPER,
+                markersize=8 if name == "min" else 7,
+                linestyle="none",
+                label=text,
+                zorder=6 if name == "1se" else 5,
+            )
+        ax.legend(loc="best", fontsize=FONT, frameon=True, facecolor=PAPER, edgecolor=FAINT, labelcolor=INK)
+
+    def _limits(self) -> tuple[float, float]:
+        """Return limits of the y-axis: those of the mean and its error decide, and folds where they are not far off."""
+        low, high = np.nanmin(self.mean - self.error), np.nanmax(self.mean + self.error)
+        room = (high - low) or abs(high) or 1.0
+        low, high = max(np.nanmin(self.scores), low - 0.5 * room), min(np.nanmax(self.scores), high + 0.5 * room)
+        return float(low - 0.08 * room), float(high + 0.08 * room)
+
+
+def score_of(estimator: Any) -> tuple[float, str]:
+    """Return the sign and the name with which scores are shown: without a scorer they are losses."""
+    scoring = estimator._choice.scoring
+    if scoring is None:
+        return -1.0, estimator._score_label
+    return 1.0, scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+
+
+def _ends(places: Array) -> tuple[float, float]:
+    """Return the ends of an axis with equal ratios."""
+    first, last = float(places[0]), float(places[-1])
+    if first == last:
+        return first / 2, first * 2
+    room = (last / first) ** 0.02
+    return first / room, last * room
