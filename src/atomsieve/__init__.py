@@ -23,7 +23,7 @@ from atomsieve.screening import Rule
 from atomsieve.standalone.predict import SavedModel, load_model
 
 if TYPE_CHECKING:
-    from atomsieve.display import CertificateDisplay, CVDisplay, PathDisplay, PredictionDisplay
+    from atomsieve.display import CertificateDisplay, CVDisplay, PathDisplay, PredictionDisplay, StabilityDisplay
     from atomsieve.estimators import (
         CertifiedLasso,
         CertifiedLassoCV,
@@ -96,6 +96,7 @@ __all__ = [
     "Square",
     "Squared",
     "SquaredHinge",
+    "StabilityDisplay",
     "StabilitySelector",
     "Status",
     "StrengthRule",

@@ -1,10 +1,11 @@
-"""What all pictures share: axes in the colours of the palette, counts along the top, marks, names at the ends of lines."""
+"""What all pictures share: axes in the colours of the palette, counts along the top, marks, names of lines."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atomsieve.display.numbers import number
 from atomsieve.display.palette import FAINT, GRID, INK, MUTED, PAPER
 from atomsieve.typing import Array
 
@@ -48,11 +49,6 @@ def pyplot() -> Any:
     return plt
 
 
-def heading(ax: "Axes", text: str) -> None:
-    """Write what the picture shows above its left corner."""
-    ax.set_title(text, loc="left", fontsize=FONT + 2, color=INK, pad=8)
-
-
 def counts_on_top(ax: "Axes", places: Array, counts: Array, noun: str = "features") -> None:
     """Write counts along the top, evenly spread, each at the place it belongs to."""
     top = ax.secondary_xaxis("top")
@@ -82,30 +78,46 @@ def spread_out(fractions: Array, most: int = TICKS) -> Array:
     return np.array(kept)
 
 
-def mark_places(ax: "Axes", marks: Mapping[str, float]) -> None:
-    """Draw a vertical line at each marked place, with its name at the foot of it; equal places share a line."""
+def plain_ticks(ax: "Axes") -> None:
+    """Write the powers of ten along a logarithmic x-axis as plain numbers."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(lambda value, _: number(value))
+
+
+def mark_places(ax: "Axes", marks: Mapping[str, float], places: Array, curves: Array) -> None:
+    """Draw a vertical line at each marked place, with its name where the curves leave room; equal places share a line.
+
+    `curves` has a row for each of the places.
+    """
     shared: dict[float, list[str]] = {}
     for name, place in marks.items():
         shared.setdefault(float(place), []).append(name)
+    along, reach = across(ax, places), 0.0
+    low, high = ax.get_ylim()
+    wide = ax.get_window_extent().width * 72 / ax.figure.dpi
     order = sorted(shared, key=lambda place: across(ax, np.array([place]))[0])
     for k, place in enumerate(order):
+        here, text = float(across(ax, np.array([place]))[0]), " = ".join(shared[place])
+        length = 0.7 * FONT * (len(text) + 1) / wide
+        left = here + length > 1 or (k == 0 and len(order) > 1 and here > length)
+        begin = here - length if left else here
+        near = curves[(along > begin - 0.02) & (along < begin + length + 0.02)]
+        top = near.size > 0 and high - np.nanmax(near) > np.nanmin(near) - low
+        lift = 5 + 1.5 * FONT * (begin < reach)
         ax.axvline(place, color=INK, linewidth=1.0, linestyle=MARK_STYLES[k % 2], zorder=2)
-        left = len(order) > 1 and k == 0
-        near_left = across(ax, np.array([place]))[0] < 0.12
-        side = -4 if left and not near_left else 4
         ax.annotate(
-            " = ".join(shared[place]),
-            (place, 0.0),
-            (side, 5 if not (left and near_left) else 5 + 1.3 * FONT),
+            text,
+            (place, float(top)),
+            (-4 if left else 4, -lift if top else lift),
             xycoords=ax.get_xaxis_transform(),
             textcoords="offset points",
-            ha="right" if side < 0 else "left",
-            va="bottom",
+            ha="right" if left else "left",
+            va="top" if top else "bottom",
             fontsize=FONT,
             color=INK,
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.85},
             zorder=5,
         )
+        reach = begin + length
 
 
 def names_at_end(ax: "Axes", heights: Array, names: Sequence[str], colours: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """Coefficients with their proven intervals as a picture."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -97,7 +97,7 @@ class CertificateDisplay:
         part = parts[0 if output is None else known.index(str(output))]
         if per == "sd":
             return cls(part.per_sd(), "coefficient × standard deviation of the feature").plot(ax, **options)
-        return cls(part).plot(ax, **options)
+        return cls(replace(part, scales=None)).plot(ax, **options)
 
     def plot(self, ax: "Axes | None" = None, *, most: int = MOST) -> Self:
         """Draw the features of the largest weight (needs matplotlib), at most so many, on new axes by default."""
@@ -141,6 +141,8 @@ class CertificateDisplay:
             ax.text(1.115, height, value, ha="right", color=INK, **place)
             words = around(float(told.lower[j]), float(told.upper[j]))
             ax.text(1.135, height, words, ha="left", color=MUTED, **place)
+        ax.text(1.115, 1.0, "value", ha="right", color=MUTED, **place)
+        ax.text(1.135, 1.0, "proven within", ha="left", color=MUTED, **place)
 
     def _rest(self, drawn: int) -> str:
         """Return what is not drawn, in words."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import FONT, canvas, counts_on_top, mark_places
+from atomsieve.display.canvas import FONT, canvas, counts_on_top, mark_places, plain_ticks
 from atomsieve.display.numbers import count, number
 from atomsieve.display.palette import ACCENT, FAINT, INK, PAPER, SECOND
 from atomsieve.typing import Array, Index
@@ -89,24 +89,25 @@ class CVDisplay:
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the scores (needs matplotlib), on new axes by default."""
         ax = canvas(ax)
-        ax.set_xscale("log")
+        plain_ticks(ax)
         ax.set_xlim(*_ends(self.strengths))
         ax.plot(self.strengths, self.scores, color=FAINT, linewidth=0.8, zorder=1)
         low, high = self.mean - self.error, self.mean + self.error
         ax.fill_between(self.strengths, low, high, color=ACCENT, alpha=0.18, linewidth=0, zorder=2)
-        (self.line_,) = ax.plot(self.strengths, self.mean, color=ACCENT, linewidth=2.0, zorder=3)
+        words = f"mean over {count(self.scores.shape[1], 'fold')} ± standard error"
+        (self.line_,) = ax.plot(self.strengths, self.mean, color=ACCENT, linewidth=2.0, label=words, zorder=3)
         ax.set_ylim(*self._limits())
         self._mark(ax)
         counts_on_top(ax, self.strengths, self.counts, "features, median over folds")
         ax.set_xlabel(f"{self.label} (more features to the right)")
-        ax.set_ylabel(f"{self.score}, mean ± standard error")
+        ax.set_ylabel(self.score)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _mark(self, ax: "Axes") -> None:
         """Mark both strengths, and say what they are."""
         marks = {"1se": self.index_1se, "min": self.index_min}
-        mark_places(ax, {name: float(self.strengths[k]) for name, k in marks.items()})
+        mark_places(ax, {name: float(self.strengths[k]) for name, k in marks.items()}, self.strengths, self.scores)
         words = {"min": "best mean", "1se": "within one standard error"}
         colours = {"min": ACCENT, "1se": SECOND}
         for name, k in marks.items():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import canvas, counts_on_top, mark_places, names_at_end
+from atomsieve.display.canvas import canvas, counts_on_top, mark_places, names_at_end, plain_ticks
 from atomsieve.display.palette import FAINT, MUTED, SERIES
 from atomsieve.display.reading import column_scales, feature_names, output_of
 from atomsieve.typing import Array, Index
@@ -180,7 +180,7 @@ class PathDisplay:
         places, label = self._places(x)
         ax = canvas(ax)
         if x == "strength":
-            ax.set_xscale("log")
+            plain_ticks(ax)
         last = float(places[-1])
         margin = 0.0 if len(places) > 1 and places[0] != last else 0.5 * abs(last) or 0.5
         ax.set_xlim(float(places[0]) - margin, last + margin)
@@ -189,7 +189,7 @@ class PathDisplay:
         named = self._largest(labels)
         self._draw_rest(ax, places, named)
         colours = self._draw_named(ax, places, named)
-        mark_places(ax, {name: float(places[k]) for name, k in self.marks.items()})
+        mark_places(ax, {name: float(places[k]) for name, k in self.marks.items()}, places, self.coefs[:, named])
         counts_on_top(ax, places, self.counts)
         names_at_end(ax, self.coefs[-1, named], [self.names[j] for j in named], colours)
         ax.set_xlabel(label)
@@ -226,10 +226,14 @@ class PathDisplay:
         rest = np.setdiff1d(np.flatnonzero(self.coefs.any(axis=0)), named)
         lines = []
         for j in rest:
-            begin = max(int(np.flatnonzero(self.coefs[:, j])[0]) - 1, 0)
+            begin = self._entry(j)
             lines.append(np.column_stack([places[begin:], self.coefs[begin:, j]]))
         alpha = float(np.clip(30 / max(len(rest), 1), 0.25, 0.9))
         ax.add_collection(LineCollection(lines, colors=FAINT, linewidths=0.7, alpha=alpha, zorder=1))
+
+    def _entry(self, j: int) -> int:
+        """Return the last place at which a feature has not yet entered."""
+        return max(int(np.flatnonzero(self.coefs[:, j])[0]) - 1, 0)
 
     def _draw_named(self, ax: "Axes", places: Array, named: Index) -> list[str]:
         """Draw the lines with a name; neighbours at the end have different colours. Return the colours."""
@@ -237,7 +241,8 @@ class PathDisplay:
         colours = [SERIES[rank % len(SERIES)] for rank in ranks]
         self.lines_ = {}
         for j, colour in zip(named, colours, strict=True):
-            (line,) = ax.plot(places, self.coefs[:, j], color=colour, linewidth=1.6, zorder=3)
+            begin = self._entry(j)
+            (line,) = ax.plot(places[begin:], self.coefs[begin:, j], color=colour, linewidth=1.6, zorder=3)
             self.lines_[self.names[j]] = line
         return colours
 

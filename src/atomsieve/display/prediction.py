@@ -130,7 +130,9 @@ class PredictionDisplay:
         ax.axhline(0, color=MUTED, linewidth=1.0, zorder=3)
         parts = np.array_split(np.argsort(self.predicted, kind="stable"), min(BINS, len(residuals)))
         middles = [float(self.predicted[part].mean()) for part in parts]
-        ax.plot(middles, [float(residuals[part].mean()) for part in parts], color=SECOND, linewidth=1.8, zorder=4)
+        means = [float(residuals[part].mean()) for part in parts]
+        ax.plot(middles, means, color=SECOND, linewidth=1.8, label=f"mean of {len(parts[0])} neighbours", zorder=4)
+        ax.legend(loc="lower left", fontsize=FONT, facecolor=PAPER, edgecolor=FAINT, labelcolor=INK)
         ax.set_xlabel("predicted")
         ax.set_ylabel("observed − predicted")
 
@@ -138,7 +140,7 @@ class PredictionDisplay:
         """Return how good the predictions are."""
         residuals = self.observed - self.predicted
         spread = float(((self.observed - self.observed.mean()) ** 2).sum())
-        error = f"typical error {number(float(np.sqrt((residuals**2).mean())), 3)}"
+        error = f"RMSE {number(float(np.sqrt((residuals**2).mean())), 3)}"
         told = f"{len(residuals):,} samples\n{error}"
         return told if spread == 0 else f"{told}\nR² {number(1 - float((residuals**2).sum()) / spread, 3)}"
 

@@ -243,10 +243,10 @@ class StabilitySelector(Selector):
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the probability of every feature along the path (needs matplotlib)."""
-        from atomsieve.estimators.curves import draw_probabilities  # noqa: PLC0415 -- optional
+        from atomsieve.display import StabilityDisplay  # noqa: PLC0415 -- optional
 
         check_is_fitted(self)
-        return draw_probabilities(self, ax)
+        return StabilityDisplay.from_estimator(self, ax=ax).ax_
 
 
 def selected(task: Task, data: TrainingData, slopes: Array, solver: Solver) -> Mask:
