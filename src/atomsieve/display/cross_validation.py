@@ -8,6 +8,7 @@ import numpy as np
 from atomsieve.display.canvas import FONT, canvas, counts_on_top, mark_places, plain_ticks
 from atomsieve.display.numbers import count, number
 from atomsieve.display.palette import ACCENT, FAINT, INK, PAPER, SECOND
+from atomsieve.display.reading import candidate_counts, shown_scores
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class CVDisplay:
         The number of features of each model.
     index_min, index_1se : int
         The strengths with the best mean, and within one standard error of it.
-    label, score : str
-        What the strengths and the scores are called.
+    label, score, counted : str
+        What the strengths, the scores and the counts are called.
 
     Attributes
     ----------
@@ -54,6 +55,7 @@ class CVDisplay:
     index_1se: int
     label: str = "strength"
     score: str = "held-out loss"
+    counted: str = "features"
     ax_: "Axes" = field(init=False, repr=False)
     figure_: "Figure" = field(init=False, repr=False)
     line_: Any = field(init=False, repr=False)
@@ -73,17 +75,19 @@ class CVDisplay:
             name = type(estimator).__name__
             raise TypeError(f"CVDisplay draws cross-validations: {name} has none, or is not fitted. Take {name}CV.")
         choice = estimator._choice
-        sign, score = score_of(estimator)
+        sign, score = shown_scores(estimator)
+        counts, counted = candidate_counts(estimator)
         return cls(
             choice.candidates.values,
             sign * estimator.cv_scores_,
             sign * estimator.cv_mean_,
             estimator.cv_standard_error_,
-            np.rint(np.median(estimator.feature_counts_, axis=1)).astype(int),
+            counts,
             estimator.index_min_,
             estimator.index_1se_,
             choice.candidates.grid.label,
             score,
+            counted,
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
@@ -98,7 +102,7 @@ class CVDisplay:
         (self.line_,) = ax.plot(self.strengths, self.mean, color=ACCENT, linewidth=2.0, label=words, zorder=3)
         ax.set_ylim(*self._limits())
         self._mark(ax)
-        counts_on_top(ax, self.strengths, self.counts, "features, median over folds")
+        counts_on_top(ax, self.strengths, self.counts, self.counted)
         ax.set_xlabel(f"{self.label} (more features to the right)")
         ax.set_ylabel(self.score)
         self.ax_, self.figure_ = ax, ax.figure
@@ -131,14 +135,6 @@ class CVDisplay:
         room = (high - low) or abs(high) or 1.0
         low, high = max(np.nanmin(self.scores), low - 0.5 * room), min(np.nanmax(self.scores), high + 0.5 * room)
         return float(low - 0.08 * room), float(high + 0.08 * room)
-
-
-def score_of(estimator: Any) -> tuple[float, str]:
-    """Return the sign and the name with which scores are shown: without a scorer they are losses."""
-    scoring = estimator._choice.scoring
-    if scoring is None:
-        return -1.0, estimator._score_label
-    return 1.0, scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
 
 
 def _ends(places: Array) -> tuple[float, float]:

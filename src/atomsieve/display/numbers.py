@@ -3,40 +3,45 @@
 import math
 from collections.abc import Iterable
 
-MINUS = "-"
 PLAIN = (1e-4, 1e7)
 """From the first to the second, numbers are written without a power of ten."""
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number with so many significant digits.
+    """Return a number with so many significant digits, without zeros at its end.
 
     >>> [number(v) for v in (0.0, 471.04213, -0.0123456, 1234567.8, 3e-9, 1e12, math.inf, 12.0)]
     ['0', '471', '-0.01235', '1234568', '3e-9', '1e12', 'inf', '12']
     """
+    mantissa, e, power = written(value, digits).partition("e")
+    return trimmed(mantissa) + e + power
+
+
+def column(values: Iterable[float], digits: int = 4) -> list[str]:
+    """Return numbers that stand below each other, each with so many digits, with their decimal points in line.
+
+    >>> for text in column([471.04213, -0.5, 22.25, 0.0]):
+    ...     print(text)
+    471.0
+     -0.5000
+     22.25
+      0
+    """
+    parts = [written(value, digits).partition(".") for value in values]
+    whole = max((len(before) for before, _, _ in parts), default=0)
+    after = max((len(point + rest) for _, point, rest in parts), default=0)
+    return [f"{before:>{whole}}{point + rest:<{after}}" for before, point, rest in parts]
+
+
+def written(value: float, digits: int) -> str:
+    """Return a number with exactly so many significant digits; whole numbers beyond that have more."""
     if value == 0 or not math.isfinite(value):
         return {0.0: "0", math.inf: "inf", -math.inf: "-inf"}.get(value, "nan")
     rounded = float(f"{value:.{digits - 1}e}")
     if PLAIN[0] <= abs(rounded) < PLAIN[1]:
-        return trimmed(f"{value:.{max(digits - 1 - exponent(rounded), 0)}f}")
+        return f"{value:.{max(digits - 1 - exponent(rounded), 0)}f}"
     mantissa, power = f"{value:.{digits - 1}e}".split("e")
-    return f"{trimmed(mantissa)}e{int(power)}"
-
-
-def column(values: Iterable[float], digits: int = 4) -> list[str]:
-    """Return numbers that stand below each other: with as many decimals as the largest of them needs.
-
-    >>> column([471.04213, -0.5, 22.25, 0.0])
-    ['471.0', '-0.5', '22.2', '0.0']
-    >>> column([1e12, 3.0])
-    ['1e12', '3']
-    """
-    values = list(values)
-    sizes = [abs(v) for v in values if v != 0 and math.isfinite(v)]
-    if not sizes or not PLAIN[0] <= max(sizes) < PLAIN[1]:
-        return [number(v, digits) for v in values]
-    decimals = max(digits - 1 - exponent(max(sizes)), 0)
-    return [f"{v:.{decimals}f}" if math.isfinite(v) else number(v) for v in values]
+    return f"{mantissa}e{int(power)}"
 
 
 def around(lower: float, upper: float) -> str:

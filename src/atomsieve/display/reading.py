@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Index
 
 BLOCK = 64
 """Number of columns that are looked at together."""
@@ -37,3 +37,24 @@ def column_scales(data: Any) -> Array:
         columns = data.design.columns(block)
         scales[block] = np.sqrt(data.weights @ (columns - data.weights @ columns) ** 2)
     return scales
+
+
+def shown_scores(estimator: Any) -> tuple[float, str]:
+    """Return the sign and the name with which scores of a cross-validation are shown: without a scorer, as losses."""
+    scoring = estimator._choice.scoring
+    if scoring is None:
+        return -1.0, estimator._score_label
+    return 1.0, scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+
+
+def candidate_counts(estimator: Any) -> tuple[Index, str]:
+    """Return the number of features at each strength, and what is counted.
+
+    These are the models on all samples where the path is kept, and otherwise the medians over folds.
+    """
+    if hasattr(estimator, "coef_path_"):
+        path = np.asarray(estimator.coef_path_)
+        rows = path.reshape(len(path), -1, path.shape[-1]) != 0
+        return np.count_nonzero(rows.any(axis=1), axis=1), "features"
+    counts = np.rint(np.median(estimator.feature_counts_, axis=1)).astype(int)
+    return counts, "features, median over folds"

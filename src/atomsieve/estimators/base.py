@@ -15,14 +15,16 @@ from atomsieve.certificate import Certificate
 from atomsieve.certificate.verify import verify
 from atomsieve.display.coefficients import Coefficients
 from atomsieve.display.reading import feature_names
+from atomsieve.display.table import Summary
 from atomsieve.estimators.notices import UnprovenWarning, tell
 from atomsieve.estimators.params import Defaults, changed, parted
 from atomsieve.estimators.paths import ModelPath
 from atomsieve.estimators.proof import ModelProof
 from atomsieve.estimators.solver import Solution, Solver, attributes, coefficients, intercepts, uninterrupted
 from atomsieve.estimators.source import Source
+from atomsieve.estimators.summary import summary_of
 from atomsieve.estimators.task import Task, TrainingData, require_columns, scales_of
-from atomsieve.estimators.verdicts import model_coefficients, support_table
+from atomsieve.estimators.verdicts import model_coefficients, support_table, unproven_coefficients
 from atomsieve.methods import Method
 from atomsieve.problem.data import check_offset
 from atomsieve.run.result import Result
@@ -211,6 +213,14 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         names = feature_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
         return support_table(verdicts, np.atleast_2d(self.coef_), names, self._solved.targets)
 
+    def summary(self) -> Summary:
+        """Return what was fitted and what is proven about it, to be printed or shown in a notebook.
+
+        Features in the model stand by weight, largest first, each with the interval that is proven to hold its optimal
+        coefficient. Zeros are counted, and what is undecided is named. `to_frame()` has every feature.
+        """
+        return summary_of(self)
+
     def plot_path(self, X: Any = None, y: Any = None, *, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the path of the model (needs matplotlib); options are those of `PathDisplay.from_estimator`."""
         from atomsieve.display import PathDisplay  # noqa: PLC0415 -- optional
@@ -228,13 +238,16 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _coefficients(self) -> list[Coefficients]:
         """Return the coefficients with what is proven about them, once for each output or class."""
-        proof = self._told_proof()
+        check_is_fitted(self)
         names = feature_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
         try:
             scales = self._scales()
         except ValueError:  # the data are gone
             scales = None
-        return model_coefficients(proof.verdicts, np.atleast_2d(self.coef_), names, self._solved, scales)
+        if self._proof is None and scales is None:
+            return unproven_coefficients(np.atleast_2d(self.coef_), names, self._solved)
+        verdicts = self._told_proof().verdicts
+        return model_coefficients(verdicts, np.atleast_2d(self.coef_), names, self._solved, scales)
 
     def _scales(self, X: Any = None) -> Array:
         """Return the standard deviation of each feature in the data of the fit."""

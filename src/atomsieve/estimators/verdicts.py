@@ -105,6 +105,17 @@ def model_coefficients(
     ]
 
 
+def unproven_coefficients(coef: Array, names: Sequence[str], task: Task) -> list[Coefficients]:
+    """Return the coefficients of each output or class where nothing was proven, for lack of data."""
+    unknown = np.full(len(names), np.inf)
+    outputs = [f"{task.targets.kind} {name}" for name in task.targets.outputs] if len(coef) > 1 else [None]
+    groups = group_names(task.gauge, len(names))
+    return [
+        Coefficients(names, row, -unknown, unknown, np.where(row == 0, ZERO, ""), None, groups, output)
+        for row, output in zip(coef, outputs, strict=True)
+    ]
+
+
 def group_names(gauge: Gauge, count: int) -> list[str] | None:
     """Return the name of the group of each feature; None where groups have no names."""
     blocks = gauge.names()

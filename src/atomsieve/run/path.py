@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.certificate.critical import critical_bound
+from atomsieve.display.numbers import column, number
+from atomsieve.display.table import Column, Section, Summary
 from atomsieve.intake.arguments import as_floats, is_number, is_whole, require_piece, shown
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.methods import Corrective, Method
@@ -39,6 +41,9 @@ BATCH = 8
 
 HAIR = 1e-9
 """A path begins above the critical slope by this fraction of it."""
+
+SHOWN = 15
+"""Number of slopes that are printed."""
 
 NO_HAIR = 1e-3
 """Beyond this relative excess the scores are hardly known, and no slope near the critical one could be proven."""
@@ -143,6 +148,26 @@ class Path:
             f"Path({len(self.results)} slopes from {self.slopes[0]:.4g} to {self.slopes[-1]:.4g}, "
             f"{sum(result.converged for result in self.results)} converged)"
         )
+
+    def __str__(self) -> str:
+        return str(self._summary())
+
+    def _repr_html_(self) -> str:
+        return self._summary()._repr_html_()
+
+    def _summary(self) -> Summary:
+        """Return a row for some of the slopes, evenly spread."""
+        rows = np.unique(np.linspace(0, len(self.slopes) - 1, SHOWN).round().astype(int))
+        columns = [
+            Column("slope", column(self.slopes[rows]), right=True),
+            Column("features", [f"{n:,}" for n in self.features[rows]], right=True),
+            Column("deviance explained", [f"{100 * part:.1f}%" for part in self.deviance_explained[rows]], right=True),
+            Column("size", column(self.sizes[rows]), right=True),
+            Column("gap", [number(self.results[k].gap, 2) for k in rows], right=True),
+        ]
+        hidden = len(self.slopes) - len(rows)
+        notes = [f"  and {hidden:,} more: to_frame(). The coefficients: coef_frame()."] if hidden else []
+        return Summary([repr(self), repr(self.problem)], [Section(columns, notes=notes)])
 
 
 @one_thread()
