@@ -37,11 +37,8 @@ class Bar:
 def text_bars(bars: Sequence[Bar]) -> list[str]:
     """Return bars on a common scale: full blocks for what is certain, shaded ones for the rest.
 
-    >>> for text in text_bars([Bar(4.0, 3.9, 4.1), Bar(-2.0, -3.0, -1.0), Bar(1.0, -np.inf, np.inf)]):
-    ...     print(text)
-              │██████████
-         ░░███│
-              │░░▒
+    >>> text_bars([Bar(4.0, 3.9, 4.1), Bar(3.0, 1.0, 5.0), Bar(1.0, -np.inf, np.inf)])
+    ['██████████', '██░░░░░▒', '░░▒']
     """
     largest = max((abs(bar.value) for bar in bars), default=0.0) or 1.0
     both = any(bar.value < 0 for bar in bars) and any(bar.value > 0 for bar in bars)

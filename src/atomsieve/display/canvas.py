@@ -1,16 +1,17 @@
 """What all pictures share: axes in the colours of the palette, counts along the top, marks, names of lines."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from atomsieve.display.numbers import number
 from atomsieve.display.palette import FAINT, GRID, INK, MUTED, PAPER
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 FONT = 9.0
 """Size of names and notes, in points."""
@@ -20,6 +21,18 @@ TICKS = 8
 
 MARK_STYLES = ((0, (5, 2)), (0, (1, 1.5)))
 """Dashes of the first and the second mark: they differ without colour."""
+
+
+class Display:
+    """A picture, in scikit-learn's convention: `from_...` makes it and draws it, `plot` draws it again."""
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+
+    def _on(self, ax: "Axes") -> Self:
+        """Remember where the picture was drawn."""
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 def canvas(ax: "Axes | None", size: tuple[float, float] = (7.2, 4.6)) -> "Axes":
@@ -49,7 +62,7 @@ def pyplot() -> Any:
     return plt
 
 
-def counts_on_top(ax: "Axes", places: Array, counts: Array, noun: str = "features") -> None:
+def counts_on_top(ax: "Axes", places: Array, counts: Index, noun: str = "features") -> None:
     """Write counts along the top, evenly spread, each at the place it belongs to."""
     top = ax.secondary_xaxis("top")
     chosen = spread_out(across(ax, places))

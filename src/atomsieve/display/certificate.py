@@ -1,11 +1,11 @@
 """Coefficients with their proven intervals as a picture."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import FONT, canvas, shortened
+from atomsieve.display.canvas import FONT, Display, canvas, shortened
 from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
 from atomsieve.display.numbers import around, column, count
 from atomsieve.display.palette import ACCENT, DOUBT, INK, MUTED, PAPER
@@ -13,7 +13,6 @@ from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST = 25
 """Number of features that are drawn by default."""
@@ -24,8 +23,8 @@ ROW = 0.21
 COLOURS = {NONZERO: ACCENT, IN_GROUP: ACCENT, UNDECIDED: DOUBT, UNPENALISED: MUTED}
 
 
-@dataclass(eq=False)
-class CertificateDisplay:
+@dataclass(eq=False, repr=False)
+class CertificateDisplay(Display):
     """Each feature in the model with its coefficient, the interval that is proven to hold it, and how wide that is.
 
     Features stand by weight, the largest on top. What is proven zero is counted below. An undecided coefficient has a
@@ -47,8 +46,6 @@ class CertificateDisplay:
 
     coefficients: Coefficients
     quantity: str = "coefficient"
-    ax_: "Axes" = field(init=False, repr=False)
-    figure_: "Figure" = field(init=False, repr=False)
 
     @classmethod
     def from_certificate(
@@ -117,8 +114,7 @@ class CertificateDisplay:
         self._numbers(ax, heights, drawn)
         label = self.quantity if told.output is None else f"{self.quantity}, {told.output}"
         ax.set_xlabel(f"{label}\n{self._rest(len(drawn))}", linespacing=1.6)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._on(ax)
 
     def _row(self, ax: "Axes", height: float, j: int) -> None:
         """Draw one coefficient: a line from zero, its interval, and a mark that is hollow where it is undecided."""
@@ -136,10 +132,10 @@ class CertificateDisplay:
     def _numbers(self, ax: "Axes", heights: Array, drawn: Index) -> None:
         """Write each coefficient and how far its interval reaches to the right of the picture."""
         told = self.coefficients
-        place = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": FONT - 0.5}
+        place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": FONT - 0.5}
         for height, j, value in zip(heights, drawn, column(told.values[drawn]), strict=True):
             ax.text(1.115, height, value, ha="right", color=INK, **place)
-            words = around(float(told.lower[j]), float(told.upper[j]))
+            words = around(*(float(part[j]) for part in (told.values, told.lower, told.upper)))
             ax.text(1.135, height, words, ha="left", color=MUTED, **place)
         ax.text(1.115, 1.0, "value", ha="right", color=MUTED, **place)
         ax.text(1.135, 1.0, "proven within", ha="left", color=MUTED, **place)

@@ -58,7 +58,7 @@ class Coefficients:
     @property
     def undecided(self) -> list[str]:
         """The names of the features about which nothing is proven."""
-        return [self.names[j] for j in np.flatnonzero(self.verdicts == UNDECIDED)]
+        return [self.names[int(j)] for j in np.flatnonzero(self.verdicts == UNDECIDED)]
 
     def per_sd(self) -> "Coefficients":
         """Return the coefficients of features in units of their standard deviations; raise where these are unknown."""

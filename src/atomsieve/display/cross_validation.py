@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import FONT, canvas, counts_on_top, mark_places, plain_ticks
+from atomsieve.display.canvas import FONT, Display, canvas, counts_on_top, mark_places, plain_ticks
 from atomsieve.display.numbers import count, number
 from atomsieve.display.palette import ACCENT, FAINT, INK, PAPER, SECOND
 from atomsieve.display.reading import candidate_counts, shown_scores
@@ -13,11 +13,10 @@ from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-@dataclass(eq=False)
-class CVDisplay:
+@dataclass(eq=False, repr=False)
+class CVDisplay(Display):
     """Scores on held-out samples, from the sparsest model on the left to the largest on the right.
 
     Folds are thin lines, their mean a thick one with its standard error around it. Both strengths are marked: that of
@@ -56,8 +55,6 @@ class CVDisplay:
     label: str = "strength"
     score: str = "held-out loss"
     counted: str = "features"
-    ax_: "Axes" = field(init=False, repr=False)
-    figure_: "Figure" = field(init=False, repr=False)
     line_: Any = field(init=False, repr=False)
 
     @classmethod
@@ -105,8 +102,7 @@ class CVDisplay:
         counts_on_top(ax, self.strengths, self.counts, self.counted)
         ax.set_xlabel(f"{self.label} (more features to the right)")
         ax.set_ylabel(self.score)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._on(ax)
 
     def _mark(self, ax: "Axes") -> None:
         """Mark both strengths, and say what they are."""

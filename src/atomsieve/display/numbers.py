@@ -2,9 +2,13 @@
 
 import math
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, Decimal
 
 PLAIN = (1e-4, 1e7)
 """From the first to the second, numbers are written without a power of ten."""
+
+ROUNDING = 1e-12
+"""Numbers below this part of the largest in a column are taken for rounding."""
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -20,14 +24,14 @@ def number(value: float, digits: int = 4) -> str:
 def column(values: Iterable[float], digits: int = 4) -> list[str]:
     """Return numbers that stand below each other, each with so many digits, with their decimal points in line.
 
-    >>> for text in column([471.04213, -0.5, 22.25, 0.0]):
-    ...     print(text)
-    471.0
-     -0.5000
-     22.25
-      0
+    What is nothing but rounding beside the largest is written as 0.
+
+    >>> column([471.04213, -0.5, 22.25, 4.9e-14])
+    ['471.0   ', ' -0.5000', ' 22.25  ', '  0     ']
     """
-    parts = [written(value, digits).partition(".") for value in values]
+    values = list(values)
+    rounding = ROUNDING * max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    parts = [written(value if abs(value) > rounding else 0.0, digits).partition(".") for value in values]
     whole = max((len(before) for before, _, _ in parts), default=0)
     after = max((len(point + rest) for _, point, rest in parts), default=0)
     return [f"{before:>{whole}}{point + rest:<{after}}" for before, point, rest in parts]
@@ -44,33 +48,35 @@ def written(value: float, digits: int) -> str:
     return f"{mantissa}e{int(power)}"
 
 
-def around(lower: float, upper: float) -> str:
-    """Return how far an interval reaches to both sides of its middle, rounded up.
+def around(value: float, lower: float, upper: float) -> str:
+    """Return how far from a value the numbers of an interval can be, rounded up.
 
-    >>> around(1.0, 1.5), around(1777.3540440001, 1777.3540440005), around(-math.inf, 2.0), around(0.0, 0.0)
+    >>> around(1.25, 1.0, 1.5), around(2.0, 1.99999999985, 2.0), around(0.0, -math.inf, 2.0), around(0.0, 0.0, 0.0)
     ('± 0.25', '± 2e-10', 'unknown', 'exactly')
     """
-    if not (math.isfinite(lower) and math.isfinite(upper)):
+    away = max(upper - value, value - lower)
+    if not math.isfinite(away):
         return "unknown"
-    return f"± {above((upper - lower) / 2)}" if upper > lower else "exactly"
+    return f"± {above(away)}" if away > 0 else "exactly"
 
 
 def above(value: float) -> str:
     """Return a positive number with two digits (one below 0.001), rounded up so that a bound stays one.
 
-    >>> above(0.251), above(2.04e-10), above(0.0999)
-    ('0.26', '3e-10', '0.1')
+    >>> above(0.251), above(2.04e-10), above(0.0999), above(0.25)
+    ('0.26', '3e-10', '0.1', '0.25')
     """
-    unit = 10.0 ** (exponent(value) - (1 if value >= 1e-3 else 0))
-    steps = value / unit
-    return number(math.ceil(steps - 1e-9) * unit, 2)
+    digits = 2 if value >= 1e-3 else 1
+    exact = Decimal(repr(value))
+    unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return number(float(exact.quantize(unit, rounding=ROUND_CEILING)), digits)
 
 
 def interval(lower: float, upper: float) -> str:
-    """Return an interval by its middle, with as many digits as are known, and how far it reaches.
+    """Return a number that lies in an interval, with as many digits as are known, and how well it is known.
 
-    >>> interval(1777.3540439998, 1777.3540440002), interval(-math.inf, 3.25), interval(0.25, 0.25)
-    ('1777.354044 ± 3e-10', 'at most 3.25', '0.25')
+    >>> interval(1777.3540439998, 1777.3540440002), interval(1.25, 1.75), interval(-math.inf, 3.25), interval(2.0, 2.0)
+    ('1777.354044, known to within 3e-10', '1.5, known to within 0.25', 'at most 3.25', '2')
     """
     if not (math.isfinite(lower) and math.isfinite(upper)):
         return f"at most {number(upper, 7)}" if math.isfinite(upper) else "unknown"
@@ -78,7 +84,8 @@ def interval(lower: float, upper: float) -> str:
         return number(lower, 10)
     middle = lower + (upper - lower) / 2
     known = exponent(middle) - exponent(upper - lower) if middle else 1
-    return f"{number(middle, min(max(known, 2), 10))} {around(lower, upper)}"
+    away = max(upper - middle, middle - lower)
+    return f"{number(middle, min(max(known, 2), 10))}, known to within {above(away)}"
 
 
 def count(value: int, noun: str) -> str:

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import canvas, counts_on_top, mark_places, names_at_end, plain_ticks
+from atomsieve.display.canvas import Display, canvas, counts_on_top, mark_places, names_at_end, plain_ticks
 from atomsieve.display.palette import FAINT, MUTED, SERIES
 from atomsieve.display.reading import column_scales, feature_names, output_of
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LABELLED = 10
 """Number of lines with a name and a colour where there are many."""
@@ -24,8 +23,8 @@ FEW = 14
 PER_UNIT, PER_SD = "coefficient", "coefficient × standard deviation of the feature"
 
 
-@dataclass(eq=False)
-class PathDisplay:
+@dataclass(eq=False, repr=False)
+class PathDisplay(Display):
     """Coefficients along a path, from the sparsest model on the left to the largest on the right.
 
     The features with the largest weight at the marked strength (at the end, where none is marked) have a colour, and
@@ -59,9 +58,9 @@ class PathDisplay:
     --------
     >>> import numpy as np
     >>> from atomsieve import PathDisplay, Problem, path
-    >>> shown = PathDisplay.from_path(path(Problem(np.eye(3), [3.0, 2.0, 0.1]), n=5))
-    >>> shown.strengths.round(3), shown.counts
-    (array([1.   , 0.562, 0.316, 0.178, 0.1  ]), array([0, 2, 2, 2, 2]))
+    >>> shown = PathDisplay.from_path(path(Problem(np.eye(3), [3.0, 2.0, 0.1]), n=3), x="norm")
+    >>> shown.counts, shown.ax_.get_xlabel()
+    (array([0, 2, 3]), 'sum of |coefficient|')
     """
 
     strengths: Array
@@ -71,14 +70,12 @@ class PathDisplay:
     marks: Mapping[str, int] = field(default_factory=dict)
     deviance: Array | None = None
     quantity: str = PER_UNIT
-    ax_: "Axes" = field(init=False, repr=False)
-    figure_: "Figure" = field(init=False, repr=False)
     lines_: dict[str, Any] = field(init=False, repr=False)
 
     @property
     def counts(self) -> Index:
         """The number of features at each strength."""
-        return np.count_nonzero(self.coefs, axis=1)
+        return np.asarray(np.count_nonzero(self.coefs, axis=1))
 
     @classmethod
     def from_path(
@@ -194,8 +191,7 @@ class PathDisplay:
         names_at_end(ax, self.coefs[-1, named], [self.names[j] for j in named], colours)
         ax.set_xlabel(label)
         ax.set_ylabel(self.quantity)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._on(ax)
 
     def _places(self, x: str) -> tuple[Array, str]:
         """Return where the models stand along the x-axis, and what that is called."""
@@ -213,7 +209,7 @@ class PathDisplay:
         """Return the features that get a name: all, if they are few, or those of the largest weight."""
         used = np.flatnonzero(self.coefs.any(axis=0))
         if len(used) <= max(FEW, labels):
-            return used[np.argsort(-np.abs(self.coefs[-1, used]), kind="stable")]
+            return np.asarray(used[np.argsort(-np.abs(self.coefs[-1, used]), kind="stable")])
         decisive = self.coefs[max(self.marks.values(), default=-1)]
         weights = np.abs(decisive if decisive.any() else self.coefs[-1])
         largest = np.argsort(-weights, kind="stable")[:labels]

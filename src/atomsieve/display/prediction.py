@@ -1,18 +1,17 @@
 """Predictions against what was observed, as a picture."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import FONT, canvas
+from atomsieve.display.canvas import FONT, Display, canvas
 from atomsieve.display.numbers import number
 from atomsieve.display.palette import ACCENT, FAINT, INK, MUTED, PAPER, SECOND
 from atomsieve.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 CROWD = 3000
 """From so many samples on they are counted in hexagons, not drawn one by one."""
@@ -21,8 +20,8 @@ BINS = 15
 """Number of parts of the samples whose mean residual is drawn."""
 
 
-@dataclass(eq=False)
-class PredictionDisplay:
+@dataclass(eq=False, repr=False)
+class PredictionDisplay(Display):
     """Numbers that a model predicts, against the numbers that were observed.
 
     `kind="observed"` sets predictions against observations, with the line on which they agree. `kind="residual"` sets
@@ -43,8 +42,6 @@ class PredictionDisplay:
 
     observed: Array
     predicted: Array
-    ax_: "Axes" = field(init=False, repr=False)
-    figure_: "Figure" = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -114,8 +111,7 @@ class PredictionDisplay:
         else:
             self._draw_residuals(ax)
         ax.text(0.03, 0.97, self._words(), transform=ax.transAxes, va="top", fontsize=FONT, color=INK, bbox=_box())
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._on(ax)
 
     def _draw_observed(self, ax: "Axes") -> None:
         _samples(ax, self.predicted, self.observed)

@@ -77,7 +77,7 @@ def _feature(told: Coefficients, j: int, label: str) -> Row:
     value, lower, upper = (float(part[j]) for part in (told.values, told.lower, told.upper))
     with np.errstate(invalid="ignore"):
         bar = Bar(scale * value, *(scale * end if np.isfinite(end) else end for end in (lower, upper)))
-    return Row(shortened(label, 32), value, scale * value, around(lower, upper), bar, str(told.verdicts[j]))
+    return Row(shortened(label, 32), value, scale * value, around(value, lower, upper), bar, str(told.verdicts[j]))
 
 
 def _group(told: Coefficients, index: Index, name: str) -> Row:
@@ -87,7 +87,7 @@ def _group(told: Coefficients, index: Index, name: str) -> Row:
     lower, upper = told.lower[index], told.upper[index]
     nearest = np.where((lower > 0) | (upper < 0), np.minimum(np.abs(lower), np.abs(upper)), 0.0)
     furthest = np.maximum(np.abs(lower), np.abs(upper))
-    within = around(float(np.linalg.norm(nearest)), float(np.linalg.norm(furthest)))
+    within = around(length, float(np.linalg.norm(nearest)), float(np.linalg.norm(furthest)))
     bar = Bar(weight, float(np.linalg.norm(nearest * scales)), float(np.linalg.norm(furthest * scales)))
     decided = np.isin(told.verdicts[index], (NONZERO, IN_GROUP)).any()
     label = f"{shortened(name, 22)} ({count(len(index), 'feature')})"

@@ -1,26 +1,25 @@
 """How often features are selected on halves of the samples, as a picture."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import FONT, canvas, names_at_end, plain_ticks
+from atomsieve.display.canvas import FONT, Display, canvas, names_at_end, plain_ticks
 from atomsieve.display.palette import FAINT, INK, MUTED, SERIES
 from atomsieve.display.reading import feature_names
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LABELLED = 12
 """Up to so many features have a name: those that are selected most often."""
 
 
-@dataclass(eq=False)
-class StabilityDisplay:
+@dataclass(eq=False, repr=False)
+class StabilityDisplay(Display):
     """The probability that a feature is selected, along the path: those that are kept have a colour, and a name.
 
     Parameters
@@ -44,8 +43,6 @@ class StabilityDisplay:
     probabilities: Array
     threshold: float
     names: Sequence[str]
-    ax_: "Axes" = field(init=False, repr=False)
-    figure_: "Figure" = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: "Axes | None" = None) -> Self:
@@ -88,5 +85,4 @@ class StabilityDisplay:
         ax.set_title(
             f"{len(self.kept):,} of {len(self.names):,} features kept", fontsize=FONT + 1, loc="left", color=INK
         )
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._on(ax)

@@ -95,7 +95,7 @@ class GaugeRegressor(NumberMixin, SparseEstimator):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = GaugeRegressor(penalty=Square(0.001), tol=1e-12).fit(X, y)
     >>> model.certificate_  # doctest: +ELLIPSIS
-    Certificate(7 of 10 coefficients proven zero, 3 proven non-zero, 0 undecided; optimal value 2116.281438 ± ...)
+    Certificate(7 of 10 coefficients proven zero, 3 proven non-zero, 0 undecided; optimal value 2116.281438, ...)
     >>> lasso = Lasso(alpha=model.equivalent_alpha_, tol=1e-12).fit(X, y)
     >>> bool(np.allclose(model.coef_, lasso.coef_, atol=1e-6))
     True
@@ -230,7 +230,7 @@ class CertifiedLasso(NumberMixin, SparseEstimator):
     >>> bool(np.allclose(model.coef_, Lasso(alpha=0.5, tol=1e-12).fit(X, y).coef_, atol=1e-6))
     True
     >>> model.certificate_  # doctest: +ELLIPSIS
-    Certificate(6 of 10 coefficients proven zero, 4 proven non-zero, 0 undecided; optimal value 2152.122993 ± ...)
+    Certificate(6 of 10 coefficients proven zero, 4 proven non-zero, 0 undecided; optimal value 2152.122993, ...)
     >>> size = np.abs(model.coef_).sum()
     >>> for penalty in Square(0.5 / size), Ball(size):  # the paper's lambda and C
     ...     same = GaugeRegressor(penalty=penalty, tol=1e-12).fit(X, y)

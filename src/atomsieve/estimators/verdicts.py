@@ -11,6 +11,7 @@ from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENAL
 from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.estimators.task import Task
 from atomsieve.gauges import Gauge, Image, Scaled
+from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.names import pandas_for
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.problem import Problem
@@ -119,7 +120,9 @@ def unproven_coefficients(coef: Array, names: Sequence[str], task: Task) -> list
 def group_names(gauge: Gauge, count: int) -> list[str] | None:
     """Return the name of the group of each feature; None where groups have no names."""
     blocks = gauge.names()
-    return None if blocks is None or gauge.mapped else [blocks[k] for k in gauge.labels((count,))]
+    if blocks is None or not isinstance(gauge, BlockGauge):
+        return None
+    return [blocks[k] for k in gauge.labels((count,))]
 
 
 def _by_output(verdicts: Sequence[Verdicts]) -> tuple[Array, Array, Array]:

@@ -90,7 +90,7 @@ class Path:
     def features(self) -> Index:
         """How many features carry weight, one number for each slope."""
         rows = self.coefs.reshape(len(self.slopes), self.coefs.shape[1], -1)
-        return np.count_nonzero(rows.any(axis=2), axis=1)
+        return np.asarray(np.count_nonzero(rows.any(axis=2), axis=1))
 
     def at(self, penalty: Penalty, *, tol: float | None = None) -> Result:
         """Return the solution for any penalty: find the place of its slope on the path, and solve from there.
