@@ -19,6 +19,9 @@ FONT = 9.0
 TICKS = 8
 """About how many counts stand along the top."""
 
+DECADE = 12.0
+"""An axis whose ends have a smaller ratio has fewer than two powers of ten to write."""
+
 MARK_STYLES = ((0, (5, 2)), (0, (1, 1.5)))
 """Dashes of the first and the second mark: they differ without colour."""
 
@@ -91,9 +94,14 @@ def spread_out(fractions: Array, most: int = TICKS) -> Array:
     return np.array(kept)
 
 
-def plain_ticks(ax: "Axes") -> None:
-    """Write the powers of ten along a logarithmic x-axis as plain numbers."""
+def logarithmic(ax: "Axes", first: float, last: float) -> None:
+    """Let the x-axis run from the first to the last number by equal ratios, and write plain numbers along it."""
     ax.set_xscale("log")
+    first, last = (1.5 * first, first / 1.5) if first == last else (first, last)
+    ax.set_xlim(first, last)
+    if max(first / last, last / first) < DECADE:
+        ax.set_xticks([float(number(tick, 2)) for tick in np.geomspace(first, last, 5)])
+        ax.set_xticks([], minor=True)
     ax.xaxis.set_major_formatter(lambda value, _: number(value))
 
 

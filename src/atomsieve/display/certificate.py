@@ -111,6 +111,8 @@ class CertificateDisplay(Display):
         ax.tick_params(axis="y", length=0)
         ax.grid(visible=False, axis="y")
         ax.spines["left"].set_visible(False)
+        if not len(drawn):
+            ax.set_xticks([])
         self._numbers(ax, heights, drawn)
         label = self.quantity if told.output is None else f"{self.quantity}, {told.output}"
         ax.set_xlabel(f"{label}\n{self._rest(len(drawn))}", linespacing=1.6)
@@ -132,13 +134,11 @@ class CertificateDisplay(Display):
     def _numbers(self, ax: "Axes", heights: Array, drawn: Index) -> None:
         """Write each coefficient and how far its interval reaches to the right of the picture."""
         told = self.coefficients
-        place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": FONT - 0.5}
         for height, j, value in zip(heights, drawn, column(told.values[drawn]), strict=True):
-            ax.text(1.115, height, value, ha="right", color=INK, **place)
             words = around(*(float(part[j]) for part in (told.values, told.lower, told.upper)))
-            ax.text(1.135, height, words, ha="left", color=MUTED, **place)
-        ax.text(1.115, 1.0, "value", ha="right", color=MUTED, **place)
-        ax.text(1.135, 1.0, "proven within", ha="left", color=MUTED, **place)
+            _beside(ax, float(height), value.strip(), words, INK)
+        if len(drawn):
+            _beside(ax, 1.0, "value", "proven within", MUTED)
 
     def _rest(self, drawn: int) -> str:
         """Return what is not drawn, in words."""
@@ -151,6 +151,14 @@ class CertificateDisplay(Display):
         if left:
             parts.insert(0, f"{left:,} smaller not shown")
         return ", ".join(parts)
+
+
+def _beside(ax: "Axes", height: float, value: str, words: str, colour: str) -> None:
+    """Write a number and words about it to the right of the picture."""
+    place: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": FONT - 0.5}
+    at: dict[str, Any] = {"xy": (1.0, height), "xycoords": ax.get_yaxis_transform()}
+    ax.annotate(value, xytext=(58, 0), ha="right", color=colour, **at, **place)
+    ax.annotate(words, xytext=(66, 0), ha="left", color=MUTED, **at, **place)
 
 
 def _limits(told: Coefficients, drawn: Index) -> tuple[float, float]:

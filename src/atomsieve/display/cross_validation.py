@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import FONT, Display, canvas, counts_on_top, mark_places, plain_ticks
+from atomsieve.display.canvas import FONT, Display, canvas, counts_on_top, logarithmic, mark_places
 from atomsieve.display.numbers import count, number
 from atomsieve.display.palette import ACCENT, FAINT, INK, PAPER, SECOND
 from atomsieve.display.reading import candidate_counts, shown_scores
@@ -90,8 +90,7 @@ class CVDisplay(Display):
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the scores (needs matplotlib), on new axes by default."""
         ax = canvas(ax)
-        plain_ticks(ax)
-        ax.set_xlim(*_ends(self.strengths))
+        logarithmic(ax, *_ends(self.strengths))
         ax.plot(self.strengths, self.scores, color=FAINT, linewidth=0.8, zorder=1)
         low, high = self.mean - self.error, self.mean + self.error
         ax.fill_between(self.strengths, low, high, color=ACCENT, alpha=0.18, linewidth=0, zorder=2)
@@ -136,7 +135,5 @@ class CVDisplay(Display):
 def _ends(places: Array) -> tuple[float, float]:
     """Return the ends of an axis with equal ratios."""
     first, last = float(places[0]), float(places[-1])
-    if first == last:
-        return first / 2, first * 2
     room = (last / first) ** 0.02
     return first / room, last * room

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import Display, canvas, counts_on_top, mark_places, names_at_end, plain_ticks
+from atomsieve.display.canvas import Display, canvas, counts_on_top, logarithmic, mark_places, names_at_end
 from atomsieve.display.palette import FAINT, MUTED, SERIES
 from atomsieve.display.reading import column_scales, feature_names, output_of
 from atomsieve.typing import Array, Index
@@ -19,6 +19,9 @@ LABELLED = 10
 
 FEW = 14
 """Up to so many lines all of them have a name."""
+
+DASHES = ("-", (0, (4, 1.5)))
+"""Lines of the first round of colours, and of the second."""
 
 PER_UNIT, PER_SD = "coefficient", "coefficient × standard deviation of the feature"
 
@@ -107,7 +110,7 @@ class PathDisplay(Display):
         flat = output_of(coefs, range(coefs.shape[1]), output)
         names = feature_names(path.problem.data.names, flat.shape[1])
         scales = column_scales(path.problem.data) if per == "sd" else np.ones(1)
-        quantity = _quantity(coefs, output, per)
+        quantity = _quantity(coefs, None if output is None else f"output {output}", per)
         shown = cls(path.slopes, flat * scales, names, deviance=path.deviance_explained, quantity=quantity)
         return shown.plot(ax, x=x, **options)
 
@@ -152,7 +155,7 @@ class PathDisplay(Display):
             label=found.label,
             marks=found.marks,
             deviance=estimator._deviance(found, X, y) if x == "deviance" else None,
-            quantity=_quantity(found.coefs, output, per),
+            quantity=_quantity(found.coefs, None if output is None else f"{estimator._kind} {output}", per),
         ).plot(ax, x=x, **options)
 
     def plot(
@@ -176,11 +179,11 @@ class PathDisplay(Display):
         """
         places, label = self._places(x)
         ax = canvas(ax)
+        first, last = float(places[0]), float(places[-1])
         if x == "strength":
-            plain_ticks(ax)
-        last = float(places[-1])
-        margin = 0.0 if len(places) > 1 and places[0] != last else 0.5 * abs(last) or 0.5
-        ax.set_xlim(float(places[0]) - margin, last + margin)
+            logarithmic(ax, first, last)
+        else:
+            ax.set_xlim(first, last if last > first else first + 1.0)
         ax.set_ylim(*_limits(self.coefs))
         ax.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
         named = self._largest(labels)
@@ -209,11 +212,11 @@ class PathDisplay(Display):
         """Return the features that get a name: all, if they are few, or those of the largest weight."""
         used = np.flatnonzero(self.coefs.any(axis=0))
         if len(used) <= max(FEW, labels):
-            return np.asarray(used[np.argsort(-np.abs(self.coefs[-1, used]), kind="stable")])
+            return np.asarray(used[np.argsort(-np.abs(self.coefs[:, used]).max(axis=0), kind="stable")])
         decisive = self.coefs[max(self.marks.values(), default=-1)]
         weights = np.abs(decisive if decisive.any() else self.coefs[-1])
         largest = np.argsort(-weights, kind="stable")[:labels]
-        return largest[weights[largest] > 0]
+        return np.asarray(largest[weights[largest] > 0])
 
     def _draw_rest(self, ax: "Axes", places: Array, named: Index) -> None:
         """Draw the lines without a name, each from where it leaves zero: there may be thousands."""
@@ -232,13 +235,15 @@ class PathDisplay(Display):
         return max(int(np.flatnonzero(self.coefs[:, j])[0]) - 1, 0)
 
     def _draw_named(self, ax: "Axes", places: Array, named: Index) -> list[str]:
-        """Draw the lines with a name; neighbours at the end have different colours. Return the colours."""
-        ranks = np.argsort(np.argsort(self.coefs[-1, named], kind="stable"), kind="stable")
-        colours = [SERIES[rank % len(SERIES)] for rank in ranks]
+        """Draw the lines with a name; dashes tell lines of the same colour apart. Return the colours."""
+        colours = [SERIES[k % len(SERIES)] for k in range(len(named))]
+        styles = [DASHES[min(k // len(SERIES), 1)] for k in range(len(named))]
+        mark = "o" if len(places) == 1 else None
         self.lines_ = {}
-        for j, colour in zip(named, colours, strict=True):
+        for j, colour, style in zip(named, colours, styles, strict=True):
             begin = self._entry(j)
-            (line,) = ax.plot(places[begin:], self.coefs[begin:, j], color=colour, linewidth=1.6, zorder=3)
+            look: dict[str, Any] = {"color": colour, "linestyle": style, "linewidth": 1.6, "marker": mark}
+            (line,) = ax.plot(places[begin:], self.coefs[begin:, j], zorder=3, **look)
             self.lines_[self.names[j]] = line
         return colours
 
@@ -250,7 +255,7 @@ def _limits(coefs: Array) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _quantity(coefs: Array, output: Any, per: str) -> str:
+def _quantity(coefs: Array, output: str | None, per: str) -> str:
     """Return what is drawn."""
     if per not in ("unit", "sd"):
         raise ValueError(f'per must be "unit" or "sd", got {per!r}.')

@@ -127,7 +127,7 @@ class PredictionDisplay(Display):
         parts = np.array_split(np.argsort(self.predicted, kind="stable"), min(BINS, len(residuals)))
         middles = [float(self.predicted[part].mean()) for part in parts]
         means = [float(residuals[part].mean()) for part in parts]
-        ax.plot(middles, means, color=SECOND, linewidth=1.8, label=f"mean of {len(parts[0])} neighbours", zorder=4)
+        ax.plot(middles, means, color=SECOND, linewidth=1.8, label=f"mean of {len(parts[0]):,} neighbours", zorder=4)
         ax.legend(loc="lower left", fontsize=FONT, facecolor=PAPER, edgecolor=FAINT, labelcolor=INK)
         ax.set_xlabel("predicted")
         ax.set_ylabel("observed − predicted")

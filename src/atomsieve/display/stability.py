@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import FONT, Display, canvas, names_at_end, plain_ticks
+from atomsieve.display.canvas import FONT, Display, canvas, logarithmic, names_at_end
 from atomsieve.display.palette import FAINT, INK, MUTED, SERIES
 from atomsieve.display.reading import feature_names
 from atomsieve.typing import Array, Index
@@ -63,9 +63,8 @@ class StabilityDisplay(Display):
         from matplotlib.collections import LineCollection  # noqa: PLC0415 -- optional
 
         ax = canvas(ax)
-        plain_ticks(ax)
         fractions = self.slopes / self.slopes[0]
-        ax.set_xlim(1.0, fractions[-1] if fractions[-1] < 1 else 0.5)
+        logarithmic(ax, 1.0, float(fractions[-1]))
         ax.set_ylim(-0.02, 1.03)
         rest = np.setdiff1d(np.flatnonzero(self.probabilities.any(axis=0)), self.kept)
         lines = [np.column_stack([fractions, self.probabilities[:, j]]) for j in rest]
@@ -74,15 +73,11 @@ class StabilityDisplay(Display):
         for j, colour in zip(self.kept, colours, strict=True):
             ax.plot(fractions, self.probabilities[:, j], color=colour, linewidth=1.6, zorder=3)
         ax.axhline(self.threshold, color=MUTED, linewidth=1.0, linestyle=(0, (5, 2)), zorder=2)
-        ax.annotate(
-            f"threshold {self.threshold:g}", (1.0, self.threshold), (6, 4), textcoords="offset points",
-            fontsize=FONT, color=INK,
-        )  # fmt: skip
         named = self.kept[:LABELLED]
         names_at_end(ax, self.probabilities[-1, named], [self.names[j] for j in named], colours[: len(named)])
         ax.set_xlabel("slope over the critical slope (more features to the right)")
         ax.set_ylabel("selection probability")
-        ax.set_title(
-            f"{len(self.kept):,} of {len(self.names):,} features kept", fontsize=FONT + 1, loc="left", color=INK
-        )
+        kept = f"{len(self.kept):,} of {len(self.names):,} features kept"
+        told = f"{kept}: selected with probability {self.threshold:g} or more"
+        ax.set_title(told, fontsize=FONT + 1, loc="left", color=INK)
         return self._on(ax)

@@ -30,6 +30,13 @@ class Column:
     """The cells as HTML; by default the text itself."""
 
     @property
+    def markup(self) -> Sequence[str]:
+        """The cells as HTML; numbers stay in line by spaces as wide as digits."""
+        if self.html is not None:
+            return self.html
+        return [escape(cell.replace(" ", "\u2007") if self.right else cell) for cell in self.cells]
+
+    @property
     def lines(self) -> list[str]:
         """The title and the cells, padded to the same width."""
         width = max(map(len, (self.title, *self.cells)))
@@ -56,9 +63,7 @@ class Section:
         """Return the section as HTML."""
         parts = [f"<div style='font-weight:600;margin-top:0.7em'>{escape(self.title)}</div>"] if self.title else []
         if self.columns and self.columns[0].cells:
-            cells = [
-                [escape(c) for c in column.cells] if column.html is None else column.html for column in self.columns
-            ]
+            cells = [column.markup for column in self.columns]
             sides = [f"{CELL};text-align:{'right' if column.right else 'left'}" for column in self.columns]
             head = "".join(
                 f"<th style='{side};{RULE};font-weight:600'>{escape(column.title)}</th>"

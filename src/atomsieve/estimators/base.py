@@ -101,7 +101,7 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         self._source = source
         self._proof = None
         if self.verbose:
-            print(*results, sep="\n", flush=True)  # noqa: T201 -- what verbose asks for
+            print(*map(repr, results), sep="\n", flush=True)  # noqa: T201 -- what verbose asks for
         for result in results:
             uninterrupted(result)  # the best point is kept, but whoever fits many models must not go on
         missed = next((result for result in results if not result.converged), None)
@@ -266,6 +266,11 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
     def _outputs(self) -> Sequence[Any]:
         """What the rows of coefficients are called."""
         return self._solved.targets.outputs
+
+    @property
+    def _kind(self) -> str:
+        """What a row of coefficients belongs to: an output or a class."""
+        return self._solved.targets.kind
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; those of a piece as `penalty__strength`, of a piece within it by another `__`.

@@ -18,6 +18,13 @@ COUNT = 100
 """The number of slopes where a path is followed for a picture."""
 
 
+LAST = 1e-3
+"""The last slope over the critical one, unless the model itself has a smaller one."""
+
+BEYOND = 0.3
+"""The last slope over that of the model, where the path has to go so far."""
+
+
 @dataclass(frozen=True, eq=False)
 class ModelPath:
     """Models for strengths that fall off: sparsest first."""
@@ -51,8 +58,10 @@ class ModelPath:
     def followed(cls, model: Any, data: TrainingData) -> "ModelPath":
         """Follow the path of slopes on given data, past the slope of the fit, which is marked."""
         problems = model._solved.problems(data)
-        chosen = float(np.exp(np.mean(np.log(np.atleast_1d(model.equivalent_alpha_)))))
-        slopes = geometric_slopes(problems, critical_slope(problems), COUNT)
+        critical = critical_slope(problems)
+        chosen = min(float(np.exp(np.mean(np.log(np.atleast_1d(model.equivalent_alpha_))))), critical)
+        beyond = BEYOND * chosen / critical
+        slopes = geometric_slopes(problems, critical, COUNT, beyond if beyond < LAST else None)
         slopes = np.sort(np.append(slopes, chosen))[::-1]
         solver = Solver.of(model, time_limit=model.time_limit).for_linear()
         walks = [solver.follow(problem, [Linear(float(slope)) for slope in slopes]) for problem in problems]
