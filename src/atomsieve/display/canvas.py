@@ -68,6 +68,7 @@ def pyplot() -> Any:
 def counts_on_top(ax: "Axes", places: Array, counts: Index, noun: str = "features") -> None:
     """Write counts along the top, evenly spread, each at the place it belongs to."""
     top = ax.secondary_xaxis("top")
+    top.set_facecolor("none")
     chosen = spread_out(across(ax, places))
     top.set_xticks(places[chosen], [f"{int(n):,}" for n in counts[chosen]])
     top.set_xticks([], minor=True)

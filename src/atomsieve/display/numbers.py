@@ -67,7 +67,7 @@ def above(value: float) -> str:
     ('0.26', '3e-10', '0.1', '0.25')
     """
     digits = 2 if value >= 1e-3 else 1
-    exact = Decimal(repr(value))
+    exact = Decimal(repr(float(value)))
     unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
     return number(float(exact.quantize(unit, rounding=ROUND_CEILING)), digits)
 

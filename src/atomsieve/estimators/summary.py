@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.display.bars import Bar, svg_bars, text_bars
 from atomsieve.display.numbers import column, count, number
-from atomsieve.display.reading import candidate_counts, shown_scores
-from atomsieve.display.sections import coefficient_section, coefficient_table, order_note
+from atomsieve.display.reading import candidate_counts, feature_names, shown_scores
+from atomsieve.display.sections import MOST, coefficient_section, coefficient_table, order_note
 from atomsieve.display.table import Column, Section, Summary
 from atomsieve.estimators.source import GONE
 from atomsieve.estimators.strengths import StrengthRule
@@ -30,6 +31,33 @@ def summary_of(model: Any) -> Summary:
     elif proof.silence is not None:
         closing.append(f"Nothing is proven: {proof.silence}")
     return Summary(list(heading(model)), [*sections, Section(notes=closing)], coefficient_table(parts))
+
+
+def selector_summary(selector: Any) -> Summary:
+    """Return how many features a selector keeps, above the summary of its model."""
+    kept, inner = selector.get_support(), summary_of(selector.estimator_)
+    first = f"{type(selector).__name__}: {int(kept.sum()):,} of {count(len(kept), 'feature')} kept"
+    return Summary([first, *inner.heading], inner.sections, inner.table)
+
+
+def stability_summary(selector: Any) -> Summary:
+    """Return how often the features that a selector keeps are selected, above the summary of its model."""
+    whole = selector_summary(selector)
+    names = feature_names(getattr(selector, "feature_names_in_", None), len(selector.probabilities_))
+    order = np.argsort(-selector.probabilities_, kind="stable")
+    kept = order[selector.get_support()[order]][:MOST]
+    likely = selector.probabilities_[kept]
+    bars = [Bar(float(part), float(part), float(part)) for part in likely]
+    columns = [
+        Column("feature", [names[j] for j in kept]),
+        Column("selected on", [f"{100 * part:.0f}% of halves" for part in likely], right=True),
+        Column("", text_bars(bars), html=svg_bars(bars)),
+    ]
+    bound = selector.expected_false_
+    left = int(selector.get_support().sum()) - len(kept)
+    notes = [f"  and {left:,} more: support_report()"] if left else []
+    notes += [f"At most {number(bound, 2)} of them are expected to be there in error."] if np.isfinite(bound) else []
+    return Summary(whole.heading, [Section(columns, notes=notes), *whole.sections], whole.table)
 
 
 def heading(model: Any) -> Iterator[str]:
