@@ -9,6 +9,7 @@ from atomsieve.display.canvas import FONT, Display, canvas, shortened
 from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
 from atomsieve.display.numbers import around, column, count
 from atomsieve.display.palette import ACCENT, DOUBT, INK, MUTED, PAPER
+from atomsieve.display.reading import place_of
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ class CertificateDisplay(Display):
         ax, **options
             As for `plot`.
         """
-        return cls(certificate.coefficients()[output or 0]).plot(ax, **options)
+        parts = certificate.coefficients()
+        return cls(parts[0 if output is None else place_of(output, range(len(parts)))]).plot(ax, **options)
 
     @classmethod
     def from_estimator(
@@ -88,10 +90,7 @@ class CertificateDisplay(Display):
             As for `plot`.
         """
         parts = estimator._coefficients()
-        known = [part.output for part in parts]
-        if output is not None and str(output) not in known:
-            raise ValueError(f"output must be one of {', '.join(map(str, known))}, got {output!r}.")
-        part = parts[0 if output is None else known.index(str(output))]
+        part = parts[0 if output is None or len(parts) == 1 else place_of(output, estimator._outputs)]
         if per == "sd":
             return cls(part.per_sd(), "coefficient × standard deviation of the feature").plot(ax, **options)
         return cls(replace(part, scales=None)).plot(ax, **options)

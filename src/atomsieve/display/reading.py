@@ -22,10 +22,15 @@ def output_of(coefs: Array, outputs: Sequence[Any], output: Any) -> Array:
         return np.asarray(coefs[:, 0])
     if output is None:
         return np.asarray(np.sqrt((coefs**2).sum(axis=1)))
+    return np.asarray(coefs[:, place_of(output, outputs)])
+
+
+def place_of(output: Any, outputs: Sequence[Any]) -> int:
+    """Return the position of an output or a class by its name; raise where there is none of that name."""
     known = list(outputs)
     if output not in known:
-        raise ValueError(f"output must be one of {', '.join(map(repr, known))}, got {output!r}.")
-    return np.asarray(coefs[:, known.index(output)])
+        raise ValueError(f"output must be one of {', '.join(map(str, known))}, got {output!r}.")
+    return known.index(output)
 
 
 def column_scales(data: Any) -> Array:
@@ -50,11 +55,9 @@ def shown_scores(estimator: Any) -> tuple[float, str]:
 def candidate_counts(estimator: Any) -> tuple[Index, str]:
     """Return the number of features at each strength, and what is counted.
 
-    These are the models on all samples where the path is kept, and otherwise the medians over folds.
+    These are the models on all samples where they are kept, and otherwise the medians over folds.
     """
-    if hasattr(estimator, "coef_path_"):
-        path = np.asarray(estimator.coef_path_)
-        rows = path.reshape(len(path), -1, path.shape[-1]) != 0
-        return np.count_nonzero(rows.any(axis=1), axis=1), "features"
+    if hasattr(estimator, "cv_results_"):
+        return np.asarray(estimator.cv_results_["n_features"]), "features"
     counts = np.rint(np.median(estimator.feature_counts_, axis=1)).astype(int)
     return counts, "features, median over folds"

@@ -18,7 +18,7 @@ from atomsieve.display.reading import feature_names
 from atomsieve.display.table import Summary
 from atomsieve.estimators.notices import UnprovenWarning, tell
 from atomsieve.estimators.params import Defaults, changed, parted
-from atomsieve.estimators.paths import ModelPath
+from atomsieve.estimators.paths import FollowedPath
 from atomsieve.estimators.proof import ModelProof
 from atomsieve.estimators.solver import Solution, Solver, attributes, coefficients, intercepts, uninterrupted
 from atomsieve.estimators.source import Source
@@ -227,12 +227,12 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
 
         return PathDisplay.from_estimator(self, X, y, ax=ax, **options).ax_
 
-    def _path(self, X: Any, y: Any) -> ModelPath:
+    def _path(self, X: Any, y: Any) -> FollowedPath:
         """Return the models along the path: those that were kept, or else followed on the data of the fit."""
         check_is_fitted(self)
-        return ModelPath.kept(self) if hasattr(self, "coef_path_") else ModelPath.followed(self, self._data(X, y))
+        return FollowedPath.kept(self) if hasattr(self, "coef_path_") else FollowedPath.followed(self, self._data(X, y))
 
-    def _deviance(self, found: ModelPath, X: Any, y: Any) -> Array:
+    def _deviance(self, found: FollowedPath, X: Any, y: Any) -> Array:
         """Return which part of the deviance of the data of the fit each model on a path explains."""
         return found.deviance_explained(self._solved, self._data(X, y))
 

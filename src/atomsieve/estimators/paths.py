@@ -26,7 +26,7 @@ BEYOND = 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class ModelPath:
+class FollowedPath:
     """Models for strengths that fall off: sparsest first."""
 
     strengths: Array
@@ -43,7 +43,7 @@ class ModelPath:
     """Positions of strengths that were chosen, by the name of the rule."""
 
     @classmethod
-    def kept(cls, model: Any) -> "ModelPath":
+    def kept(cls, model: Any) -> "FollowedPath":
         """Return the path that a cross-validation followed on all samples."""
         strengths = model._choice.candidates.values
         count = len(strengths)
@@ -55,7 +55,7 @@ class ModelPath:
         )
 
     @classmethod
-    def followed(cls, model: Any, data: TrainingData) -> "ModelPath":
+    def followed(cls, model: Any, data: TrainingData) -> "FollowedPath":
         """Follow the path of slopes on given data, past the slope of the fit, which is marked."""
         problems = model._solved.problems(data)
         critical = critical_slope(problems)

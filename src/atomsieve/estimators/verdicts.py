@@ -99,7 +99,7 @@ def model_coefficients(
 ) -> list[Coefficients]:
     """Return the coefficients of each output or class with what is proven about them."""
     outputs = [f"{task.targets.kind} {name}" for name in task.targets.outputs]
-    groups = group_names(task.gauge, len(names))
+    groups = group_names(task.gauge, names)
     rows = zip(coef, *_by_output(verdicts), outputs if len(coef) > 1 else [None], strict=True)
     return [
         Coefficients(names, row, low, high, words, scales, groups, output) for row, low, high, words, output in rows
@@ -110,19 +110,20 @@ def unproven_coefficients(coef: Array, names: Sequence[str], task: Task) -> list
     """Return the coefficients of each output or class where nothing was proven, for lack of data."""
     unknown = np.full(len(names), np.inf)
     outputs = [f"{task.targets.kind} {name}" for name in task.targets.outputs] if len(coef) > 1 else [None]
-    groups = group_names(task.gauge, len(names))
+    groups = group_names(task.gauge, names)
     return [
         Coefficients(names, row, -unknown, unknown, np.where(row == 0, ZERO, ""), None, groups, output)
         for row, output in zip(coef, outputs, strict=True)
     ]
 
 
-def group_names(gauge: Gauge, count: int) -> list[str] | None:
+def group_names(gauge: Gauge, names: Sequence[str]) -> list[str] | None:
     """Return the name of the group of each feature; None where groups have no names."""
+    gauge = gauge.named(names, len(names)) if hasattr(gauge, "named") else gauge
     blocks = gauge.names()
     if blocks is None or not isinstance(gauge, BlockGauge):
         return None
-    return [blocks[k] for k in gauge.labels((count,))]
+    return [blocks[k] for k in gauge.labels((len(names),))]
 
 
 def _by_output(verdicts: Sequence[Verdicts]) -> tuple[Array, Array, Array]:

@@ -50,9 +50,9 @@ class Group(BlockGauge):
 
     def _show(self, name: str) -> str:
         """Return the text for a parameter; many labels are told by their groups."""
-        if name != "groups" or self._codes is None or len(self._codes) <= SHORT:
+        if name != "groups" or not isinstance(self.groups, np.ndarray) or len(self.groups) <= SHORT:
             return super()._show(name)
-        sizes = np.bincount(self._codes)
+        sizes = np.bincount(numbered(self.groups))
         each = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
         return f"<{len(sizes)} groups of {each} features>"
 
