@@ -23,6 +23,7 @@ from atomsieve.screening import Rule
 from atomsieve.standalone.predict import SavedModel, load_model
 
 if TYPE_CHECKING:
+    from atomsieve.display import CertificateDisplay, CVDisplay, PathDisplay, PredictionDisplay, StabilityDisplay
     from atomsieve.estimators import (
         CertifiedLasso,
         CertifiedLassoCV,
@@ -50,7 +51,9 @@ __all__ = [
     "Atoms",
     "Away",
     "Ball",
+    "CVDisplay",
     "Certificate",
+    "CertificateDisplay",
     "CertifiedLasso",
     "CertifiedLassoCV",
     "CertifiedLogisticRegression",
@@ -77,9 +80,11 @@ __all__ = [
     "OpenLoop",
     "Pairwise",
     "Path",
+    "PathDisplay",
     "Point",
     "Poisson",
     "Power",
+    "PredictionDisplay",
     "Problem",
     "Progress",
     "Result",
@@ -91,6 +96,7 @@ __all__ = [
     "Square",
     "Squared",
     "SquaredHinge",
+    "StabilityDisplay",
     "StabilitySelector",
     "Status",
     "StrengthRule",
@@ -105,9 +111,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators on first use: importing scikit-learn takes longer than a fit."""
+    """Import estimators and displays on first use: importing scikit-learn takes longer than a fit."""
     if name in __all__:
-        return getattr(import_module("atomsieve.estimators"), name)
+        home = "atomsieve.display" if name.endswith("Display") else "atomsieve.estimators"
+        return getattr(import_module(home), name)
     raise AttributeError(f"module 'atomsieve' has no attribute {name!r}")
 
 

@@ -14,6 +14,9 @@ from atomsieve.numerics.enclosures import Enclosure, Uncertain
 FAILURES = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
 """Errors that a formula may raise when it was not written for enclosures."""
 
+SHORT = 8
+"""Arrays of up to so many entries are printed whole."""
+
 
 class Piece:
     """Compare and hash frozen dataclasses by their content; fields may be arrays."""
@@ -25,8 +28,12 @@ class Piece:
         return hash((type(self), self._content()))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{f.name}={_short(getattr(self, f.name))}" for f in self._fields() if f.repr)
+        shown = ", ".join(f"{f.name}={self._show(f.name)}" for f in self._fields() if f.repr)
         return f"{type(self).__name__}({shown})"
+
+    def _show(self, name: str) -> str:
+        """Return the text for a parameter."""
+        return _short(getattr(self, name))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, as parameter searches need them.
@@ -127,7 +134,7 @@ def _exact(value: Any) -> Any:
 def _short(value: Any) -> str:
     """Return the text for a parameter; a long array is shown by its shape."""
     shape = getattr(value, "shape", ())
-    return f"<{'x'.join(map(str, shape))} array>" if math.prod(shape) > 8 or issparse(value) else repr(value)
+    return f"<{'x'.join(map(str, shape))} array>" if math.prod(shape) > SHORT or issparse(value) else repr(value)
 
 
 def _content(value: Any) -> Any:

@@ -330,7 +330,8 @@ def test_plots(model):
 
     X, y = DATA["tall"]()
     ax = model.fit(X, labels_of(y) if hasattr(model, "predict_proba") else y).plot()
-    assert len(ax.lines) == 5 + 1 + 2
+    marked = {model.index_min_, model.index_1se_}
+    assert len(ax.lines) == 5 + 1 + len(marked) + 2  # folds, mean, a line per strength, and two points
     assert ax.get_xlabel()
     assert ax.get_ylabel()
     plt.close("all")

@@ -129,5 +129,8 @@ class TestStabilitySelector:
 
         X, y = DATA["tall"]()
         selector = StabilitySelector(CertifiedLasso(alpha=0.1), n_subsamples=4, n_slopes=4, random_state=0).fit(X, y)
-        assert len(selector.plot().lines) == 16
+        ax = selector.plot()
+        kept = selector.get_support().sum()
+        assert sum(len(line.get_ydata()) == 4 for line in ax.lines) == kept
+        assert f"{kept} of 15 features kept" in ax.get_title(loc="left")
         plt.close("all")

@@ -6,6 +6,7 @@ from atomsieve.paper import maps
 from atomsieve.paper.beyond import experiment, needed
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.grids import ROWS, load_pair, penalty_of
+from atomsieve.paper.numbers import plain
 
 SETTINGS = {
     "data": "scikit-learn",
@@ -82,7 +83,7 @@ def test_pictures_words_and_verdicts(tables, tmp_path):
         assert f"| {row} |" in text
     exact = lines.slope[lines.open == lines.support].min()
     assert (lines.open > lines.support)[lines.slope < exact].all()
-    assert f"At every slope below {exact:.2g} the rule leaves more open" in text
+    assert f"At every slope below {plain(exact)} the rule leaves more open" in text
     verdicts = {verdict.claim: verdict.holds for verdict in experiment.verdicts(tables)}
     assert verdicts["Screening is safe: no true non-zero is wrongly called a zero."] is True
     assert verdicts["Once sqrt(L gap) < δ/4, the features that are left are the support."] is True

@@ -138,7 +138,7 @@ def test_fig2_judges(tables):
     verdicts = {v.where: v.holds for v in load("fig2").verdicts(tables["fig2"])}
     assert verdicts["Lemma 1"] is True
     assert verdicts["Theorem 1 (slip 8)"] is True
-    assert verdicts["Appendix, gradient suboptimality bound (slip 10)"] is False
+    assert verdicts["Lemma 8, gradient suboptimality bound (slip 10)"] is False
     assert verdicts["Section 4.2 (slip 6)"] is False
 
 

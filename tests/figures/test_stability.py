@@ -9,6 +9,7 @@ from atomsieve.paper.cache import Cache
 from atomsieve.paper.carrying import SHAPES, TOL, Resample, Track, carry, choose, follow, jaccard
 from atomsieve.paper.comparisons import JUDGED, compare, judge
 from atomsieve.paper.jackknife import estimate, jackknife, off_diagonal, relative, spread
+from atomsieve.paper.numbers import with_error
 from atomsieve.paper.stability import experiment
 from atomsieve.paper.tasks import PaperTask, available, load
 
@@ -236,8 +237,8 @@ def test_picture_and_words(tables, tmp_path):
     assert files == ["stability.png", "stability.svg"]
     assert all((tmp_path / file).stat().st_size > 10_000 for file in files)
     section = experiment.section(tables)
-    value = tables["compared"].set_index(["measure", "penalty"]).loc[("spread on other paths", "Ball"), "value"]
-    assert f"{value:.3g} ± " in section.text
+    row = tables["compared"].set_index(["measure", "penalty"]).loc[("spread on other paths", "Ball")]
+    assert with_error(row["value"], row["error"]) in section.text
     assert f"{tables['work']['solves'].sum():,} solutions" in section.text
     assert "(stability.png)" in section.text
 

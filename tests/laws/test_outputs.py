@@ -132,7 +132,7 @@ class TestOutputs:
         assert found.coefs.shape == (5, D, K)
         assert found.intercepts.shape == (5, K)
         assert not found.coefs[0].any()
-        assert list(found.to_frame().columns.names) == ["feature", "output"]
+        assert list(found.coef_frame().columns.names) == ["feature", "output"]
 
     def test_classes_have_one_target_each(self):
         with pytest.raises(ValueError, match="one class per row"):
@@ -264,7 +264,7 @@ class TestNames:
             table = proof.to_frame()
             assert table.feature.tolist() == list(self.NAMES)
             assert (table.verdict == "zero").to_numpy() == pytest.approx(certificate.zero)
-        assert path(problem, n=3).to_frame().columns.tolist() == list(self.NAMES)
+        assert path(problem, n=3).coef_frame().columns.tolist() == list(self.NAMES)
         assert verify(tmp_path / "certificate.json", X, SIGNAL[:, 0]).valid
 
     def test_names_of_groups(self, tmp_path):

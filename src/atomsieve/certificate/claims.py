@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atomsieve.certificate.file import content_of, describe, digest_of, is_mapped, labels_of, read
+from atomsieve.certificate import told
+from atomsieve.certificate.file import content_of, describe, digest_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.statement import Statement
+from atomsieve.display.coefficients import Coefficients
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
-from atomsieve.intake.names import entries, pandas_for
+from atomsieve.intake.names import pandas_for
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
@@ -23,6 +25,7 @@ from atomsieve.typing import Array, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 DROPPED_ROUNDS = 5
 """How often the weight on coefficients that are proven zero is dropped, and the new point is proven again."""
@@ -177,41 +180,34 @@ class Certificate:
         return unknown
 
     def __str__(self) -> str:
-        blocks, noun = len(self.zero), "coefficients" if self.lower.size == len(self.zero) else "blocks"
-        blocks -= len(self.statement["unpenalised"])
-        if not self.valid:
-            return f"Nothing is proven: {self.reason}."
-        counts = [int(np.count_nonzero(mask)) for mask in (self.zero, self.nonzero, self.undecided)]
-        text = (
-            f"{counts[0]} of {blocks} {noun} proven zero, {counts[1]} proven non-zero, {counts[2]} undecided; "
-            f"optimal value in [{self.dual:.10g}, {self.primal:.10g}]."
-        )
-        return text + (f" {self.reason}" if counts[2] else "")
+        return str(told.summary(self))
 
     def __repr__(self) -> str:
-        return f"Certificate({self})"
+        return f"Certificate({told.sentence(self)})"
+
+    def _repr_html_(self) -> str:
+        return told.summary(self)._repr_html_()
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per coefficient: feature, output, group if it has a name, bounds, verdict.
 
         The verdict is "zero", "non-zero", "in a non-zero group", "undecided" or "unpenalised".
         """
-        labels = labels_of(self.statement)
-        apart = ((self.lower > 0) | (self.upper < 0)).ravel()
-        cases = [self.zero[labels], self.nonzero[labels] & apart, self.nonzero[labels]]
-        words = np.select(cases, ["zero", "non-zero", "in a non-zero group"], "undecided")
-        verdicts = words.reshape(self.statement["shape"]).astype(object)
-        verdicts[self.statement["unpenalised"]] = "unpenalised"
-        told = {"lower": self.lower.ravel(), "upper": self.upper.ravel(), "verdict": verdicts.ravel()}
-        about = entries(self.names["features"], self.x.shape)
-        if is_mapped(self.statement["gauge"]):  # these coefficients belong to no feature
-            plain = entries(None, self.x.shape)
-            about = {"preimage" if key == "feature" else key: column for key, column in plain.items()}
-        blocks = self.names["blocks"]
-        if blocks is not None:
-            about["group"] = [blocks[label] for label in labels]
-        frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(about | told)
+        frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(told.table(self))
         return frame
+
+    def coefficients(self) -> list[Coefficients]:
+        """Return the coefficients with what is proven about them, once for each output."""
+        return told.coefficients(self)
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the coefficients with their proven intervals (needs matplotlib).
+
+        Options are those of `CertificateDisplay.from_certificate`.
+        """
+        from atomsieve.display import CertificateDisplay  # noqa: PLC0415 -- optional
+
+        return CertificateDisplay.from_certificate(self, ax=ax, **options).ax_
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as readable JSON with exact floats; an interrupted write leaves no partial file.

@@ -13,13 +13,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.verify import verify
+from atomsieve.display.coefficients import Coefficients
+from atomsieve.display.reading import feature_names
+from atomsieve.display.table import Summary
 from atomsieve.estimators.notices import UnprovenWarning, tell
 from atomsieve.estimators.params import Defaults, changed, parted
+from atomsieve.estimators.paths import FollowedPath
 from atomsieve.estimators.proof import ModelProof
 from atomsieve.estimators.solver import Solution, Solver, attributes, coefficients, intercepts, uninterrupted
 from atomsieve.estimators.source import Source
-from atomsieve.estimators.task import Task, TrainingData, require_columns
-from atomsieve.estimators.verdicts import support_table
+from atomsieve.estimators.summary import summary_of
+from atomsieve.estimators.task import Task, TrainingData, require_columns, scales_of
+from atomsieve.estimators.verdicts import model_coefficients, support_table, unproven_coefficients
 from atomsieve.methods import Method
 from atomsieve.problem.data import check_offset
 from atomsieve.run.result import Result
@@ -27,6 +32,7 @@ from atomsieve.typing import Array, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from atomsieve.standalone.verify import Verification
 
@@ -95,7 +101,7 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         self._source = source
         self._proof = None
         if self.verbose:
-            print(*results, sep="\n", flush=True)  # noqa: T201 -- what verbose asks for
+            print(*map(repr, results), sep="\n", flush=True)  # noqa: T201 -- what verbose asks for
         for result in results:
             uninterrupted(result)  # the best point is kept, but whoever fits many models must not go on
         missed = next((result for result in results if not result.converged), None)
@@ -204,9 +210,67 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         several outputs a row per output and feature.
         """
         verdicts = self._told_proof().verdicts
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{j}" for j in range(self.n_features_in_)] if names is None else names
+        names = feature_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
         return support_table(verdicts, np.atleast_2d(self.coef_), names, self._solved.targets)
+
+    def summary(self) -> Summary:
+        """Return what was fitted and what is proven about it, to be printed or shown in a notebook.
+
+        Features in the model stand by weight, largest first, each with the interval that is proven to hold its optimal
+        coefficient. Zeros are counted, and what is undecided is named. `to_frame()` has every feature.
+        """
+        return summary_of(self)
+
+    def plot_path(self, X: Any = None, y: Any = None, *, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the path of the model (needs matplotlib); options are those of `PathDisplay.from_estimator`."""
+        from atomsieve.display import PathDisplay  # noqa: PLC0415 -- optional
+
+        return PathDisplay.from_estimator(self, X, y, ax=ax, **options).ax_
+
+    def _path(self, X: Any, y: Any) -> FollowedPath:
+        """Return the models along the path: those that were kept, or else followed on the data of the fit."""
+        check_is_fitted(self)
+        return FollowedPath.kept(self) if hasattr(self, "coef_path_") else FollowedPath.followed(self, self._data(X, y))
+
+    def _deviance(self, found: FollowedPath, X: Any, y: Any) -> Array:
+        """Return which part of the deviance of the data of the fit each model on a path explains."""
+        return found.deviance_explained(self._solved, self._data(X, y))
+
+    def _coefficients(self) -> list[Coefficients]:
+        """Return the coefficients with what is proven about them, once for each output or class."""
+        check_is_fitted(self)
+        names = feature_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
+        try:
+            scales = self._scales()
+        except ValueError:  # the data are gone
+            scales = None
+        if self._proof is None and scales is None:
+            return unproven_coefficients(np.atleast_2d(self.coef_), names, self._solved)
+        verdicts = self._told_proof().verdicts
+        return model_coefficients(verdicts, np.atleast_2d(self.coef_), names, self._solved, scales)
+
+    def _scales(self, X: Any = None) -> Array:
+        """Return the standard deviation of each feature in the data of the fit."""
+        data = self._data(X, None)
+        return scales_of(data.X, self._solved.weights(data))
+
+    def _data(self, X: Any, y: Any) -> TrainingData:
+        """Return the data of the fit: as given here, or where they still exist."""
+        source = self._source
+        X, y = source.X() if X is None else X, source.y if y is None else y
+        if X is None or y is None:
+            raise ValueError("The data of fit are gone: pass X and y, or fit with keep_data=True.")
+        return TrainingData.of(self, X, y, source.sample_weight, source.offset, reset=False)
+
+    @property
+    def _outputs(self) -> Sequence[Any]:
+        """What the rows of coefficients are called."""
+        return self._solved.targets.outputs
+
+    @property
+    def _kind(self) -> str:
+        """What a row of coefficients belongs to: an output or a class."""
+        return self._solved.targets.kind
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; those of a piece as `penalty__strength`, of a piece within it by another `__`.

@@ -102,8 +102,8 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = scale(X)
     >>> model = GaugeClassifier(penalty=Square(0.02), tol=1e-12).fit(X, y)
-    >>> print(model.certificate_)
-    26 of 30 coefficients proven zero, 4 proven non-zero, 0 undecided; optimal value in [0.269125985, 0.269125985].
+    >>> model.certificate_  # doctest: +ELLIPSIS
+    Certificate(26 of 30 coefficients proven zero, 4 proven non-zero, 0 undecided; optimal value 0.269125985, ...)
     >>> same = CertifiedLogisticRegression(C=1 / (model.equivalent_alpha_ * len(y)), tol=1e-12).fit(X, y)
     >>> bool(np.allclose(model.coef_, same.coef_, atol=1e-6))
     True
@@ -222,8 +222,8 @@ class CertifiedLogisticRegression(LabelMixin, SparseEstimator):
     >>> peer = LogisticRegression(l1_ratio=1, solver="saga", C=0.05, tol=1e-8, max_iter=10000).fit(X, y)
     >>> bool(np.allclose(model.coef_, peer.coef_, atol=1e-5))
     True
-    >>> print(model.certificate_)
-    25 of 30 coefficients proven zero, 5 proven non-zero, 0 undecided; optimal value in [0.2810818215, 0.2810818215].
+    >>> model.certificate_  # doctest: +ELLIPSIS
+    Certificate(25 of 30 coefficients proven zero, 5 proven non-zero, 0 undecided; optimal value 0.2810818215, ...)
     >>> a = 1 / (0.05 * len(y))  # glmnet's lambda
     >>> for penalty in Linear(a), Square(a / np.abs(model.coef_).sum()):  # and the paper's
     ...     same = GaugeClassifier(penalty=penalty, tol=1e-12).fit(X, y)

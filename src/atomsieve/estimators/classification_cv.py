@@ -175,8 +175,8 @@ class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEsti
     True
     >>> bool(np.isclose(model.equivalent_alpha_, 1 / (model.C_ * len(y))))
     True
-    >>> print(model.certificate_)
-    14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value in [0.0809871452, 0.08098714527].
+    >>> model.certificate_  # doctest: +ELLIPSIS
+    Certificate(14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value 0.0809871452, ...)
     """
 
     Cs_: Array

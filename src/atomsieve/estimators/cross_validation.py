@@ -85,10 +85,22 @@ class CrossValidationMixin:
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the score of every candidate, fold by fold and on average with its standard error (needs matplotlib)."""
-        from atomsieve.estimators.curves import draw_scores  # noqa: PLC0415 -- optional
+        from atomsieve.display import CVDisplay  # noqa: PLC0415 -- optional
 
         check_is_fitted(self)
-        return draw_scores(self, ax)
+        return CVDisplay.from_estimator(self, ax=ax).ax_
+
+    @property
+    def index_min_(self) -> int:
+        """The candidate with the best mean score."""
+        check_is_fitted(self)
+        return pick(self.cv_mean_, self.cv_standard_error_, "min")
+
+    @property
+    def index_1se_(self) -> int:
+        """The sparsest candidate within one standard error of the best."""
+        check_is_fitted(self)
+        return pick(self.cv_mean_, self.cv_standard_error_, "1se")
 
 
 def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any, params: dict[str, Any]) -> None:

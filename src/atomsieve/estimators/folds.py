@@ -132,11 +132,12 @@ def held_out_loss(trial: Trial, test: Index, models: Models) -> Array:
     targets = task.targets.vectors(data.y[test])
     total = float(weights.sum()) or 1.0
     with np.errstate(over="ignore"):
-        sums = [_loss_sum(task, predicted[:, k], targets, weights) for k in range(len(constants))]
+        sums = [loss_sum(task, predicted[:, k], targets, weights) for k in range(len(constants))]
     return -np.array(sums) / total
 
 
-def _loss_sum(task: Task, predicted: Array, targets: Sequence[Array], weights: Array) -> float:
+def loss_sum(task: Task, predicted: Array, targets: Sequence[Array], weights: Array) -> float:
+    """Return the weighted sum of the losses of linear predictions, over all outputs or classes."""
     loss = task.targets.loss
     parts = [predicted] if len(targets) < predicted.shape[1] else predicted.T
     return float(sum(np.sum(weights @ loss.value(u, y)) for u, y in zip(parts, targets, strict=True)))

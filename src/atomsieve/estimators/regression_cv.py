@@ -188,8 +188,8 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     >>> model = CertifiedLassoCV().fit(X, y)
     >>> bool(abs(model.alpha_ / LassoCV().fit(X, y).alpha_ - 1) < 1e-9)
     True
-    >>> print(model.certificate_)
-    1 of 10 coefficients proven zero, 9 proven non-zero, 0 undecided; optimal value in [1441.470585, 1441.470585].
+    >>> model.certificate_  # doctest: +ELLIPSIS
+    Certificate(1 of 10 coefficients proven zero, 9 proven non-zero, 0 undecided; optimal value 1441.470585, ...)
     >>> CertifiedLassoCV(selection="1se").fit(X, y).alpha_ > model.alpha_
     True
     """

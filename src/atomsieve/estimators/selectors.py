@@ -11,10 +11,12 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from atomsieve.display.table import Summary
 from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.notices import UnprovenWarning, tell
 from atomsieve.estimators.solver import Solver, coefficients
 from atomsieve.estimators.strengths import critical_slope
+from atomsieve.estimators.summary import selector_summary, stability_summary
 from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.intake.arguments import is_number, is_whole, shown
 from atomsieve.methods import Corrective
@@ -45,6 +47,11 @@ class Selector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def _check(self, X: Any, y: Any) -> None:
         """Record the features, by their names where they have any."""
         validate_data(self, X, y, accept_sparse=True, skip_check_array=True)
+
+    def summary(self) -> Summary:
+        """Return how many features are kept, and the summary of the model."""
+        check_is_fitted(self)
+        return selector_summary(self)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata go to the model."""
@@ -241,12 +248,17 @@ class StabilitySelector(Selector):
         table["kept"] = np.tile(self._get_support_mask(), repeats)
         return table
 
+    def summary(self) -> Summary:
+        """Return how often the features that are kept are selected, and the summary of the model."""
+        check_is_fitted(self)
+        return stability_summary(self)
+
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the probability of every feature along the path (needs matplotlib)."""
-        from atomsieve.estimators.curves import draw_probabilities  # noqa: PLC0415 -- optional
+        from atomsieve.display import StabilityDisplay  # noqa: PLC0415 -- optional
 
         check_is_fitted(self)
-        return draw_probabilities(self, ax)
+        return StabilityDisplay.from_estimator(self, ax=ax).ax_
 
 
 def selected(task: Task, data: TrainingData, slopes: Array, solver: Solver) -> Mask:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.certificate import Certificate
+from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
 from atomsieve.estimators.targets import Classes, Numbers
-from atomsieve.gauges import Image, Scaled
+from atomsieve.estimators.task import Task
+from atomsieve.gauges import Gauge, Image, Scaled
+from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.names import pandas_for
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.problem import Problem
@@ -56,8 +59,7 @@ class Verdicts:
         """Return a word for each coefficient."""
         apart = (self.lower > 0) | (self.upper < 0)
         cases = [self.unpenalised, self.zero, self.nonzero & apart, self.nonzero]
-        words = ["unpenalised", "zero", "non-zero", "in a non-zero group"]
-        return np.select(cases, words, default="undecided")
+        return np.select(cases, [UNPENALISED, ZERO, NONZERO, IN_GROUP], default=UNDECIDED)
 
 
 def _lowered(gauge: Any, certificate: Certificate) -> tuple[Array, Array]:
@@ -80,13 +82,9 @@ def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, targets
     """Return one row per feature (and per output or class, where there are several): coefficient, interval, verdict."""
     pandas = pandas_for("support_report()")
 
-    def joined(field: str) -> Array:
-        parts = [getattr(v, field)() if field == "words" else getattr(v, field) for v in verdicts]
-        return np.concatenate([np.atleast_2d(part.T) for part in parts])
-
     tables: list[pd.DataFrame] = [
         pandas.DataFrame({"feature": names, "coefficient": row, "lower": low, "upper": high, "verdict": words})
-        for row, low, high, words in zip(coef, joined("lower"), joined("upper"), joined("words"), strict=True)
+        for row, low, high, words in zip(coef, *_by_output(verdicts), strict=True)
     ]
     if len(tables) == 1:
         return tables[0]
@@ -94,3 +92,42 @@ def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, targets
         table.insert(0, targets.kind, output)
     whole: pd.DataFrame = pandas.concat(tables, ignore_index=True)
     return whole
+
+
+def model_coefficients(
+    verdicts: Sequence[Verdicts], coef: Array, names: Sequence[str], task: Task, scales: Array | None
+) -> list[Coefficients]:
+    """Return the coefficients of each output or class with what is proven about them."""
+    outputs = [f"{task.targets.kind} {name}" for name in task.targets.outputs]
+    groups = group_names(task.gauge, names)
+    rows = zip(coef, *_by_output(verdicts), outputs if len(coef) > 1 else [None], strict=True)
+    return [
+        Coefficients(names, row, low, high, words, scales, groups, output) for row, low, high, words, output in rows
+    ]
+
+
+def unproven_coefficients(coef: Array, names: Sequence[str], task: Task) -> list[Coefficients]:
+    """Return the coefficients of each output or class where nothing was proven, for lack of data."""
+    unknown = np.full(len(names), np.inf)
+    outputs = [f"{task.targets.kind} {name}" for name in task.targets.outputs] if len(coef) > 1 else [None]
+    groups = group_names(task.gauge, names)
+    return [
+        Coefficients(names, row, -unknown, unknown, np.where(row == 0, ZERO, ""), None, groups, output)
+        for row, output in zip(coef, outputs, strict=True)
+    ]
+
+
+def group_names(gauge: Gauge, names: Sequence[str]) -> list[str] | None:
+    """Return the name of the group of each feature; None where groups have no names."""
+    gauge = gauge.named(names, len(names)) if hasattr(gauge, "named") else gauge
+    blocks = gauge.names()
+    if blocks is None or not isinstance(gauge, BlockGauge):
+        return None
+    return [blocks[k] for k in gauge.labels((len(names),))]
+
+
+def _by_output(verdicts: Sequence[Verdicts]) -> tuple[Array, Array, Array]:
+    """Return lower bounds, upper bounds and words with a row per output or class."""
+    tables = ([v.lower for v in verdicts], [v.upper for v in verdicts], [v.words() for v in verdicts])
+    lower, upper, words = (np.concatenate([np.atleast_2d(part.T) for part in parts]) for parts in tables)
+    return lower, upper, words

@@ -13,6 +13,7 @@ from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.l2 import euclidean
 from atomsieve.intake.arguments import as_floats, keep_copy
+from atomsieve.piece import SHORT
 from atomsieve.typing import Array, Index
 
 
@@ -46,6 +47,14 @@ class Group(BlockGauge):
                 "and pass them as `free` to leave them unpenalised."
             )
         keep_copy(self, "weights", weights)
+
+    def _show(self, name: str) -> str:
+        """Return the text for a parameter; many labels are told by their groups."""
+        if name != "groups" or not isinstance(self.groups, np.ndarray) or len(self.groups) <= SHORT:
+            return super()._show(name)
+        sizes = np.bincount(numbered(self.groups))
+        each = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+        return f"<{len(sizes)} groups of {each} features>"
 
     def check(self, shape: tuple[int, ...]) -> None:
         if self.groups is not None and self.groups.shape != shape[:1]:

@@ -11,6 +11,7 @@ NAMES: tuple[str, ...] = (
     "fig4",
     "beyond",
     "errata",
+    "lemmas",
     "stability",
 )
 """The experiments in the order of the report: a module of this package each, with an object `experiment` in it."""

@@ -17,6 +17,7 @@ from atomsieve.paper import fig4, maps
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
 from atomsieve.paper.grids import ROWS, Digits, load_pair, misclassified, name_of, penalty_of, points_of
+from atomsieve.paper.numbers import plain
 from atomsieve.paper.report import figure, table
 from atomsieve.paper.stages import from_frame, stages_of, walk
 from atomsieve.typing import Array
@@ -218,9 +219,9 @@ def findings(lines: pd.DataFrame) -> str:
     )
     if len(late):
         text += (
-            f"With gaps that go on falling like 1/t it would need {needed(late).min():.1e} iterations at the easiest "
-            f"of them and {needed(late).max():.1e} at the hardest, because δ, the distance of the next pixel from the "
-            f"support, is as small as {late.delta.min():.1e}. "
+            f"With gaps that go on falling like 1/t it would need {plain(needed(late).min())} iterations at the "
+            f"easiest of them and {plain(needed(late).max())} at the hardest, because δ, the distance of the next "
+            f"pixel from the support, is as small as {plain(late.delta.min())}. "
         )
     text += (
         f"Nor do the iterates show the support: they carry {int(lines.spurious.sum())} pixels that are proven zero and "
@@ -241,7 +242,7 @@ def caption(lines: pd.DataFrame) -> str:
         "shapes of the penalty have one solution, so that the filled marks fall on one curve: "
         f"{int(lines.on_path.sum())} of {len(lines)} have the very support of the Lasso at that slope."
     )
-    more = f" At every slope below {exact:.2g} the rule leaves more open than the support."
+    more = f" At every slope below {plain(exact)} the rule leaves more open than the support."
     return text + (more if exact > lines.slope.min() else "")
 
 
@@ -250,7 +251,7 @@ def safe(lines: pd.DataFrame) -> Finding:
     out = int((lines.features - lines.open).sum())
     return Finding(
         "Screening is safe: no true non-zero is wrongly called a zero.",
-        "Theorem 2 and Section 5, on Figure 4",
+        "Theorem 2 and Section 5, on Figure 5",
         f"The rule has ruled out {out} coefficients under {len(lines)} penalties; {int(lines.wrong.sum())} of them are "
         "proven non-zero.",
         bool((lines.wrong == 0).all()),
@@ -262,7 +263,7 @@ def identified(lines: pd.DataFrame) -> Finding:
     met = lines[np.sqrt(lines.smoothness * lines.least_gap) < lines.delta / 4]
     return Finding(
         "Once sqrt(L gap) < δ/4, the features that are left are the support.",
-        "Theorem 3, on Figure 4",
+        "Theorem 3, on Figure 5",
         f"The condition is met at {len(met)} of {len(lines)} penalties; at {int((met.open == met.support).sum())} of "
         "them what is open is the proven support.",
         bool((met.open == met.support).all()) if len(met) else None,

@@ -11,6 +11,7 @@ import pandas as pd
 from atomsieve import GCG, L1, L2, Atoms, Image, Logistic, Problem, Scaled, Square, solve
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
+from atomsieve.paper.numbers import plain
 from atomsieve.paper.synthetic import DATA, Optimum, gaussian, listed, stated
 from atomsieve.typing import Array
 
@@ -20,7 +21,7 @@ class Errata:
     """One number, or two, for every statement."""
 
     name: str = "errata"
-    title: str = "Formulas, properties and slips"
+    title: str = "Errata: formulas, properties and slips"
 
     def settings(self, quick: bool) -> Settings:
         return DATA | {"strength": 0.1, "iterations": 500 if quick else 2_000}
@@ -48,8 +49,7 @@ class Errata:
 
 ERRATA_WORDS = """
 Most slips of the paper show in its figures. These are the others, with the properties that the theorems rest on, each
-put to the test on the synthetic data or on the smallest problem that tells; the table of verdicts has the numbers.
-(Slips are counted as in the documentation, *Mathematics*.)
+put to the test on the synthetic data or on the smallest problem that tells.
 """.strip()
 
 
@@ -183,22 +183,22 @@ def formulas(facts: Any) -> list[Finding]:
         Finding(
             "For linear models L = sup g″ · sup‖Av‖².",
             "Section 2.5 (slip 1)",
-            f"The weight 1/n is missing: L = {facts.L:.3g}, printed {facts.L_printed:.3g}. The rule stays safe but "
-            f"leaves {facts.left_printed:.0f} variables where it could leave {facts.left:.0f}.",
+            f"The weight 1/n is missing: L = {plain(facts.L, 3)}, printed {plain(facts.L_printed, 3)}. The rule stays "
+            f"safe but leaves {facts.left_printed:.0f} variables where it could leave {facts.left:.0f}.",
             bool(np.isclose(facts.L, facts.L_printed)),
         ),
         Finding(
             "L ≤ diam(P) L₂.",
             "Section 2.5 (slip 2)",
-            f"With atoms ±10 eᵢ: L = {facts.L_large:.3g}, diam(P) L₂ = {facts.diam_bound:.3g}. The square is missing: "
-            f"max‖p‖² L₂ = {facts.square_bound:.3g}.",
+            f"With atoms ±10 eᵢ: L = {plain(facts.L_large, 3)}, diam(P) L₂ = {plain(facts.diam_bound, 3)}. The square "
+            f"is missing: max‖p‖² L₂ = {plain(facts.square_bound, 3)}.",
             bool(facts.L_large <= facts.diam_bound),
         ),
         Finding(
             "d² L₁ ≥ d L₂ ≥ L∞, with L∞ = (Σ‖Aᵢ‖)².",
             "Section 2.5 (slip 12)",
-            f"{facts.d2L1:.3g}, {facts.dL2:.3g} and {facts.Linf:.3g} on the synthetic data: the formula for L∞ is an "
-            "upper bound of the constant, and too large for the chain.",
+            f"{plain(facts.d2L1, 3)}, {plain(facts.dL2, 3)} and {plain(facts.Linf, 3)} on the synthetic data: the "
+            "formula for L∞ is an upper bound of the constant, and too large for the chain.",
             bool(facts.d2L1 >= facts.dL2 >= facts.Linf),
         ),
         Finding(
@@ -210,8 +210,9 @@ def formulas(facts: Any) -> list[Finding]:
         ),
         Finding(
             "By construction of s, ∇f(x)ᵀs + h(s) = h*(−∇f(x)).",
-            "Appendix, gap in primal form (slip 11)",
-            f"{facts.subproblem:.3g} on the left, {facts.conjugate:.3g} on the right at x = 0: the sign is missing.",
+            "Lemma 5, gap in primal form (slip 11)",
+            f"{plain(facts.subproblem, 3)} on the left, {plain(facts.conjugate, 3)} on the right at x = 0: the sign is "
+            "missing.",
             bool(np.isclose(facts.subproblem, facts.conjugate)),
         ),
     ]
@@ -223,14 +224,15 @@ def properties(facts: Any) -> list[Finding]:
         Finding(
             "If p is in the support of x*, then pᵀz* = σ(z*).",
             "Property 1",
-            f"Scores within the support differ from the best, {facts.sigma:.3g}, by {facts.spread:.0e} at most.",
+            f"Scores within the support differ from the best, {plain(facts.sigma, 3)}, by {plain(facts.spread, 1)} "
+            "at most.",
             bool(facts.spread <= 1e-6 * facts.sigma),
         ),
         Finding(
             "f(x) = g(Ax) over P and g over AP have the same gaps along their iterates.",
             "Property 3",
-            f"Over 200 iterations with a random A, which is injective, the gaps differ by {facts.gap_difference:.0e} "
-            "of themselves at most.",
+            f"Over 200 iterations with a random A, which is injective, the gaps differ by "
+            f"{plain(facts.gap_difference, 1)} of themselves at most.",
             bool(facts.gap_difference <= 1e-8),
         ),
         Finding(
@@ -256,8 +258,9 @@ def conditions(facts: Any) -> list[Finding]:
         Finding(
             "δ = min over p outside the support of σ(z*) − z*ᵀx*.",
             "Section 3 (slip 4)",
-            f"As printed, nothing depends on p: {facts.delta_printed:.3g} where δ = {facts.delta:.3g}, and "
-            f"{facts.delta_weak_printed:.3g} for a weaker penalty where δ = {facts.delta_weak:.3g}. It must be z*ᵀp.",
+            f"As printed, nothing depends on p: {plain(facts.delta_printed, 3)} where δ = {plain(facts.delta, 3)}, and "
+            f"{plain(facts.delta_weak_printed, 3)} for a weaker penalty where δ = {plain(facts.delta_weak, 3)}. It "
+            "must be z*ᵀp.",
             bool(np.isclose(facts.delta, facts.delta_printed)),
         ),
     ]

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from atomsieve import GCG, Power, Problem, solve
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables, rows_of
+from atomsieve.paper.numbers import plain, signed
 from atomsieve.paper.pictures import picture, spaced
 from atomsieve.paper.report import figure, table
 from atomsieve.paper.synthetic import DATA, Optimum, fitted_slope, gaussian, listed, stated, steps_of
@@ -25,7 +26,7 @@ class Gaps:
     """Which p converge, how fast, and how far the first iterates go astray."""
 
     name: str = "fig1"
-    title: str = "Figure 1: the duality gap for varying p"
+    title: str = "Figure 1 (2 in the paper): the duality gap for varying p"
 
     def settings(self, quick: bool) -> Settings:
         powers = [1.2, 1.4, 1.5, 1.75, 2, 3, 5, 10, "inf"]
@@ -144,18 +145,18 @@ def shown(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "p": [listed([p]) for p in rows.p],
-            "largest gap": rows.peak_gap.map("{:.2e}".format),
-            f"gap at t = {rows.iterations.max()}": rows.last_gap.map("{:.2e}".format),
-            "slope of the smallest gap": rows.slope.map("{:.2f}".format),
+            "largest gap": [plain(gap, 3) for gap in rows.peak_gap],
+            f"gap at t = {rows.iterations.max()}": [plain(gap, 3) for gap in rows.last_gap],
+            "slope of the smallest gap": [signed(slope) for slope in rows.slope],
             "below the objective at 0 for good": back,
-            "R": rows.radius.map("{:.1e}".format),
+            "R": [plain(radius) for radius in rows.radius],
         }
     )
 
 
 FIG1_WORDS = """
 The penalty is λ sᵖ/p of the l1 norm s; p = ∞ is the unit ball, the vanilla conditional gradient method. The flatter
-the penalty, the longer the first steps, which go to a point of size (σ/λ)^(1/(p−1)).
+the penalty, the longer the first steps, which go to a point of size (σ/λ)<sup>1/(p−1)</sup>.
 """.strip()
 
 
@@ -168,7 +169,7 @@ def caption(tables: Tables) -> str:
     end = f"all but p = {listed(far)}" if far else "all"
     return (
         f"**Figure 1.** Duality gap, λ = {first.strength:g}, steps 2/(t+1). The smaller p, the larger the largest gap, "
-        f"from {last.peak_gap:.2g} at p = {listed([last.p])} to {first.peak_gap:.2g} at p = {first.p:g}, and the "
+        f"from {plain(last.peak_gap)} at p = {listed([last.p])} to {plain(first.peak_gap)} at p = {first.p:g}, and the "
         f"later the objective is back below its start: after {rows.iterations.max()} iterations for {end}"
         f"{afterword(tables['patience']) if 'patience' in tables else ''}."
     )
@@ -181,8 +182,8 @@ def explanation(rows: pd.DataFrame) -> str:
         "No p > 1 can diverge here. The gradients of the logistic loss are bounded, so no step leads beyond a size R "
         "(last column), the iterates stay in that ball, and the usual argument gives an objective error of at most "
         "8 L R²/(t+1) from t = 2 on; the gap, being continuous on that ball, then goes to 0 too. What the figure shows "
-        f"is how large R is: {least.radius:.1e} for p = {least.p:g}. The runs stay far below that bound, at a ratio of "
-        f"{rows.bound_ratio.max():.1g} at most."
+        f"is how large R is: {plain(least.radius)} for p = {least.p:g}. The runs stay far below that bound, at a ratio "
+        f"of {plain(rows.bound_ratio.max(), 1)} at most."
     )
 
 
@@ -192,25 +193,27 @@ def afterword(patience: pd.DataFrame) -> str:
     back = patience.t[patience.objective > start].max()
     if last.objective > start:
         return f"; p = {last.p:g} is not back after {last.t:.0f} either"
-    return f"; p = {last.p:g} comes back after {back:.1e}, and its gap is {last.gap:.1e} after {last.t:.1e}"
+    return f"; p = {last.p:g} comes back after {plain(back)}, and its gap is {plain(last.gap)} after {plain(last.t)}"
 
 
 def diverging(rows: pd.DataFrame, patience: pd.DataFrame | None) -> Finding:
     """Judge the caption of the paper's figure."""
     low = rows[rows.p < 1.5]
-    ends = [f"p = {row.p:g}: {row.peak_gap:.1e} at worst, {row.last_gap:.1e} at the end" for row in rows_of(low)]
+    ends = [f"p = {row.p:g}: {plain(row.peak_gap)} at worst, {plain(row.last_gap)} at the end" for row in rows_of(low)]
     measured = (
         f"Gaps for {'; '.join(ends)}. With bounded gradients no p > 1 diverges: the error is at most 8 L R²/(t+1)."
     )
     if patience is not None:
         last = patience.iloc[-1]
-        measured += f" At p = {last.p:g} the gap is {last.gap:.1e} after {last.t:.0f} iterations."
-    return Finding("For p < 1.5 the method diverged.", "Figure 1", measured, False if low.settled.any() else None)
+        measured += f" At p = {last.p:g} the gap is {plain(last.gap)} after {last.t:,.0f} iterations."
+    return Finding(
+        "For p < 1.5 the method diverged.", "Figure 2, caption", measured, False if low.settled.any() else None
+    )
 
 
 def unstable(rows: pd.DataFrame) -> Finding:
     """Judge the remark on early iterates."""
-    peaks = listed(list(rows.peak_gap.map("{:.1e}".format)))
+    peaks = listed([plain(gap) for gap in rows.peak_gap])
     return Finding(
         "For low p there is numerical instability in the early iterates, as new steps can be very large.",
         "Section 4.1",
@@ -222,7 +225,7 @@ def unstable(rows: pd.DataFrame) -> Finding:
 def convergent(rows: pd.DataFrame) -> Finding:
     """Judge the rate where the theorem applies."""
     high = rows[rows.p >= 2]
-    slopes = listed(list(high.slope.map("{:.2f}".format)))
+    slopes = listed([signed(slope) for slope in high.slope])
     return Finding(
         "The smallest gap falls like O(1/t) if φ grows at least quadratically.",
         "Theorem 1",
@@ -234,7 +237,7 @@ def convergent(rows: pd.DataFrame) -> Finding:
 def either(rows: pd.DataFrame) -> Finding:
     """Judge what is said of p between 1 and 2."""
     low = rows[(rows.p < 2) & (rows.p > 1)]
-    slopes = [f"{row.slope:.2f} (p = {row.p:g})" for row in rows_of(low)]
+    slopes = [f"{signed(row.slope)} (p = {row.p:g})" for row in rows_of(low)]
     return Finding(
         "For 1 < p < 2 the iterates are well-defined, but the method may converge or diverge.",
         "Section 2.4, monomials",
@@ -250,7 +253,7 @@ def strongly_convex() -> Finding:
     return Finding(
         "For p ≥ 2, φ is strongly convex.",
         "Section 2.4, monomials (slip 7)",
-        f"φ(s)/s² at s = 0.001 is {listed([f'{ratio:.1g}' for ratio in ratios])} for p = 2, 3 and 5: above 2, φ is "
+        f"φ(s)/s² at s = 0.001 is {listed([plain(ratio, 1) for ratio in ratios])} for p = 2, 3 and 5: above 2, φ is "
         "flat at zero. Growing quadratically is enough, and the rate stands.",
         math.isclose(min(ratios), max(ratios)),
     )

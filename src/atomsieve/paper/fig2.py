@@ -13,6 +13,7 @@ from atomsieve import GCG, OpenLoop, Problem, solve
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
 from atomsieve.paper.fig2_claims import by_key, judged, when
+from atomsieve.paper.numbers import plain, power, signed
 from atomsieve.paper.pictures import picture, spaced
 from atomsieve.paper.report import figure, table
 from atomsieve.paper.synthetic import DATA, Optimum, fitted_slope, stated, steps_of
@@ -34,7 +35,7 @@ class Residuals:
     """How the objective, the gap and the gradient converge, and when each of them settles the support."""
 
     name: str = "fig2"
-    title: str = "Figure 2: residuals, and the moment each certificate closes"
+    title: str = "Figure 2 (3 in the paper): residuals, and the moment each certificate closes"
 
     def settings(self, quick: bool) -> Settings:
         return DATA | {"strength": 1.0, "iterations": 1_000 if quick else 10_000}
@@ -62,7 +63,7 @@ class Residuals:
         return picture(folder, self.name, (6.4, 5.4), lambda canvas: paint(canvas, tables))
 
     def section(self, tables: Tables) -> Section:
-        rates = tables["slopes"].pivot(index="quantity", columns="step", values="slope").map("{:.2f}".format)
+        rates = tables["slopes"].pivot(index="quantity", columns="step", values="slope").map(signed)
         moments = tables["moments"][["certificate", "t"]].copy()
         moments["t"] = [f"{t:.0f}" if t > 0 else "not yet" for t in moments["t"]]
         parts = [
@@ -198,11 +199,11 @@ def caption(tables: Tables) -> str:
     moment = tables["moments"].set_index("key").t
     known = tables["constants"].iloc[0]
     return (
-        f"**Figure 2.** Residuals for λ = {known.strength:g}; δ/4 = {known.delta / 4:.2g}. The gap falls like "
-        f"t^{slope['gap']:.2f}; the objective error like t^{slope['objective_error']:.2f}, the gradient error like "
-        f"t^{slope['gradient_error']:.2f}. The gradient error passes δ/4 {when(moment['gradient'])}, its bound by the "
-        f"gap {when(moment['bound'])}; the paper's rule leaves exactly the {known.support} coefficients of the support "
-        f"{when(moment['paper'])}, the rule in data space {when(moment['auto'])}."
+        f"**Figure 2.** Residuals for λ = {known.strength:g}; δ/4 = {plain(known.delta / 4)}. The gap falls like "
+        f"{power('t', slope['gap'])}; the objective error like {power('t', slope['objective_error'])}, the gradient "
+        f"error like {power('t', slope['gradient_error'])}. The gradient error passes δ/4 {when(moment['gradient'])}, "
+        f"its bound by the gap {when(moment['bound'])}; the paper's rule leaves exactly the {known.support} "
+        f"coefficients of the support {when(moment['paper'])}, the rule in data space {when(moment['auto'])}."
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from atomsieve.paper.experiment import Finding, Tables, rows_of
+from atomsieve.paper.numbers import plain, signed
 from atomsieve.paper.synthetic import fitted_slope
 
 
@@ -20,8 +21,10 @@ def by_key(slopes: pd.DataFrame) -> "pd.Series[float]":
 def objective_rate(tables: Tables) -> Finding:
     """Judge Theorem 1, for f + h."""
     slope, run = by_key(tables["slopes"]).objective_error, tables["residuals"].iloc[-1]
-    measured = f"Slope {slope:.2f}, where −1 is promised. The error is {run.objective_error:.1e} at t = {run.t:.0f}."
-    return Finding("The objective error decays at the rate O(1/t).", "Theorem 1, Figure 2", measured, slope <= -0.9)
+    measured = (
+        f"Slope {signed(slope)}, where −1 is promised. The error is {plain(run.objective_error)} at t = {run.t:.0f}."
+    )
+    return Finding("The objective error decays at the rate O(1/t).", "Theorem 1, Figure 3", measured, slope <= -0.9)
 
 
 def loss_rate(tables: Tables) -> Finding:
@@ -31,8 +34,8 @@ def loss_rate(tables: Tables) -> Finding:
     return Finding(
         "f(x) − f(x*) = O(1/t).",
         "Theorem 1 (slip 8)",
-        f"|f(x) − f(x*)| has slope {slope:.2f} here. But f(x) < f(x*) at {below} of {len(run)} iterates, by "
-        f"{-run.loss_error.min():.1g} at most, so that this is no measure of error; what the proof bounds is f + h.",
+        f"|f(x) − f(x*)| has slope {signed(slope)} here. But f(x) < f(x*) at {below} of {len(run)} iterates, by "
+        f"{plain(-run.loss_error.min(), 1)} at most, so that this is no measure of error; the proof bounds f + h.",
         bool(slope <= -0.9),
     )
 
@@ -40,16 +43,16 @@ def loss_rate(tables: Tables) -> Finding:
 def gap_rate(tables: Tables) -> Finding:
     """Judge the rate of the gap, for both step rules."""
     slopes = tables["slopes"][tables["slopes"].key == "smallest_gap"]
-    measured = "; ".join(f"{row.slope:.2f} for steps {row.step}" for row in rows_of(slopes))
+    measured = "; ".join(f"{signed(row.slope)} for steps {row.step}" for row in rows_of(slopes))
     claim = "The smallest gap decays as O(1/t), with the steps 2/(t+1) of the text and 4/(t+2) of the appendix."
-    return Finding(claim, "Theorem 1, Figure 2 (slip 5)", f"Slopes {measured}.", bool((slopes.slope <= -0.9).all()))
+    return Finding(claim, "Theorem 1, Figure 3 (slip 5)", f"Slopes {measured}.", bool((slopes.slope <= -0.9).all()))
 
 
 def gradient_rate(tables: Tables) -> Finding:
     """Judge the rate of the gradient error."""
     slope = by_key(tables["slopes"]).gradient_error
-    measured = f"Slope {slope:.2f}, where −0.5 is promised."
-    return Finding("The gradient error decays as O(1/√t).", "Figure 2", measured, slope <= -0.45)
+    measured = f"Slope {signed(slope)}, where −0.5 is promised."
+    return Finding("The gradient error decays as O(1/√t).", "Figure 3, caption", measured, slope <= -0.45)
 
 
 def pessimism(tables: Tables) -> Finding:
@@ -59,7 +62,7 @@ def pessimism(tables: Tables) -> Finding:
     return Finding(
         "The gap converges much more slowly than the squared gradient error, which is almost twice as fast.",
         "Section 4.1",
-        f"Slopes {slope.gap:.2f} and {slope.squared_error:.2f}: {ratio:.2f} times as fast.",
+        f"Slopes {signed(slope.gap)} and {signed(slope.squared_error)}: {ratio:.2f} times as fast.",
         1.5 <= ratio <= 2.5,
     )
 
@@ -82,7 +85,7 @@ def objective_bounds_gradient(tables: Tables) -> Finding:
     broken = int((ratio > 1 + 1e-6).sum())
     return Finding(
         "f(x) − f(x*) + h(x) − h(x*) ≥ res(x)²/L.",
-        "Appendix, gradient suboptimality bound (slip 10)",
+        "Lemma 8, gradient suboptimality bound (slip 10)",
         f"Broken at {broken} of {len(run)} iterates (largest ratio of the two sides {ratio.max():.2f}; with "
         f"1/(2L), {ratio.max() / 2:.2f}).",
         broken == 0,
@@ -97,7 +100,7 @@ def gradient_identifies(tables: Tables) -> Finding:
     hit = run[run.gradient_error < known.delta / 4]
     return Finding(
         "When the gradient error dips below δ/4 the support error is 0; the gap takes longer to reach this point.",
-        "Figure 2",
+        "Figure 3, caption",
         f"Gradient error below δ/4 {when(moment['gradient'])}, √(L gap) {when(moment['bound'])}. While it is below, "
         f"the rule with the true gradient error errs by {hit.oracle_error.max():.0f} coefficients at most.",
         bool((hit.oracle_error == 0).all() and 0 < moment["gradient"] < moment["bound"]) if len(hit) else None,

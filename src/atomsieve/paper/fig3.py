@@ -14,6 +14,7 @@ from atomsieve import GCG, Problem, solve
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables, rows_of
 from atomsieve.paper.fig3_claims import exponent, judged
+from atomsieve.paper.numbers import plain, power
 from atomsieve.paper.pictures import picture, spaced
 from atomsieve.paper.report import figure, table
 from atomsieve.paper.synthetic import DATA, Optimum, gaussian, listed, stated, steps_of
@@ -24,7 +25,7 @@ class Screening:
     """How many variables the paper's rule leaves, beside the support of the certified solution."""
 
     name: str = "fig3"
-    title: str = "Figure 3: screening for strengths over five decades"
+    title: str = "Figure 3 (4 in the paper): screening for strengths over five decades"
 
     def settings(self, quick: bool) -> Settings:
         return DATA | {
@@ -140,14 +141,18 @@ def narrowed(settings: Settings) -> pd.DataFrame:
 
 
 def paint(canvas: Figure, tables: Tables) -> None:
-    """Draw one staircase for each strength, and the true size of each support at the right edge."""
+    """Draw one staircase for each strength, and the true size of each support at the right edge.
+
+    Where staircases coincide the weaker penalty shows on both sides of the stronger one, being drawn broader.
+    """
     axes, rows = canvas.subplots(), tables["summary"]
     for place, row in enumerate(rows_of(rows)):
         curve = spaced(tables["screening"][tables["screening"].strength == row.strength])
         color = mpl.colormaps["viridis_r"](0.1 + 0.9 * place / max(len(rows) - 1, 1))
-        axes.step(curve.t, curve.alive, where="post", color=color, lw=2.6 - 0.3 * place, label=f"λ = {row.strength:g}")
-        axes.plot(1.15 * row.iterations, row.support, "<", color=color, ms=5, clip_on=False)
-    axes.plot([], [], "<", color="0.4", ms=5, label="support")
+        width = 1.3 * 1.7 ** (len(rows) - 1 - place)
+        axes.step(curve.t, curve.alive, where="post", color=color, lw=width, label=f"λ = {row.strength:g}")
+        axes.plot(1.15 * row.iterations, row.support, "<", color=color, ms=7, mec="w", mew=0.6, clip_on=False, zorder=5)
+    axes.plot([], [], "<", color="0.4", ms=7, label="support")
     axes.set_xscale("log")
     axes.set_xlim(1, 1.15 * rows.iterations.max())
     axes.set_ylim(0, None)
@@ -167,7 +172,8 @@ def shown(rows: pd.DataFrame) -> pd.DataFrame:
             "support, certified": rows.support,
             "support exact from": [f"t = {t}" if t else "not yet" for t in rows.exact],
             "promised by Theorem 3 from": [
-                f"t = {row.promised}" if row.promised else f"about t = {row.forecast:.0e}" for row in rows_of(rows)
+                f"t = {row.promised}" if row.promised else f"about t = {plain(row.forecast, 1)}"
+                for row in rows_of(rows)
             ],
             "rounds of Corrective": rows.rounds,
         }
@@ -176,7 +182,8 @@ def shown(rows: pd.DataFrame) -> pd.DataFrame:
 
 FIG3_WORDS = """
 The paper's rule during the paper's method, with φ = λ s²/2. Marks at the right edge are the sizes of the supports of
-the solutions, which the corrective method finds and a certificate proves coefficient by coefficient.
+the solutions, which the corrective method finds and a certificate proves coefficient by coefficient. The smaller λ, the
+broader its line, so that none hides another.
 """.strip()
 
 
@@ -200,20 +207,26 @@ def forecast(rows: pd.DataFrame) -> str:
     """Tell what the plain method would still need, and what the corrective method took."""
     late = rows[rows.promised == 0]
     if late.empty:
-        return f"The corrective method settles every strength in {rows.rounds.max():.0f} rounds at most."
-    needs = [f"{row.forecast:.0e} iterations at λ = {row.strength:g}" for row in rows_of(late)]
+        return f"The corrective method settles every strength in {rounds(rows)} at most."
+    needs = [f"{plain(row.forecast, 1)} iterations at λ = {row.strength:g}" for row in rows_of(late)]
     return (
         f"At its rate the plain method would need about {listed(needs)} before √(L gap) < δ/4, the moment at which the "
         f"theorem promises the support. The corrective method with certificates decides every coefficient in "
-        f"{rows.rounds.max():.0f} rounds at most, because the rule does not care how a point was found."
+        f"{rounds(rows)} at most, because the rule does not care how a point was found."
     )
+
+
+def rounds(rows: pd.DataFrame) -> str:
+    """Return the largest number of rounds, in words."""
+    most = int(rows.rounds.max())
+    return f"{most} round{'s' * (most > 1)}"
 
 
 def narrowing(margins: pd.DataFrame) -> str:
     """Tell how the support is found later as delta shrinks."""
     frame = pd.DataFrame(
         {
-            "δ": margins.delta.map("{:.2g}".format),
+            "δ": [plain(delta) for delta in margins.delta],
             "support exact from": [f"t = {t}" if t else "not yet" for t in margins.exact],
             "promised by Theorem 3 from": [f"t = {t}" if t else "not yet" for t in margins.promised],
         }
@@ -221,7 +234,7 @@ def narrowing(margins: pd.DataFrame) -> str:
     met = margins[margins.promised > 0]
     words = (
         "Enlarging one column outside the support shrinks δ and leaves the solution as it is. The theorem allows the "
-        f"promise to come later like 1/δ²; it comes like δ^{exponent(met.delta, met.promised):.1f}."
+        f"promise to come later like 1/δ²; it comes like {power('δ', exponent(met.delta, met.promised), 1)}."
     )
     return f"{words}\n\n{table(frame)}"
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from atomsieve.paper.experiment import Finding, Tables, rows_of
+from atomsieve.paper.numbers import plain, power
 from atomsieve.paper.synthetic import listed
 
 
@@ -23,7 +24,9 @@ def aggressive(rows: pd.DataFrame) -> Finding:
     left = rows.sort_values("strength").left
     measured = f"{listed(list(left))} variables left for λ = {listed(sorted(rows.strength))}."
     claim = "Screening is more aggressive for larger λ."
-    return Finding(claim, "Figure 3", measured, bool(left.is_monotonic_decreasing and left.iloc[-1] < left.iloc[0]))
+    return Finding(
+        claim, "Figure 4, caption", measured, bool(left.is_monotonic_decreasing and left.iloc[-1] < left.iloc[0])
+    )
 
 
 def reversed_words(rows: pd.DataFrame) -> Finding:
@@ -76,14 +79,14 @@ def identified(rows: pd.DataFrame) -> Finding:
 def rate(margins: pd.DataFrame) -> Finding:
     """Judge the rate of identification, on problems that differ in delta alone."""
     met = margins[margins.promised > 0]
-    power = exponent(met.delta, met.promised)
-    cases = [f"{row.promised} (δ = {row.delta:.1g})" for row in rows_of(met)]
+    found = exponent(met.delta, met.promised)
+    cases = [f"{row.promised} (δ = {plain(row.delta, 1)})" for row in rows_of(met)]
     return Finding(
         "The support is identified at the rate t = O(1/δ²).",
         "Theorem 3",
-        f"√(L min gap) < δ/4 from iteration {listed(cases)} on: t grows like δ^{power:.1f}. (The abstract has "
+        f"√(L min gap) < δ/4 from iteration {listed(cases)} on: t grows like {power('δ', found, 1)}. (The abstract has "
         "O(1/(tδ²)), slip 6: a rate for t cannot contain t.)",
-        None if len(met) < 3 else power >= -2.2,
+        None if len(met) < 3 else found >= -2.2,
     )
 
 

@@ -17,6 +17,7 @@ from matplotlib.ticker import PercentFormatter
 from atomsieve.paper.cache import Cache
 from atomsieve.paper.experiment import Finding, Progress, Section, Settings, Tables
 from atomsieve.paper.grids import LABELS, ROWS, Digits, load_pair, misclassified, name_of, paper_grids, points_of
+from atomsieve.paper.numbers import plain
 from atomsieve.paper.pictures import picture
 from atomsieve.paper.report import figure, table
 from atomsieve.paper.stages import from_frame, walk
@@ -26,7 +27,7 @@ class Figure4:
     """Screening and errors on handwritten digits, for the square, the ball and the log-barrier."""
 
     name = "fig4"
-    title = "Figure 4: 4 against 9 under three penalties"
+    title = "Figure 4 (5 in the paper): 4 against 9 under three penalties"
 
     def settings(self, quick: bool) -> Settings:
         return {
@@ -158,7 +159,7 @@ def shown(lines: pd.DataFrame) -> pd.DataFrame:
             "test": [f"{error:.1%}" for error in last.test],
             **{f"open at {look}": opened[look].to_numpy() for look in opened.columns},
             f"non-zeros at {t}": last.nonzero.to_numpy(),
-            f"gap at {t}": [f"{gap:.1e}" for gap in last.gap],
+            f"gap at {t}": [plain(gap) for gap in last.gap],
         }
     )
 
@@ -208,7 +209,7 @@ def later_is_less(lines: pd.DataFrame) -> Finding:
     falls, still = int((opened[last] < opened[first]).sum()), int((opened[last] < opened[middle]).sum())
     return Finding(
         "It is possible that more features would be screened away after more iterations.",
-        "Figure 4, caption",
+        "Figure 5, caption",
         f"From iteration {first} to {last} open features become fewer at {falls} of {len(opened)} penalties, at "
         f"{still} of them still after iteration {middle}.",
         on_mnist(lines, still > 0),
@@ -223,7 +224,7 @@ def stable(lines: pd.DataFrame) -> Finding:
     moved = int((change > 0.1).sum())
     return Finding(
         "The number of non-zeros of the last iterate is observed to be stable.",
-        "Figure 4, caption",
+        "Figure 5, caption",
         f"On these grids it changes by more than a tenth from iteration {before} to {after} at {moved} of "
         f"{len(change)} penalties, by {change.max():.0%} at most ({change.index[-1]}); the paper does not print its "
         "grids.",

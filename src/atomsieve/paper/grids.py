@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from atomsieve.datasets import load_mnist
+from atomsieve.paper.numbers import short
 from atomsieve.penalties import Ball, LogBarrier, Penalty, Square
 from atomsieve.typing import Array, Mask
 
@@ -88,7 +89,7 @@ def name_of(row: str, parameter: float) -> str:
     >>> name_of("ball", 46.42)
     'ball, C = 46.42'
     """
-    return f"{row}, {SYMBOLS[row]} = {parameter:g}"
+    return f"{row}, {SYMBOLS[row]} = {short(parameter)}"
 
 
 def points_of(grids: dict[str, list[float]]) -> list[tuple[str, float]]:

@@ -23,13 +23,18 @@ PICTURE_STYLE: dict[Any, Any] = {
 }
 
 
+DOTS_PER_INCH = 200
+"""Of the pictures in PNG."""
+
+
 def picture(folder: Path, name: str, size: tuple[float, float], paint: Callable[[Figure], Any]) -> list[str]:
     """Let a function paint on a new figure; save it as PNG and SVG and return the names of the files."""
     files = [f"{name}.png", f"{name}.svg"]
     with mpl.rc_context(PICTURE_STYLE):
         figure = Figure(figsize=size, layout="constrained")
         paint(figure)
-        figure.savefig(folder / files[0], dpi=200, metadata={"Software": None})
+        figure.savefig(folder / files[0], dpi=DOTS_PER_INCH, metadata={"Software": None})
+        figure.set_layout_engine("none")  # the layout is found, and takes as long as the drawing
         figure.savefig(folder / files[1], metadata={"Date": None})
     return files
 

@@ -27,7 +27,7 @@ class Stability:
     """The experiment."""
 
     name: str = "stability"
-    title: str = "Stability in the hyper-parameter"
+    title: str = "Stability: sensitivity to the hyper-parameter"
 
     def settings(self, quick: bool) -> Settings:
         """Return 50 resamples of all data sets at hand, or four of four small ones."""
@@ -57,9 +57,9 @@ class Stability:
         }
 
     def draw(self, tables: Tables, folder: Path) -> list[str]:
-        """Draw what the choices do, one column of panels for each data set."""
-        width = 1.2 + 1.75 * tables["choices"]["set"].nunique()
-        return picture(folder, self.name, (width, 6.6), lambda canvas: paint(canvas, tables))
+        """Draw what the choices do, one row of panels for each data set."""
+        height = 1.0 + 2.1 * tables["choices"]["set"].nunique()
+        return picture(folder, self.name, (8.2, height), lambda canvas: paint(canvas, tables))
 
     def section(self, tables: Tables) -> Section:
         """Say whether the claim holds, and why."""

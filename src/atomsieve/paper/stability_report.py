@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from atomsieve.paper.carrying import CANDIDATES, RATIO, SHAPES, TOL
 from atomsieve.paper.comparisons import JUDGED, LEVEL, judge, pool
 from atomsieve.paper.experiment import Finding, Tables
+from atomsieve.paper.numbers import plain, short, with_error
 from atomsieve.paper.report import figure, table
 
 COLORS = dict(zip(SHAPES, ("0.45", "C0", "C3", "C1"), strict=True))
@@ -26,26 +27,33 @@ ENOUGH = 20
 
 
 def paint(canvas: Figure, tables: Tables) -> None:
-    """Draw one column of panels for each data set: where the choices lead, what carrying them costs, which supports."""
+    """Draw one row of panels for each data set: where the choices lead, what carrying them costs, which supports."""
     carried, compared = tables["carried"], tables["compared"]
     names = list(compared["set"].unique())
     spreads = compared[compared["measure"] == "spread on other paths"].set_index(["set", "penalty"])["value"]
-    axes = canvas.subplots(3, len(names), squeeze=False, sharex=True)
-    for column, name in zip(axes.T, names, strict=True):
-        column[0].set_title(name, pad=14)
-        _places(column[0], carried[carried["set"] == name], spreads[name])
-        for ax, measures in zip(column[1:], (["regret in loss"], OVERLAPS), strict=True):
+    axes = canvas.subplots(len(names), 3, squeeze=False, sharex=True)
+    for row, name in zip(axes, names, strict=True):
+        row[0].set_ylabel(name, fontsize=11, labelpad=8)
+        _places(row[0], carried[carried["set"] == name], spreads[name])
+        for ax, measures in zip(row[1:], (["regret in loss"], OVERLAPS), strict=True):
             _estimates(ax, compared[compared["set"] == name], measures)
-        column[1].axhline(0, color="0.25", linewidth=0.8, zorder=1.6)
-        column[2].set_ylim(0, 1)
-        column[2].set_xticks(range(len(SHAPES)), SHAPES, rotation=40, ha="right", rotation_mode="anchor")
-    axes[0, 0].set_ylabel("where choices lead on\nother resamples' paths, %")
-    axes[1, 0].set_ylabel("regret of a choice made\nelsewhere, % of the loss")
-    axes[2, 0].set_ylabel("Jaccard similarity of\nsupports of two resamples")
+        row[1].axhline(0, color="0.25", linewidth=0.8, zorder=1.6)
+        row[2].set_ylim(0, 1)
+    for ax, title in zip(axes[0], TITLES, strict=True):
+        ax.set_title(title, pad=18)
+    for ax in axes[-1]:
+        ax.set_xticks(range(len(SHAPES)), SHAPES)
     for marker, face, label in (("o", "0.3", "each its own choice"), ("s", "w", "one choice for both")):
-        axes[2, 0].plot([], [], marker, color="0.3", markerfacecolor=face, label=label)
+        axes[0, 2].plot([], [], marker, color="0.3", markerfacecolor=face, label=label)
     canvas.align_ylabels(axes[:, 0])
-    canvas.legend(loc="outside lower left", ncols=2, handletextpad=0.1)
+    canvas.legend(loc="outside lower right", ncols=2, handletextpad=0.1)
+
+
+TITLES = (
+    "where choices lead on the paths\nof other resamples, %",
+    "regret of a choice made elsewhere,\n% of the loss",
+    "Jaccard similarity of the supports\nof two resamples",
+)
 
 
 def _places(ax: Axes, carried: pd.DataFrame, spreads: "pd.Series[float]") -> None:
@@ -54,9 +62,9 @@ def _places(ax: Axes, carried: pd.DataFrame, spreads: "pd.Series[float]") -> Non
         others = carried[(carried["penalty"] == penalty) & (carried["donor"] != carried["target"])]
         places, width = 100 * others.groupby("donor")["place"].mean().to_numpy(), float(spreads[penalty])
         cloud = 0.5 * (np.argsort(np.argsort(places)) * 0.618 % 1 - 0.5)
-        ax.plot(x + cloud, places, ".", color=color, markersize=4, alpha=0.6)
-        ax.errorbar(x, float(places.mean()), width, color="k", capsize=4, marker="_", markersize=9, linewidth=1.2)
-        ax.annotate(f"{width:.1f}", (x, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=7)
+        ax.plot(x + cloud, places, ".", color=color, markersize=6, alpha=0.6)
+        ax.errorbar(x, float(places.mean()), width, color="k", capsize=5, marker="_", markersize=11, linewidth=1.4)
+        ax.annotate(f"{width:.1f}", (x, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
     ax.set_xlim(-0.6, len(COLORS) - 0.4)
     ax.set_ylim(0, 100)
 
@@ -71,8 +79,8 @@ def _estimates(ax: Axes, compared: pd.DataFrame, measures: Sequence[str]) -> Non
         ax.axhline(level, color="0.6", linewidth=0.9, linestyle=":" if k else "--", zorder=1.6)
         for x, (penalty, color) in enumerate(COLORS.items()):
             value, error = float(rows["value"][penalty]), float(rows["difference error"][penalty])
-            ax.errorbar(x + shift, value, 2 * error, color=color, capsize=2 if error else 0)
-            ax.plot(x + shift, value, "os"[k], color=color, markersize=4, markerfacecolor="w" if k else color)
+            ax.errorbar(x + shift, value, 2 * error, color=color, capsize=3 if error else 0)
+            ax.plot(x + shift, value, "os"[k], color=color, markersize=5.5, markerfacecolor="w" if k else color)
 
 
 def text(tables: Tables, picture: str) -> str:
@@ -103,7 +111,7 @@ def _opening(tables: Tables, count: int) -> str:
         "Copies of a sample are one sample with a weight, so that no model is tested on copies of what it has seen. "
         "Scores are on samples that neither the resample nor the donor of the hyper-parameter has drawn. One warm "
         f"path for each resample and fold serves all four penalties: {solves:,} solutions in all, to a relative gap "
-        f"of {TOL:g}. At most {_percent(edges.max())} of the choices (`{edges.idxmax()}`) led to an end of the path "
+        f"of {short(TOL)}. At most {_percent(edges.max())} of the choices (`{edges.idxmax()}`) led to an end of the path "
         "that they were carried to."
     )
 
@@ -141,7 +149,7 @@ AVERAGES = (
 def _averages(pooled: pd.DataFrame) -> pd.DataFrame:
     """Return one row per judged measure and one column per penalty."""
     numbers = zip(pooled["difference"], pooled["difference error"], pooled["stability"].map(MARKS), strict=True)
-    cells = [f"{difference:+.2g} ± {error:.1g}{mark}" for difference, error, mark in numbers]
+    cells = [f"{with_error(difference, error, '+')}{mark}" for difference, error, mark in numbers]
     wide = pooled.assign(cell=cells).pivot(index="measure", columns="penalty", values="cell")
     return wide.loc[list(JUDGED), [name for name in SHAPES if name != "Linear"]].reset_index()
 
@@ -161,10 +169,10 @@ def _caption(compared: pd.DataFrame, judged: pd.DataFrame) -> str:
     regrets = compared[compared["measure"] == "regret in loss"]
     costly = int((regrets["value"] > 2 * regrets["error"]).sum())
     return (
-        "**The same path at four paces.** Top: where the choice of each resample leads on the paths of the others; "
+        "**The same path at four paces.** Left: where the choice of each resample leads on the paths of the others; "
         "bars and numbers are the spread over donors on one path. Middle: what a choice made on another resample "
         f"costs, at most {regrets['value'].max():.1f}% of the loss on average, and more than two standard errors in "
-        f"{costly} of {len(regrets)} cases. Bottom: how alike supports are. In both, the grey band is two standard "
+        f"{costly} of {len(regrets)} cases. Right: how alike supports are. In both, the grey band is two standard "
         "errors of `Linear`, and bars are two standard errors of the paired difference from it. Against `Linear`: "
         f"{counts}."
     )
@@ -229,7 +237,7 @@ def _wide(compared: pd.DataFrame, judged: pd.DataFrame, *measures: str) -> pd.Da
         for name in compared["set"].unique():
             part = compared[(compared["set"] == name) & (compared["measure"] == measure)].set_index("penalty")
             cells = {
-                penalty: f"{part.loc[penalty, 'value']:.3g} ± {part.loc[penalty, 'error']:.2g}"
+                penalty: with_error(part.loc[penalty, "value"], part.loc[penalty, "error"])
                 + str(marks.get((name, measure, penalty), ""))
                 for penalty in SHAPES
             }
@@ -287,8 +295,8 @@ def _sizes(compared: pd.DataFrame, pooled: pd.DataFrame) -> str:
     for measure in JUDGED:
         rows = pooled[pooled["measure"] == measure]
         numbers = zip(rows["penalty"], rows["difference"], rows["difference error"], strict=True)
-        others = ", ".join(f"{penalty} {difference:+.2g} ± {error:.1g}" for penalty, difference, error in numbers)
-        parts.append(f"{measure} {_means(compared, measure)['Linear']:.2g} ({others})")
+        others = ", ".join(f"{penalty} {with_error(difference, error, '+')}" for penalty, difference, error in numbers)
+        parts.append(f"{measure} {plain(_means(compared, measure)['Linear'])} ({others})")
     return "; ".join(parts)
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from atomsieve import L1, Logistic, Power, Problem, Trace, solve
 from atomsieve.paper.experiment import Settings
+from atomsieve.paper.numbers import short
 from atomsieve.paper.pictures import spaced
 from atomsieve.typing import Array, Mask
 
@@ -82,5 +83,5 @@ def listed(items: Sequence[object]) -> str:
     >>> listed(["1.2", "1.4", "1.5"]), listed([2]), listed([])
     ('1.2, 1.4 and 1.5', '2', 'none')
     """
-    words = [f"{item:g}".replace("inf", "∞") if isinstance(item, float) else str(item) for item in items]
+    words = [short(item) if isinstance(item, float) else str(item) for item in items]
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "none"

@@ -127,9 +127,9 @@ class Problem:
 
     def __repr__(self) -> str:
         n, d = self.data.design.shape
-        form = " x ".join(map(str, self.lifted.form))
+        outputs = f", {self.data.outputs[0]} outputs" if self.data.outputs else ""
         pieces = f"loss={self.loss!r}, gauge={self.gauge!r}, penalty={self.penalty!r}, intercept={self.data.intercept}"
-        return f"Problem({n} samples, {d} features, {form} lifted coefficients, {pieces})"
+        return f"Problem({n:,} samples, {d:,} features{outputs}, {pieces})"
 
     @property
     def y(self) -> Samples:

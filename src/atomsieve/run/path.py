@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.certificate.critical import critical_bound
+from atomsieve.display.numbers import column, number
+from atomsieve.display.table import Column, Section, Summary
 from atomsieve.intake.arguments import as_floats, is_number, is_whole, require_piece, shown
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.methods import Corrective, Method
@@ -27,7 +29,7 @@ from atomsieve.run.result import Result
 from atomsieve.run.solve import Callback, Spent, check_callbacks, run, solve
 from atomsieve.run.status import Status
 from atomsieve.screening import Rule, rules_for
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +42,8 @@ BATCH = 8
 HAIR = 1e-9
 """A path begins above the critical slope by this fraction of it."""
 
-LEGIBLE = 12
-"""Largest number of lines that get a legend."""
+SHOWN = 15
+"""Number of slopes that are printed."""
 
 NO_HAIR = 1e-3
 """Beyond this relative excess the scores are hardly known, and no slope near the critical one could be proven."""
@@ -78,6 +80,18 @@ class Path:
         """The gauge of x, one number for each slope; it never decreases along the path."""
         return np.array([result.point.state.mass for result in self.results])
 
+    @cached_property
+    def deviance_explained(self) -> Array:
+        """The part of the deviance that each solution explains: 0 at x = 0, and 1 if no loss could be smaller."""
+        losses = [result.objective - result.problem.penalty.value(result.point.state.mass) for result in self.results]
+        return explained([self.problem], np.array(losses))
+
+    @cached_property
+    def features(self) -> Index:
+        """How many features carry weight, one number for each slope."""
+        rows = self.coefs.reshape(len(self.slopes), self.coefs.shape[1], -1)
+        return np.asarray(np.count_nonzero(rows.any(axis=2), axis=1))
+
     def at(self, penalty: Penalty, *, tol: float | None = None) -> Result:
         """Return the solution for any penalty: find the place of its slope on the path, and solve from there.
 
@@ -95,37 +109,65 @@ class Path:
         return solve(problem, tol=self.tol if tol is None else tol, start=self.results[place])
 
     def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row per slope: features, size, deviance explained, objective, gap, status."""
+        frame: pd.DataFrame = pandas_for("Path.to_frame()").DataFrame(self._table())
+        return frame
+
+    def coef_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per slope, and one column per feature (or per feature and output)."""
-        pandas = pandas_for("Path.to_frame()")
+        pandas = pandas_for("Path.coef_frame()")
         names = entries(self.problem.data.names, self.coefs.shape[1:])
         columns = names["feature"] if len(names) == 1 else pandas.MultiIndex.from_frame(pandas.DataFrame(names))
         flat = self.coefs.reshape(len(self.slopes), -1)
         frame: pd.DataFrame = pandas.DataFrame(flat, index=pandas.Index(self.slopes, name="slope"), columns=columns)
         return frame
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Plot all coefficients that are non-zero at some slope, against the slope (needs matplotlib)."""
-        import matplotlib.pyplot as plt  # noqa: PLC0415 -- optional
+    def _table(self) -> dict[str, Any]:
+        return {
+            "slope": self.slopes,
+            "features": self.features,
+            "size": self.sizes,
+            "deviance": self.deviance_explained,
+            "objective": np.array([result.objective for result in self.results]),
+            "gap": np.array([result.gap for result in self.results]),
+            "iterations": np.array([result.n_iter for result in self.results]),
+            "status": [result.status.name for result in self.results],
+        }
 
-        ax = plt.subplots(layout="constrained")[1] if ax is None else ax
-        flat = self.coefs.reshape(len(self.slopes), -1)
-        drawn = np.flatnonzero(np.any(flat != 0, axis=0))
-        lines = ax.plot(self.slopes, flat[:, drawn], linewidth=1)
-        if self.problem.data.names is not None and 0 < len(drawn) <= LEGIBLE:
-            features = entries(self.problem.data.names, self.coefs.shape[1:])["feature"]
-            ax.legend(lines, [features[j] for j in drawn], fontsize="small")
-        ax.axhline(0, color="0.7", linewidth=0.8, zorder=0)
-        ax.set_xscale("log")
-        ax.invert_xaxis()
-        ax.set_xlabel("slope of the penalty (falls to the right)")
-        ax.set_ylabel("coefficient")
-        return ax
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Plot all coefficients that are non-zero at some slope (needs matplotlib).
+
+        Options are those of `PathDisplay.from_path`: `x="strength"`, `"norm"` or `"deviance"`; `per="unit"` or `"sd"`.
+        """
+        from atomsieve.display import PathDisplay  # noqa: PLC0415 -- optional
+
+        return PathDisplay.from_path(self, ax=ax, **options).ax_
 
     def __repr__(self) -> str:
         return (
             f"Path({len(self.results)} slopes from {self.slopes[0]:.4g} to {self.slopes[-1]:.4g}, "
             f"{sum(result.converged for result in self.results)} converged)"
         )
+
+    def __str__(self) -> str:
+        return str(self._summary())
+
+    def _repr_html_(self) -> str:
+        return self._summary()._repr_html_()
+
+    def _summary(self) -> Summary:
+        """Return a row for some of the slopes, evenly spread."""
+        rows = np.unique(np.linspace(0, len(self.slopes) - 1, SHOWN).round().astype(int))
+        columns = [
+            Column("slope", column(self.slopes[rows]), right=True),
+            Column("features", [f"{n:,}" for n in self.features[rows]], right=True),
+            Column("deviance explained", [f"{100 * part:.1f}%" for part in self.deviance_explained[rows]], right=True),
+            Column("size", column(self.sizes[rows]), right=True),
+            Column("gap", [number(self.results[k].gap, 2) for k in rows], right=True),
+        ]
+        hidden = len(self.slopes) - len(rows)
+        notes = [f"  and {hidden:,} more: to_frame(). The coefficients: coef_frame()."] if hidden else []
+        return Summary([repr(self), repr(self.problem)], [Section(columns, notes=notes)])
 
 
 @one_thread()
@@ -228,6 +270,18 @@ def ahead(point: Point, batch: Sequence[Problem], stepper: Stepper, limits: Limi
         states = follow(point, batch)
     views = point.problem.lifted.views(states)
     return [Point.of(here, view, here.eligible) for here, view in zip(batch, views, strict=False)]
+
+
+def explained(problems: Sequence[Problem], losses: Array) -> Array:
+    """Return the part of the deviance that models explain, from their weighted mean losses, summed over problems."""
+    null, least = sum(problem.baseline for problem in problems), sum(map(_least_loss, problems))
+    return np.asarray((null - losses) / (null - least)) if null > least else np.zeros(len(losses))
+
+
+def _least_loss(problem: Problem) -> float:
+    """Return the infimum of the loss over all predictions: minus its conjugate at slope 0."""
+    slopes = np.zeros((len(problem.y), *problem.outputs))
+    return -float(np.sum(problem.weights * problem.loss.conjugate(slopes, problem.y)))
 
 
 def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float | None) -> Array:

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from atomsieve.certificate import Certificate, certify
+from atomsieve.display.coefficients import ZERO, Coefficients
+from atomsieve.display.numbers import count, number
+from atomsieve.display.sections import coefficient_section
+from atomsieve.display.table import Summary
 from atomsieve.gauges import Atom
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.problem import Point, Problem
@@ -18,6 +22,7 @@ from atomsieve.typing import Array, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 class Active(NamedTuple):
@@ -145,9 +150,52 @@ class Result:
         frame: pd.DataFrame = pandas_for("Result.to_frame()").DataFrame(about | told)
         return frame
 
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the coefficients with their proven intervals; options as for `CertificateDisplay.from_certificate`."""
+        return self.certificate().plot(ax, **options)
+
     def __repr__(self) -> str:
-        active = np.count_nonzero(self.problem.core.sizes(self.lifted))
+        used, ruled_out = self._rows(self.x != 0).sum(), self._rows(self.zero, all_of=True).sum()
         return (
-            f"Result({self.status.name}: objective {self.objective:.6g}, gap {self.gap:.2e}, {self.n_iter} iterations, "
-            f"{active} of {len(self.alive)} blocks active, {int(self.alive.sum())} not ruled out)"
+            f"Result({self.status.name}: objective {self.objective:.6g}, gap {number(self.gap, 2)}, "
+            f"{count(self.n_iter, 'iteration')}, {used:,} of {count(len(self.x), 'feature')} in the model, "
+            f"{ruled_out:,} ruled out)"
         )
+
+    def __str__(self) -> str:
+        return str(self._summary())
+
+    def _repr_html_(self) -> str:
+        return self._summary()._repr_html_()
+
+    def _rows(self, mask: Mask, *, all_of: bool = False) -> Mask:
+        """Return which features have a property, in any or in all of their entries."""
+        rows = mask.reshape(len(mask), -1)
+        return np.asarray(rows.all(axis=1) if all_of else rows.any(axis=1))
+
+    def _summary(self) -> Summary:
+        """Return the coefficients that are not ruled out, largest first."""
+        about = entries(self.problem.data.names, self.x.shape)
+        per = max(about["output"]) + 1 if "output" in about else 1
+        x, zero = self.x.reshape(-1, per), self.zero.reshape(-1, per)
+        unknown, groups = np.full(len(x), np.inf), self._groups()
+        parts = [
+            Coefficients(
+                about["feature"][k::per],
+                x[:, k],
+                -unknown,
+                unknown,
+                np.where(zero[:, k], ZERO, ""),
+                groups=None if groups is None else groups[k::per],
+                output=None if per == 1 else f"output {k}",
+            )
+            for k in range(per)
+        ]
+        return Summary([repr(self), str(self.status)], [coefficient_section(p, ruled="ruled out") for p in parts])
+
+    def _groups(self) -> list[str] | None:
+        """Return the name of the group of each entry of x; None if groups have no names."""
+        problem, blocks = self.problem, self.problem.gauge.names()
+        if blocks is None or problem.gauge.mapped:
+            return None
+        return [blocks[label] for label in problem.core.labels(problem.shape).ravel()]

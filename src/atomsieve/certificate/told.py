@@ -1,0 +1,91 @@
+"""What a certificate says, in words and tables."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomsieve.certificate.file import is_mapped, labels_of
+from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
+from atomsieve.display.numbers import interval
+from atomsieve.display.sections import coefficient_section
+from atomsieve.display.table import Summary
+from atomsieve.intake.names import entries
+
+if TYPE_CHECKING:
+    from atomsieve.certificate.claims import Certificate
+
+
+def sentence(certificate: "Certificate") -> str:
+    """Return how much is decided, what the optimal value is, and why something is undecided."""
+    if not certificate.valid:
+        return f"Nothing is proven: {certificate.reason}."
+    blocks = len(certificate.zero) - len(certificate.statement["unpenalised"])
+    noun = "coefficients" if certificate.lower.size == len(certificate.zero) else "groups"
+    masks = (certificate.zero, certificate.nonzero, certificate.undecided)
+    zero, nonzero, undecided = (int(np.count_nonzero(mask)) for mask in masks)
+    text = (
+        f"{zero} of {blocks} {noun} proven zero, {nonzero} proven non-zero, {undecided} undecided; "
+        f"optimal value {interval(certificate.dual, certificate.primal)}."
+    )
+    return text + (f" {certificate.reason}" if undecided else "")
+
+
+def summary(certificate: "Certificate") -> Summary:
+    """Return the sentence, and the coefficients that are not proven zero."""
+    if not certificate.valid:
+        return Summary([sentence(certificate)], [])
+    noun = "preimage" if is_mapped(certificate.statement["gauge"]) else "feature"
+    sections = [coefficient_section(part, noun=noun) for part in coefficients(certificate)]
+    return Summary([sentence(certificate)], sections)
+
+
+def table(certificate: "Certificate") -> dict[str, Any]:
+    """Return one row per coefficient, by column: feature, output, group if it has a name, bounds, verdict."""
+    verdicts = verdicts_of(certificate).ravel()
+    told = {"lower": certificate.lower.ravel(), "upper": certificate.upper.ravel(), "verdict": verdicts}
+    about = entries(certificate.names["features"], certificate.x.shape)
+    if is_mapped(certificate.statement["gauge"]):  # these coefficients belong to no feature
+        plain = entries(None, certificate.x.shape)
+        about = {"preimage" if key == "feature" else key: column for key, column in plain.items()}
+    groups = groups_of(certificate)
+    return about | ({} if groups is None else {"group": groups}) | told
+
+
+def coefficients(certificate: "Certificate") -> list[Coefficients]:
+    """Return the coefficients with what is proven about them, once for each output."""
+    features = None if is_mapped(certificate.statement["gauge"]) else certificate.names["features"]
+    about = entries(features, certificate.x.shape)
+    per = max(about["output"]) + 1 if "output" in about else 1
+    groups = groups_of(certificate)
+    parts = (certificate.x, certificate.lower, certificate.upper, verdicts_of(certificate))
+    x, lower, upper, verdicts = (part.reshape(-1, per) for part in parts)
+    return [
+        Coefficients(
+            about["feature"][k::per],
+            x[:, k],
+            lower[:, k],
+            upper[:, k],
+            verdicts[:, k],
+            groups=None if groups is None else groups[k::per],
+            output=None if per == 1 else f"output {k}",
+        )
+        for k in range(per)
+    ]
+
+
+def groups_of(certificate: "Certificate") -> list[str] | None:
+    """Return the name of the group of each entry of x; None if groups have no names."""
+    blocks = certificate.names["blocks"]
+    return None if blocks is None else [blocks[label] for label in labels_of(certificate.statement)]
+
+
+def verdicts_of(certificate: "Certificate") -> NDArray[Any]:
+    """Return a word for each entry of x."""
+    labels = labels_of(certificate.statement)
+    apart = ((certificate.lower > 0) | (certificate.upper < 0)).ravel()
+    cases = [certificate.zero[labels], certificate.nonzero[labels] & apart, certificate.nonzero[labels]]
+    words = np.select(cases, [ZERO, NONZERO, IN_GROUP], UNDECIDED)
+    verdicts = words.reshape(certificate.statement["shape"]).astype(object)
+    verdicts[certificate.statement["unpenalised"]] = UNPENALISED
+    return verdicts
