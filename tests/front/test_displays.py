@@ -95,6 +95,12 @@ class TestAll:
         assert set(palette.DARK) == COLOURS
         assert len(set(palette.DARK.values())) == len(COLOURS)
 
+    def test_names_are_no_formulas(self):
+        odd = X.rename(columns={"bmi": "$x^{", "s5": r"5$ \frac $", "bp": "a_very_long_name_of_a_feature_in_a_file"})
+        lasso = CertifiedLasso(alpha=0.5).fit(odd, Y)
+        for display in (CertificateDisplay.from_estimator(lasso), PathDisplay.from_estimator(lasso)):
+            display.figure_.canvas.draw()
+
     def test_need_no_matplotlib_before_they_draw(self):
         code = "import sys, atomsieve; atomsieve.PathDisplay; assert 'matplotlib' not in sys.modules"
         subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603

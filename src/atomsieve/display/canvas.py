@@ -1,5 +1,6 @@
 """What all pictures share: axes in the colours of the palette, counts along the top, marks, names of lines."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -150,7 +151,7 @@ def names_at_end(ax: "Axes", heights: Array, names: Sequence[str], colours: Sequ
     places = apart(ends, 1.3 * FONT / tall)
     for end, place, name, colour in zip(ends, places, names, colours, strict=True):
         ax.plot([1.0, 1.025], [end, place], transform=ax.transAxes, color=colour, linewidth=0.8, clip_on=False)
-        ax.text(1.03, place, shortened(name), transform=ax.transAxes, color=colour, fontsize=FONT, va="center")
+        ax.text(1.03, place, plain(name), transform=ax.transAxes, color=colour, fontsize=FONT, va="center")
 
 
 def apart(wanted: Array, gap: float) -> Array:
@@ -173,6 +174,15 @@ def apart(wanted: Array, gap: float) -> Array:
     placed = np.empty(len(wanted))
     placed[order] = level + gap * np.arange(len(level))
     return placed
+
+
+def plain(name: str) -> str:
+    r"""Return a name as matplotlib takes it for plain text: dollars would begin a formula.
+
+    >>> plain("price in $")
+    'price in \\$'
+    """
+    return re.sub(r"(?<!\\)\$", r"\\$", shortened(name))
 
 
 def shortened(name: str, most: int = 22) -> str:

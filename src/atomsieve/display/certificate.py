@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from atomsieve.display.canvas import FONT, Display, canvas, shortened
+from atomsieve.display.canvas import FONT, Display, canvas, plain
 from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
 from atomsieve.display.numbers import around, column, count
 from atomsieve.display.palette import ACCENT, DOUBT, INK, MUTED, PAPER
@@ -106,7 +106,7 @@ class CertificateDisplay(Display):
             self._row(ax, height, int(j))
         ax.set_ylim(-max(len(drawn), 1) + 0.4, 0.7)
         ax.set_xlim(*_limits(told, drawn))
-        ax.set_yticks(heights, [shortened(told.names[j]) for j in drawn])
+        ax.set_yticks(heights, [plain(told.names[j]) for j in drawn])
         ax.tick_params(axis="y", length=0)
         ax.grid(visible=False, axis="y")
         ax.spines["left"].set_visible(False)

@@ -1,5 +1,6 @@
 """Tables and the summaries made of them, as text for terminals and as HTML for notebooks."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 GAP = "  "
 
+DIGIT_WIDE = "\N{FIGURE SPACE}"
+
+TABLE = "border-collapse:collapse;margin:0.4em 0;font-size:inherit"
 CELL = "padding:0.15em 0.7em;border:none;white-space:pre;font-variant-numeric:tabular-nums"
 RULE = f"border-bottom:1px solid {MUTED}"
 
@@ -34,7 +38,7 @@ class Column:
         """The cells as HTML; numbers stay in line by spaces as wide as digits."""
         if self.html is not None:
             return self.html
-        return [escape(cell.replace(" ", "\u2007") if self.right else cell) for cell in self.cells]
+        return [re.sub("^ +| +$", lambda match: DIGIT_WIDE * len(match[0]), escape(cell)) for cell in self.cells]
 
     @property
     def lines(self) -> list[str]:
@@ -61,22 +65,19 @@ class Section:
 
     def html(self) -> str:
         """Return the section as HTML."""
-        parts = [f"<div style='font-weight:600;margin-top:0.7em'>{escape(self.title)}</div>"] if self.title else []
-        if self.columns and self.columns[0].cells:
-            cells = [column.markup for column in self.columns]
-            sides = [f"{CELL};text-align:{'right' if column.right else 'left'}" for column in self.columns]
-            head = "".join(
-                f"<th style='{side};{RULE};font-weight:600'>{escape(column.title)}</th>"
-                for side, column in zip(sides, self.columns, strict=True)
-            )
-            rows = [
-                "".join(f"<td style='{s}'>{c}</td>" for s, c in zip(sides, row, strict=True))
-                for row in zip(*cells, strict=True)
-            ]
-            body = "".join(f"<tr style='background:none'>{row}</tr>" for row in rows)
-            parts.append(f"<table style='border-collapse:collapse;margin:0.4em 0'><tr>{head}</tr>{body}</table>")
-        parts += [f"<div style='opacity:0.8'>{escape(note)}</div>" for note in self.notes]
-        return "".join(parts)
+        title = f"<div style='font-weight:600;margin-top:0.7em'>{escape(self.title)}</div>" if self.title else ""
+        table = self._table() if self.columns and self.columns[0].cells else ""
+        return title + table + "".join(f"<div style='opacity:0.8'>{escape(note)}</div>" for note in self.notes)
+
+    def _table(self) -> str:
+        sides = [f"{CELL};text-align:{'right' if column.right else 'left'}" for column in self.columns]
+        titles = [escape(column.title) for column in self.columns]
+        head = "".join(f"<th style='{s};{RULE};font-weight:600'>{t}</th>" for s, t in zip(sides, titles, strict=True))
+        rows = [f"<tr>{head}</tr>"]
+        for cells in zip(*(column.markup for column in self.columns), strict=True):
+            row = "".join(f"<td style='{s}'>{cell}</td>" for s, cell in zip(sides, cells, strict=True))
+            rows.append(f"<tr style='background:none'>{row}</tr>")
+        return f"<table style='{TABLE}'>{''.join(rows)}</table>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,6 +14,7 @@ from atomsieve.display.table import Column, Section, Summary
 from atomsieve.estimators.source import GONE
 from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.gauges import L1
+from atomsieve.intake.arguments import is_number
 from atomsieve.piece import Piece
 
 RULES = {"min": "the best mean", "1se": "the sparsest model within one standard error of the best"}
@@ -56,7 +57,10 @@ def stability_summary(selector: Any) -> Summary:
     bound = selector.expected_false_
     left = int(selector.get_support().sum()) - len(kept)
     notes = [f"  and {left:,} more: support_report()"] if left else []
-    notes += [f"At most {number(bound, 2)} of them are expected to be there in error."] if np.isfinite(bound) else []
+    if np.isfinite(bound):
+        notes.append(
+            f"At most {number(bound, 2)} of them are expected to be noise, if noise features are exchangeable."
+        )
     return Summary(whole.heading, [Section(columns, notes=notes), *whole.sections], whole.table)
 
 
@@ -79,19 +83,26 @@ def heading(model: Any) -> Iterator[str]:
 
 def strength_words(model: Any) -> str:
     """Return the strength of the penalty, and what chose it."""
-    if hasattr(model, "_choice") and hasattr(model, "cv_scores_"):
+    if hasattr(model, "cv_scores_"):
         choice = model._choice
         value = number(float(choice.candidates.values[choice.index]))
         folds = count(choice.scores.shape[1], "fold")
-        return f"{choice.candidates.grid.label} = {value}, chosen on {folds}: {RULES[choice.rule]}."
-    penalties = model.penalty_ if isinstance(model.penalty_, list) else [model.penalty_]
-    told = ", ".join(map(words, penalties[:6])) + (", ..." if len(penalties) > 6 else "")
+        return f"{choice.candidates.grid.label} = {value}{beside(model)}, chosen on {folds}: {RULES[choice.rule]}."
     for name in ("alpha", "C"):
-        given = getattr(model, name, None)
-        if isinstance(given, (int, float)):
-            return f"{name} = {number(float(given))}."
-    rule = next((p for p in (model._solved.strength,) if isinstance(p, StrengthRule)), None)
-    return f"penalty {told}." if rule is None else f"penalty {told}, chosen by {words(rule)}."
+        given: Any = getattr(model, name, None)
+        if is_number(given):
+            return f"{name} = {number(float(given))}{beside(model)}."
+    penalties = model.penalty_ if isinstance(model.penalty_, list) else [model.penalty_]
+    told = ", ".join(map(words, penalties[:6])) + (", ..." if len(penalties) > 6 else "") + beside(model)
+    rule = model._solved.strength
+    return f"penalty {told}, chosen by {words(rule)}." if isinstance(rule, StrengthRule) else f"penalty {told}."
+
+
+def beside(model: Any) -> str:
+    """Return the parameters of an elastic net, where there is one."""
+    ratio, ridge = getattr(model, "l1_ratio_", getattr(model, "l1_ratio", 1.0)), getattr(model, "ridge", 0.0)
+    told = f", l1_ratio = {number(float(ratio))}" if is_number(ratio) and ratio != 1 else ""
+    return told + (f", ridge = {number(float(ridge))}" if is_number(ridge) and ridge != 0 else "")
 
 
 def choice_section(model: Any) -> Section:

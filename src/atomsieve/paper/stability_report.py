@@ -111,8 +111,8 @@ def _opening(tables: Tables, count: int) -> str:
         "Copies of a sample are one sample with a weight, so that no model is tested on copies of what it has seen. "
         "Scores are on samples that neither the resample nor the donor of the hyper-parameter has drawn. One warm "
         f"path for each resample and fold serves all four penalties: {solves:,} solutions in all, to a relative gap "
-        f"of {short(TOL)}. At most {_percent(edges.max())} of the choices (`{edges.idxmax()}`) led to an end of the path "
-        "that they were carried to."
+        f"of {short(TOL)}. At most {_percent(edges.max())} of the choices (`{edges.idxmax()}`) led to an end of the "
+        "path that they were carried to."
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.certificate.critical import critical_bound
-from atomsieve.display.numbers import column, number
+from atomsieve.display.numbers import column
 from atomsieve.display.table import Column, Section, Summary
 from atomsieve.intake.arguments import as_floats, is_number, is_whole, require_piece, shown
 from atomsieve.intake.names import entries, pandas_for
@@ -83,8 +83,7 @@ class Path:
     @cached_property
     def deviance_explained(self) -> Array:
         """The part of the deviance that each solution explains: 0 at x = 0, and 1 if no loss could be smaller."""
-        losses = [result.objective - result.problem.penalty.value(result.point.state.mass) for result in self.results]
-        return explained([self.problem], np.array(losses))
+        return explained([self.problem], np.array([result.point.measured.value for result in self.results]))
 
     @cached_property
     def features(self) -> Index:
@@ -163,7 +162,7 @@ class Path:
             Column("features", [f"{n:,}" for n in self.features[rows]], right=True),
             Column("deviance explained", [f"{100 * part:.1f}%" for part in self.deviance_explained[rows]], right=True),
             Column("size", column(self.sizes[rows]), right=True),
-            Column("gap", [number(self.results[k].gap, 2) for k in rows], right=True),
+            Column("gap", column((self.results[k].gap for k in rows), 2), right=True),
         ]
         hidden = len(self.slopes) - len(rows)
         notes = [f"  and {hidden:,} more: to_frame(). The coefficients: coef_frame()."] if hidden else []
