@@ -220,8 +220,8 @@ class TestFolds:
         grid = GaugeClassifierCV(loss=Logistic(), strengths=3).fit(X, y)
         tops = [GaugeClassifierCV(strengths=3).fit(X, y == k).strengths_[0] for k in range(3)]
         assert grid.strengths_[0] == pytest.approx(max(tops))
-        square = GaugeClassifierCV(loss=Logistic(), penalty=Square(), strengths=4).fit(X, y)
-        again = GaugeClassifier(loss=Logistic(), penalty=Square(square.strength_)).fit(X, y)
+        square = GaugeClassifierCV(loss=Logistic(), penalty=Square(), strengths=4, tol=1e-12).fit(X, y)
+        again = GaugeClassifier(loss=Logistic(), penalty=Square(square.strength_), tol=1e-12).fit(X, y)
         assert np.allclose(square.coef_, again.coef_)
 
     def test_a_fold_without_one_of_the_classes_is_named(self):

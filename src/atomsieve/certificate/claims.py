@@ -11,6 +11,7 @@ from atomsieve.certificate.file import content_of, describe, digest_of, is_mappe
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.statement import Statement
+from atomsieve.certificate.words import dependence, linked_columns, plus_minus
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import entries, pandas_for
@@ -176,6 +177,18 @@ class Certificate:
         unknown[self.statement["unpenalised"]] = False
         return unknown
 
+    @property
+    def dependent_sets(self) -> list[list[str]]:
+        """Features whose columns are linearly dependent, one list of names for each set of them.
+
+        Unpenalised columns that are no features (the intercept, `free`) are not named. Without names features are x0,
+        x1 and so on; for a matrix x the number of the output follows.
+        """
+        about = entries(self.names["features"], self.x.shape)
+        outputs = [f" of output {number}" for number in about["output"]] if "output" in about else [""] * self.x.size
+        called = [name + output for name, output in zip(about["feature"], outputs, strict=True)]
+        return [[called[j] for j in linked if j >= 0] for linked in linked_columns(self.dependencies)]
+
     def __str__(self) -> str:
         blocks, noun = len(self.zero), "coefficients" if self.lower.size == len(self.zero) else "blocks"
         blocks -= len(self.statement["unpenalised"])
@@ -184,7 +197,7 @@ class Certificate:
         counts = [int(np.count_nonzero(mask)) for mask in (self.zero, self.nonzero, self.undecided)]
         text = (
             f"{counts[0]} of {blocks} {noun} proven zero, {counts[1]} proven non-zero, {counts[2]} undecided; "
-            f"optimal value in [{self.dual:.10g}, {self.primal:.10g}]."
+            f"optimal value {plus_minus(self.dual, self.primal)}."
         )
         return text + (f" {self.reason}" if counts[2] else "")
 
@@ -251,11 +264,9 @@ def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependenc
     """Return why blocks are undecided."""
     if not undecided:
         return "Every block is decided."
-    if dependencies:
-        columns = sorted({int(j) for d in dependencies for j in (d.column, *d.of) if j >= 0})
-        problem = proof.statement.problem
-        shown = ", ".join(map(problem.called, columns[:10])) + (", ..." if len(columns) > 10 else "")
-        return f"Columns {shown} are linearly dependent: weight can move between them at no cost."
+    sets = [linked for linked in linked_columns(dependencies) if linked[-1] >= 0]  # the others are all unpenalised
+    if sets:
+        return dependence(sets, proof.statement.problem.called)
     if not proof.curvatures[0].any():
         return "No lower bound of the curvature of the loss is known at any sample, so that nothing is proven non-zero."
     if not np.isfinite(away[proof.x != 0]).all():

@@ -3,10 +3,11 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.estimators.base import SparseEstimator
-from atomsieve.estimators.classification import LabelMixin, require_l1
+from atomsieve.estimators.classification import LabelMixin, is_probabilistic, require_l1
 from atomsieve.estimators.cross_validation import CrossValidationMixin
 from atomsieve.estimators.grid import Grid, InverseGrid
 from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
@@ -19,7 +20,33 @@ from atomsieve.penalties import Linear, Penalty
 from atomsieve.typing import Array
 
 
-class GaugeClassifierCV(CrossValidationMixin, LabelMixin, SparseEstimator):
+class PathLabelMixin(CrossValidationMixin, LabelMixin):
+    """What a classifier answers at any strength on its path; see `predict` for how strengths are given."""
+
+    def decision_function(self, X: Any, offset: Any = None, **strength: float) -> Array:
+        """Return scores: one number per sample for two classes (positive: the second), else one per class.
+
+        `strength` is a strength on the path by its name, as in `predict`.
+        """
+        return super(PathLabelMixin, self._at(strength)).decision_function(X, offset)
+
+    @available_if(is_probabilistic)
+    def predict_proba(self, X: Any, offset: Any = None, **strength: float) -> Array:
+        """Return the probability of each class; for one against the rest, their single ones made to sum to 1.
+
+        `strength` is a strength on the path by its name, as in `predict`.
+        """
+        likely: Array = super(PathLabelMixin, self._at(strength)).predict_proba(X, offset)
+        return likely
+
+    @available_if(is_probabilistic)
+    def predict_log_proba(self, X: Any, offset: Any = None, **strength: float) -> Array:
+        """Return the logarithm of the probability of each class, at a strength on the path as in `predict`."""
+        likely: Array = super(PathLabelMixin, self._at(strength)).predict_log_proba(X, offset)
+        return likely
+
+
+class GaugeClassifierCV(PathLabelMixin, SparseEstimator):
     """`GaugeClassifier` with the strength of its penalty chosen by cross-validation.
 
     The objective is that of `GaugeClassifier`; parameters and attributes are those of `GaugeClassifier` and of
@@ -112,7 +139,7 @@ class GaugeClassifierCV(CrossValidationMixin, LabelMixin, SparseEstimator):
         return Grid(given(self, "penalty", Penalty), self.strengths, self.ratio)
 
 
-class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEstimator):
+class CertifiedLogisticRegressionCV(PathLabelMixin, SparseEstimator):
     """scikit-learn's LogisticRegressionCV with an l1 penalty, and a certificate; with the 1-SE rule.
 
     The objective is that of `CertifiedLogisticRegression` ::
@@ -149,10 +176,12 @@ class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEsti
     ----------
     C_, Cs_, scores_
         The C that was chosen, those that were compared (smallest first), and the score for each fold and each of them.
-    cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_
-        As for `GaugeRegressorCV`.
+    C_min_, C_1se_, index_min_, index_1se_
+        What either rule chooses, whatever `selection` is, and its place among the candidates.
+    cv_results_, cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_, coef_path_, intercept_path_
+        As for `GaugeRegressorCV`; the column with the candidates is called `Cs`.
     classes_, coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
-        As for `CertifiedLogisticRegression`, for the model that was fitted to all samples in the end.
+        As for `CertifiedLogisticRegression`, for the model that is chosen, fitted to all samples.
 
     Notes
     -----
@@ -175,8 +204,8 @@ class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEsti
     True
     >>> bool(np.isclose(model.equivalent_alpha_, 1 / (model.C_ * len(y))))
     True
-    >>> print(model.certificate_)
-    14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value in [0.0809871452, 0.08098714527].
+    >>> print(model.certificate_)  # doctest: +ELLIPSIS
+    14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value ... +- ....
     """
 
     Cs_: Array
@@ -185,7 +214,7 @@ class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEsti
     def __init__(
         self,
         *,
-        Cs: Any = 10,
+        Cs: Any = 100,
         l1_ratios: Any = (1.0,),
         fit_intercept: bool = True,
         cv: Any = None,

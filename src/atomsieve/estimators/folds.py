@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.sparse import csr_array, vstack
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -16,9 +15,9 @@ from sklearn.utils import Bunch, _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
 from atomsieve.estimators.grid import Candidates
+from atomsieve.estimators.models import Models
 from atomsieve.estimators.notices import check_order
-from atomsieve.estimators.solver import Solver, coefficients, intercepts
-from atomsieve.estimators.strengths import feature_count
+from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index
@@ -68,14 +67,6 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class Models:
-    """The models of the candidates on one fold; fewer than there are candidates where time is up."""
-
-    coefs: list[Any]
-    constants: list[Array]
-
-
-@dataclass(frozen=True, eq=False)
 class Fold:
     """What one fold says of the candidates that it got to."""
 
@@ -90,16 +81,9 @@ def held_out(trial: Trial, candidates: Candidates, number: int, solver: Solver) 
     part = trial.data.part(train)
     penalties = candidates.penalties(trial.task.total(part))
     solver = solver.within(solver.time_limit)  # the clock starts when the fold begins
-    walks = [solver.follow(problem, penalties) for problem in _problems(trial, number, part)]
-    coefs, constants = [], []
-    counts, missed = [], 0
-    for row in zip(*walks, strict=False):  # one may end early
-        coefs.append(csr_array(coefficients(row)))
-        constants.append(intercepts(row))
-        counts.append(feature_count(row))
-        missed += sum(not result.converged for result in row)
+    models = Models.of(solver.follow_all(_problems(trial, number, part), penalties))
     score = held_out_loss if trial.scorer is None else scored
-    return Fold(score(trial, test, Models(coefs, constants)), np.array(counts), missed)
+    return Fold(score(trial, test, models), models.counts, models.missed)
 
 
 def _problems(trial: Trial, number: int, part: TrainingData) -> list[Problem]:
@@ -119,7 +103,7 @@ def held_out_loss(trial: Trial, test: Index, models: Models) -> Array:
     With several outputs, and for one class against the rest, losses are added over outputs or classes.
     """
     task, data = trial.task, trial.data
-    stacked, constants = vstack(models.coefs, format="csr"), np.stack(models.constants)
+    stacked, constants = models.coefs, models.intercepts
     used = np.unique(stacked.indices)
     outputs = constants.shape[1]
     # columns first: few of them are used
@@ -151,8 +135,8 @@ def scored(trial: Trial, test: Index, models: Models) -> Array:
     if "sample_weight" not in signature(trial.scorer).parameters:
         params.pop("sample_weight", None)
     scores = []
-    for coef, constant in zip(models.coefs, models.constants, strict=True):
-        trial.model._show(trial.task, coef.toarray(), constant, held.offset)
+    for k in range(len(models)):
+        trial.model._show(trial.task, *models[k], held.offset)
         scores.append(trial.scorer(trial.model, held.X, trial.y[test], **params))
     return np.array(scores, dtype=np.float64)
 
