@@ -1,5 +1,6 @@
 """Classifiers that choose their strength by cross-validation."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,15 +21,18 @@ from atomsieve.penalties import Linear, Penalty
 from atomsieve.typing import Array
 
 
-class PathLabelMixin(CrossValidationMixin, LabelMixin):
+class PathLabelMixin:
     """What a classifier answers at any strength on its path; see `predict` for how strengths are given."""
+
+    _at: Callable[[dict[str, float]], Any]
 
     def decision_function(self, X: Any, offset: Any = None, **strength: float) -> Array:
         """Return scores: one number per sample for two classes (positive: the second), else one per class.
 
         `strength` is a strength on the path by its name, as in `predict`.
         """
-        return super(PathLabelMixin, self._at(strength)).decision_function(X, offset)
+        scores: Array = LabelMixin.decision_function(self._at(strength), X, offset)
+        return scores
 
     @available_if(is_probabilistic)
     def predict_proba(self, X: Any, offset: Any = None, **strength: float) -> Array:
@@ -36,17 +40,17 @@ class PathLabelMixin(CrossValidationMixin, LabelMixin):
 
         `strength` is a strength on the path by its name, as in `predict`.
         """
-        likely: Array = super(PathLabelMixin, self._at(strength)).predict_proba(X, offset)
+        likely: Array = LabelMixin.predict_proba(self._at(strength), X, offset)
         return likely
 
     @available_if(is_probabilistic)
     def predict_log_proba(self, X: Any, offset: Any = None, **strength: float) -> Array:
         """Return the logarithm of the probability of each class, at a strength on the path as in `predict`."""
-        likely: Array = super(PathLabelMixin, self._at(strength)).predict_log_proba(X, offset)
+        likely: Array = LabelMixin.predict_log_proba(self._at(strength), X, offset)
         return likely
 
 
-class GaugeClassifierCV(PathLabelMixin, SparseEstimator):
+class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, SparseEstimator):
     """`GaugeClassifier` with the strength of its penalty chosen by cross-validation.
 
     The objective is that of `GaugeClassifier`; parameters and attributes are those of `GaugeClassifier` and of
@@ -139,7 +143,7 @@ class GaugeClassifierCV(PathLabelMixin, SparseEstimator):
         return Grid(given(self, "penalty", Penalty), self.strengths, self.ratio)
 
 
-class CertifiedLogisticRegressionCV(PathLabelMixin, SparseEstimator):
+class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelMixin, SparseEstimator):
     """scikit-learn's LogisticRegressionCV with an l1 penalty, and a certificate; with the 1-SE rule.
 
     The objective is that of `CertifiedLogisticRegression` ::
