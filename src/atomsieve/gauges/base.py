@@ -7,6 +7,7 @@ gauge is the image of such a gauge (`lift`).
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,6 +82,10 @@ class Gauge(Piece, ABC):
     @abstractmethod
     def touched(self, chosen: Mask) -> Mask:
         """Return which entries of x can be non-zero when only the chosen entries of c are non-zero."""
+
+    def named(self, names: Sequence[str] | None, count: int) -> "Gauge":
+        """Return the same gauge with positions in place of feature names; `count` features have these names."""
+        return self
 
     def names(self) -> tuple[str, ...] | None:
         """Return the names of the blocks, None if they have no names of their own."""

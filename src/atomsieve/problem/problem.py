@@ -87,6 +87,7 @@ class Problem:
             require_piece(name, piece, kind)
         given = {"sample_weight": sample_weight, "intercept": intercept, "free": free, "offset": offset, "names": names}
         data = Data.of(X, y, loss, **given)
+        gauge = gauge.named(data.names if shape is None else None, data.design.shape[1])
         self._hold(data, gauge, penalty, Lifted.of(data, loss, gauge, shape))
 
     def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted) -> None:

@@ -1,6 +1,7 @@
 """Atoms multiplied by a matrix: the gauge of `Q P`. By the invariance in the paper, solvers work on the preimage."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,6 +64,10 @@ class Image(Gauge):
     def enclose(self, c: Enclosure) -> Enclosure:
         """Return `Q c` with a bound of all rounding errors."""
         return bounded(self._map).enclose(c)
+
+    def named(self, names: Sequence[str] | None, count: int) -> Gauge:
+        inner = self.gauge.named(None, self._map.shape[1])  # the features of the preimage have no names
+        return self if inner is self.gauge else replace(self, gauge=inner)
 
     def names(self) -> tuple[str, ...] | None:
         return self.gauge.names()

@@ -1,5 +1,6 @@
 """Atoms multiplied by a factor, called C in the paper."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,10 @@ class Scaled(BlockGauge):
     @property
     def mapped(self) -> bool:  # type: ignore[override]
         return self.gauge.mapped
+
+    def named(self, names: Sequence[str] | None, count: int) -> Gauge:
+        inner = self.gauge.named(names, count)
+        return self if inner is self.gauge else Scaled(inner, self.radius)
 
     def names(self) -> tuple[str, ...] | None:
         return self.gauge.names()
