@@ -4,7 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from atomsieve import GaugeRegressor, Group, Image, Linear, Problem, Scaled, solve, verify
+from atomsieve import (
+    CriticalFraction,
+    GaugeClassifier,
+    GaugeRegressor,
+    Group,
+    Image,
+    Linear,
+    Logistic,
+    Problem,
+    Scaled,
+    solve,
+    verify,
+)
 
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((40, 5))
@@ -67,6 +79,48 @@ class TestForms:
         assert hash(Group(PARTS)) == hash(Group(dict(PARTS)))
         assert Group(PARTS) != Group(PARTS, "equal")
         assert "'size': ('weight', 'height')" in repr(Group(PARTS))
+
+
+class TestReports:
+    @pytest.mark.parametrize("standardize", [False, True])
+    def test_of_features_name_the_group(self, standardize):
+        frame = pd.DataFrame(X, columns=NAMES)
+        model = GaugeRegressor(gauge=Group(PARTS), penalty=CriticalFraction(0.3), standardize=standardize).fit(frame, Y)
+        features, groups = model.support_report(), model.group_report()
+        assert features["group"].tolist() == LABELS
+        assert groups["group"].tolist() == ["age", "sex", "size"]
+        assert groups["features"].tolist() == [2, 1, 2]
+        assert groups["norm"].tolist() == pytest.approx(
+            [np.linalg.norm(model.coef_[[label == name for label in LABELS]]) for name in groups["group"]]
+        )
+        assert groups["verdict"].tolist() == ["non-zero", "zero", "non-zero"]
+        table = model.certificate_.group_frame()
+        assert table["verdict"].tolist() == groups["verdict"].tolist()
+        assert table["coefficients"].tolist() == [2, 1, 2]
+
+    def test_of_several_outputs_and_classes(self):
+        frame = pd.DataFrame(X, columns=NAMES)
+        both = GaugeRegressor(gauge=Group(PARTS), penalty=CriticalFraction(0.3)).fit(frame, np.stack([Y, -Y], axis=1))
+        assert both.support_report()["group"].tolist() == LABELS * 2
+        assert both.group_report()["features"].tolist() == [2, 1, 2]
+        classes = GaugeClassifier(Logistic(), Group(PARTS), CriticalFraction(0.3)).fit(frame, np.digitize(Y, [-1, 1]))
+        assert classes.group_report()["class"].tolist() == np.repeat([0, 1, 2], 3).tolist()
+        assert classes.support_report()["group"].tolist() == LABELS * 3
+
+    def test_without_groups_are_refused(self):
+        model = GaugeRegressor().fit(X, Y)
+        assert "group" not in model.support_report()
+        with pytest.raises(ValueError, match="group_report.. needs a gauge"):
+            model.group_report()
+        with pytest.raises(ValueError, match="group_frame.. needs groups"):
+            model.certificate_.group_frame()
+
+    def test_overlapping_groups_have_no_table(self):
+        twice = np.array([[1.0, 0, 0], [0, 1.0, 1.0], [0, 0, 0], [0, 0, 0], [0, 0, 1.0]])
+        model = GaugeRegressor(gauge=Image(Group(["a", "a", "b"]), twice), penalty=Linear(0.1)).fit(X, Y)
+        assert model.support_report()["group"].tolist() == ["a", "", "", "", "b"]
+        with pytest.raises(ValueError, match="every feature in one group"):
+            model.group_report()
 
 
 class TestWeights:

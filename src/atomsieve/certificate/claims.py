@@ -226,6 +226,20 @@ class Certificate:
         frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(about | told)
         return frame
 
+    def group_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row per group: its name, its number of coefficients, its verdict.
+
+        The verdict is "zero", "non-zero" or "undecided". For gauges whose blocks have no names this is a ValueError.
+        """
+        names = self.names["blocks"]
+        if names is None:
+            raise ValueError("Certificate.group_frame() needs groups with names: gauge=Group(groups).")
+        sizes = np.bincount(labels_of(self.statement), minlength=len(names))
+        words = np.select([self.zero, self.nonzero], ["zero", "non-zero"], "undecided")
+        table = {"group": names, "coefficients": sizes, "verdict": words}
+        frame: pd.DataFrame = pandas_for("Certificate.group_frame()").DataFrame(table)
+        return frame
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as readable JSON with exact floats; an interrupted write leaves no partial file.
 

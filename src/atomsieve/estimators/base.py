@@ -19,7 +19,7 @@ from atomsieve.estimators.proof import ModelProof
 from atomsieve.estimators.solver import Solution, Solver, attributes, coefficients, intercepts, uninterrupted
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.task import Task, TrainingData, require_columns
-from atomsieve.estimators.verdicts import support_table
+from atomsieve.estimators.verdicts import group_table, support_table
 from atomsieve.methods import Method
 from atomsieve.problem.data import check_offset
 from atomsieve.run.result import Result
@@ -200,13 +200,21 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return a data frame with a row per feature: coefficient, interval of the optimal one, verdict.
 
         The verdict is "zero", "non-zero" or "in a non-zero group" where that is proven, "undecided" where not;
-        "unpenalised" features are not asked about. With several classes there is a row per class and feature, with
-        several outputs a row per output and feature.
+        "unpenalised" features are not asked about. Where the gauge has groups, a column names them. With several
+        classes there is a row per class and feature, with several outputs a row per output and feature.
         """
         verdicts = self._told_proof().verdicts
         names = getattr(self, "feature_names_in_", None)
         names = [f"x{j}" for j in range(self.n_features_in_)] if names is None else names
         return support_table(verdicts, np.atleast_2d(self.coef_), names, self._solved.targets)
+
+    def group_report(self) -> "pd.DataFrame":
+        """Return a data frame with a row per group: its number of features, the norm of its coefficients, its verdict.
+
+        The verdict is "zero", "non-zero" or "undecided". Where each class is set against the rest, there is a row per
+        class and group; the coefficients of several outputs make one norm.
+        """
+        return group_table(self._told_proof().verdicts, np.atleast_2d(self.coef_), self._solved.targets)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; those of a piece as `penalty__strength`, of a piece within it by another `__`.

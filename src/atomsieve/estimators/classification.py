@@ -14,6 +14,7 @@ from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
 from atomsieve.estimators.targets import Classes
 from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.gauges import L1, Gauge
+from atomsieve.intake.arguments import is_number
 from atomsieve.losses import Logistic, Loss, Multinomial
 from atomsieve.methods import Method
 from atomsieve.penalties import Linear, Penalty
@@ -294,6 +295,11 @@ class CertifiedLogisticRegression(LabelMixin, SparseEstimator):
 
 def require_l1(penalty: Any, ratio: Any) -> None:
     """Refuse the penalties of scikit-learn's LogisticRegression that are not the l1 norm."""
+    if isinstance(penalty, (StrengthRule, Penalty)) or is_number(penalty):
+        raise TypeError(
+            f"The first argument is penalty, as in scikit-learn, and got {penalty!r}. The strength is C: write C=..., a "
+            "number, CriticalFraction(0.1) or FeatureCount(10)."
+        )
     if penalty not in ("l1", "deprecated") or ratio != 1:
         raise ValueError(
             f'Only the l1 penalty is here: penalty="l1" and l1_ratio=1, got penalty={penalty!r}, l1_ratio={ratio!r}. '

@@ -91,6 +91,10 @@ class Gauge(Piece, ABC):
         """Return the names of the blocks, None if they have no names of their own."""
         return None
 
+    def owners(self, shape: tuple[int, ...]) -> Index:
+        """Return the block that each row of x belongs to; -1 where it belongs to none, or to several."""
+        return np.full(shape[0], -1, dtype=np.intp)
+
     def value_under(self, design: Design, x: Array) -> float:
         """Return the gauge of x under the image by a matrix: `min { kappa(c) : Q c = x }`."""
         matrix = np.asarray(design.columns(ALL))
@@ -172,6 +176,10 @@ class BlockGauge(Gauge):
 
     def lower(self, c: Array) -> Array:
         return c
+
+    def owners(self, shape: tuple[int, ...]) -> Index:
+        labels = self.labels(shape).reshape(shape[0], -1)
+        return np.where((labels == labels[:, :1]).all(axis=1), labels[:, 0], -1)
 
     def touched(self, chosen: Mask) -> Mask:
         return chosen

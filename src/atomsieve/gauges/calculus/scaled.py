@@ -54,6 +54,9 @@ class Scaled(BlockGauge):
     def names(self) -> tuple[str, ...] | None:
         return self.gauge.names()
 
+    def owners(self, shape: tuple[int, ...]) -> Index:
+        return self.gauge.owners(shape)
+
     def touched(self, chosen: Mask) -> Mask:
         return self.gauge.touched(chosen)
 
