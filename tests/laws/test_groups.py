@@ -110,9 +110,9 @@ class TestReports:
     def test_without_groups_are_refused(self):
         model = GaugeRegressor().fit(X, Y)
         assert "group" not in model.support_report()
-        with pytest.raises(ValueError, match="group_report.. needs a gauge"):
+        with pytest.raises(ValueError, match=r"group_report\(\) needs a gauge"):
             model.group_report()
-        with pytest.raises(ValueError, match="group_frame.. needs groups"):
+        with pytest.raises(ValueError, match=r"group_frame\(\) needs groups"):
             model.certificate_.group_frame()
 
     def test_overlapping_groups_have_no_table(self):

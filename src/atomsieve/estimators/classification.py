@@ -297,8 +297,8 @@ def require_l1(penalty: Any, ratio: Any) -> None:
     """Refuse the penalties of scikit-learn's LogisticRegression that are not the l1 norm."""
     if isinstance(penalty, (StrengthRule, Penalty)) or is_number(penalty):
         raise TypeError(
-            f"The first argument is penalty, as in scikit-learn, and got {penalty!r}. The strength is C: write C=..., a "
-            "number, CriticalFraction(0.1) or FeatureCount(10)."
+            f"The first argument is penalty, as in scikit-learn, and got {penalty!r}. The strength is C: write C=..., "
+            "a number, CriticalFraction(0.1) or FeatureCount(10)."
         )
     if penalty not in ("l1", "deprecated") or ratio != 1:
         raise ValueError(

@@ -108,6 +108,7 @@ class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, Sparse
         time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
+        random_state: Any = None,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -128,6 +129,7 @@ class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, Sparse
         self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
+        self.random_state = random_state
 
     def _task(self, data: TrainingData) -> Task:
         loss = None if self.loss is None else given(self, "loss", Loss)
@@ -161,7 +163,7 @@ class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelM
     eps : float, optional
         First C over last, where their number is given; 0.001 by default where there are more samples than
         coefficients, else 0.01.
-    cv, n_jobs, time_limit
+    cv, random_state, n_jobs, time_limit
         As for `GaugeRegressorCV`; folds are stratified by default.
     scoring : str or callable, optional
         As in scikit-learn. None is minus the mean of the loss on held-out samples ("neg_log_loss").
@@ -173,7 +175,7 @@ class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelM
         As for `CertifiedLogisticRegression`.
     penalty, l1_ratios
         "l1" (or "deprecated") and 1, the only ones there are here.
-    dual, intercept_scaling, random_state, solver, refit, use_legacy_attributes
+    dual, intercept_scaling, solver, refit, use_legacy_attributes
         Accepted so that scripts need no change; they have no effect.
 
     Attributes

@@ -39,6 +39,7 @@ class CrossValidationMixin:
     scoring: Any
     selection: str
     n_jobs: int | None
+    random_state: Any
 
     penalties_: list[Penalty]
     cv_scores_: Array
@@ -61,7 +62,7 @@ class CrossValidationMixin:
         """Choose the strength by cross-validation, and fit the models of all candidates to all samples.
 
         Where y is sorted by row and folds are made of consecutive rows (a number as `cv` for a regressor, or `KFold`
-        without `shuffle`) a warning asks for shuffled folds: `cv=KFold(5, shuffle=True, random_state=0)`.
+        without `shuffle`) a warning asks for shuffled folds: `random_state=0`.
 
         Parameters
         ----------

@@ -19,6 +19,7 @@ from atomsieve.estimators.models import Models
 from atomsieve.estimators.notices import check_order
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.task import Task, TrainingData
+from atomsieve.intake.arguments import is_number
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index
 
@@ -44,7 +45,7 @@ class Trial:
     def of(cls, model: Any, task: Task, data: TrainingData, X: Any, y: Any, routed: Bunch) -> "Trial":
         """Return the trial that the parameters `cv` and `scoring` of an estimator ask for."""
         scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)
-        splitter = check_cv(model.cv, y, classifier=is_classifier(model))
+        splitter = splitter_of(model, y)
         check_order(y, splitter)
         splits = [(_places(train), _places(test)) for train, test in splitter.split(X, y, **routed.split)]
         if not splits:
@@ -64,6 +65,14 @@ class Trial:
         parallel = Parallel(n_jobs=n_jobs, prefer="threads")  # the core lets other threads run, and data need no copy
         folds: list[Fold] = parallel(delayed(held_out)(self, candidates, k, share) for k in numbers)
         return folds
+
+
+def splitter_of(model: Any, y: Any) -> Any:
+    """Return who makes the folds: as in scikit-learn, but shuffled if `cv` is a number and `random_state` is given."""
+    splitter = check_cv(model.cv, y, classifier=is_classifier(model))
+    if model.random_state is None or not (model.cv is None or is_number(model.cv)):
+        return splitter
+    return type(splitter)(splitter.n_splits, shuffle=True, random_state=model.random_state)
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,8 +66,8 @@ def check_order(y: Any, splitter: Any) -> None:
     if any(map(_is_sorted, targets.reshape(len(targets), -1).T)):
         tell(
             "y is sorted by row, and the folds are made of consecutive rows: each holds out targets that the others "
-            "lack, which misleads the choice of the strength. Shuffle the rows into the folds: "
-            f"cv=KFold({splitter.n_splits}, shuffle=True, random_state=0)."
+            "lack, which misleads the choice of the strength. Shuffle the rows into the folds: random_state=0, with a "
+            f"number as cv, or cv=KFold({splitter.n_splits}, shuffle=True, random_state=0)."
         )
 
 

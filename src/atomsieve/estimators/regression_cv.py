@@ -42,6 +42,8 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         As in scikit-learn. None is minus the mean of the loss on held-out samples, summed over several outputs.
     selection : "min" or "1se"
         The candidate with the best mean score; or the sparsest one whose mean is within one standard error of it.
+    random_state : int or RandomState, optional
+        Shuffles the rows into the folds, where `cv` is a number. None leaves them in order, as in scikit-learn.
     n_jobs : int, optional
         Number of folds that are worked on at once.
     time_limit : float, optional
@@ -118,6 +120,7 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
+        random_state: Any = None,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -137,6 +140,7 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
+        self.random_state = random_state
 
     def _task(self, data: TrainingData) -> Task:
         return Task(
@@ -165,7 +169,7 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     alphas : int or array
         The number of alphas, in geometric progression from the least one at which all coefficients are zero; or the
         alphas themselves.
-    cv, scoring, n_jobs, time_limit
+    cv, random_state, scoring, n_jobs, time_limit
         As for `GaugeRegressorCV`; None for `scoring` is the mean squared error.
     selection : "min" or "1se"
         As for `GaugeRegressorCV`. scikit-learn's "cyclic" and "random", which here mean nothing else, are "min".
@@ -173,7 +177,7 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         As for `CertifiedLasso`.
     n_alphas : int, optional
         The number of alphas, as older scripts give it.
-    precompute, copy_X, random_state
+    precompute, copy_X
         Accepted so that scripts need no change; they have no effect.
 
     Attributes
