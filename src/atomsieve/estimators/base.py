@@ -20,8 +20,10 @@ from atomsieve.estimators.solver import Solution, Solver, attributes, coefficien
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.task import Task, TrainingData, require_columns
 from atomsieve.estimators.verdicts import group_table, support_table
+from atomsieve.estimators.watching import CallbackSupportMixin, Watch, printer_of, with_callbacks
 from atomsieve.methods import Method
 from atomsieve.problem.data import check_offset
+from atomsieve.run.progress import printing
 from atomsieve.run.result import Result
 from atomsieve.typing import Array, Mask
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
+class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     """A sparse linear model with a certificate: an estimator says by `_task` what its parameters ask for.
 
     The task that was solved is kept: parameters that are set later count at the next fit.
@@ -63,6 +65,7 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
     def _task(self, data: TrainingData) -> Task:
         """Return what is to be solved, by the parameters."""
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
         """Fit the model.
 
@@ -84,8 +87,12 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         task = self._task(data)
         problems = task.problems(data)
         last = getattr(self, "_solution", None) if self.warm_start else None
-        results = solver.solve_all(task.strength, problems, last)
-        return self._keep(task, results, Source.of(X, y, sample_weight, offset, keep=bool(self.keep_data)))
+        watch = Watch.of(self)
+        with printing(watch.printer):
+            results = solver.solve_all(task.strength, problems, last)
+        self._keep(task, results, Source.of(X, y, sample_weight, offset, keep=bool(self.keep_data)))
+        watch.end()
+        return self
 
     def _keep(self, task: Task, results: Sequence[Result], source: Source, **shown: Any) -> Self:
         """Keep the model, and what else users are shown; let go of X; say at last if the tolerance was missed."""
@@ -162,7 +169,8 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         """Prove what can be proven, without a word."""
         check_is_fitted(self)
         data = TrainingData.of(self, X, y, sample_weight, offset, reset=False)
-        self._proof = ModelProof.of(self._solved.problems(data), self._solution, Solver.of(self))
+        with printing(printer_of(self)):
+            self._proof = ModelProof.of(self._solved.problems(data), self._solution, Solver.of(self))
         self._told = False
         return self._proof
 

@@ -22,6 +22,7 @@ from atomsieve.estimators.notices import tell
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.task import TrainingData
+from atomsieve.estimators.watching import Watch, with_callbacks
 from atomsieve.penalties import Penalty
 from atomsieve.problem import Problem
 from atomsieve.typing import Array
@@ -58,6 +59,7 @@ class CrossValidationMixin:
 
     _score_label: ClassVar[str] = "held-out loss"
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, **params: Any) -> Self:
         """Choose the strength by cross-validation, and fit the models of all candidates to all samples.
 
@@ -154,19 +156,22 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
     candidates = model._grid().candidates(problems, total, solver)
     solver.method.check(problems[0].at_penalty(candidates.penalties(total)[0]))
     trial = Trial.of(model, task, data, X, y, metadata)
-    folds = trial.run(candidates, solver, model.n_jobs)
+    watch = Watch.of(model, len(trial.splits) + 1)
+    folds = trial.run(candidates, solver, watch, model.n_jobs)
     choice = Choice.of(candidates, folds, model.scoring, "1se" if model.selection == "1se" else "min")
-    choice, models = on_all_samples(choice, problems, total, solver)
+    choice, models = on_all_samples(choice, problems, total, solver, watch)
     task = replace(task, strength=choice.candidates.penalties(total)[choice.index])
     choice.tell()
     source = Source.of(X, y, sample_weight, offset, keep=bool(model.keep_data))
     shown = choice.attributes() | choice.table(models)
     penalties, path = choice.candidates.penalties(total), ModelPath(choice.candidates, models)
+    watch.say(choice.told(models))
     model._keep(task, models.results[choice.index], source, penalties_=penalties, _choice=choice, _models=path, **shown)
+    watch.end()
 
 
 def on_all_samples(
-    choice: "Choice", problems: Sequence[Problem], total: float, solver: Solver
+    choice: "Choice", problems: Sequence[Problem], total: float, solver: Solver, watch: Watch
 ) -> tuple["Choice", Models]:
     """Follow the candidates on all samples; return the choice among those that were reached, and their models.
 
@@ -174,7 +179,9 @@ def on_all_samples(
     it is reached.
     """
     held = {choice.index} if solver.time_limit is None else range(len(choice.scores))
-    models = Models.of(solver.follow_all(problems, choice.candidates.penalties(total)), held)
+    penalties, folds = choice.candidates.penalties(total), choice.scores.shape[1]
+    rows = watch.part(solver.follow_all(problems, penalties), "all samples", folds, len(penalties))
+    models = Models.of(rows, held)
     return choice.among(models), models
 
 
@@ -263,6 +270,17 @@ class Choice:
         }
         folds = {f"split{k}_score": scores for k, scores in enumerate(self.scores.T)}
         return {"cv_results_": columns | folds}
+
+    def told(self, models: Models) -> str:
+        """Return both choices in words, the one that is taken first."""
+        name, values = self.candidates.grid.name, self.candidates.values
+        other = "min" if self.rule == "1se" else "1se"
+        words = [
+            f"{name}_{rule}_ {values[k]:.6g} ({models.counts[k]} features)"
+            for rule in (self.rule, other)
+            for k in [self.by(rule)]
+        ]
+        return f"chosen: {words[0]}; {words[1]}"
 
     def tell(self) -> None:
         """Warn where fits missed the tolerance, or time was up before all candidates were tried."""

@@ -19,6 +19,7 @@ from atomsieve.estimators.models import Models
 from atomsieve.estimators.notices import check_order
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.task import Task, TrainingData
+from atomsieve.estimators.watching import Watch
 from atomsieve.intake.arguments import is_number
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index
@@ -54,7 +55,7 @@ class Trial:
         shell.n_features_in_ = model.n_features_in_
         return cls(task, data, splits, np.asarray(y), shell, scorer, routed.score)
 
-    def run(self, candidates: Candidates, solver: Solver, n_jobs: int | None) -> "list[Fold]":
+    def run(self, candidates: Candidates, solver: Solver, watch: Watch, n_jobs: int | None) -> "list[Fold]":
         """Return what every fold says of the candidates.
 
         Where time is limited each fold has the same part of it, and one part is left for the fit to all samples.
@@ -63,7 +64,7 @@ class Trial:
         share = solver.within(solver.share(turns + 1))
         numbers = range(len(self.splits))
         parallel = Parallel(n_jobs=n_jobs, prefer="threads")  # the core lets other threads run, and data need no copy
-        folds: list[Fold] = parallel(delayed(held_out)(self, candidates, k, share) for k in numbers)
+        folds: list[Fold] = parallel(delayed(held_out)(self, candidates, k, share, watch) for k in numbers)
         return folds
 
 
@@ -84,13 +85,14 @@ class Fold:
     missed: int
 
 
-def held_out(trial: Trial, candidates: Candidates, number: int, solver: Solver) -> Fold:
+def held_out(trial: Trial, candidates: Candidates, number: int, solver: Solver, watch: Watch) -> Fold:
     """Fit all candidates to the training samples of one fold and score them on the others."""
     train, test = trial.splits[number]
     part = trial.data.part(train)
     penalties = candidates.penalties(trial.task.total(part))
     solver = solver.within(solver.time_limit)  # the clock starts when the fold begins
-    models = Models.of(solver.follow_all(_problems(trial, number, part), penalties))
+    rows = solver.follow_all(_problems(trial, number, part), penalties)
+    models = Models.of(watch.part(rows, f"fold {number + 1} of {len(trial.splits)}", number, len(penalties)))
     score = held_out_loss if trial.scorer is None else scored
     return Fold(score(trial, test, models), models.counts, models.missed)
 
