@@ -22,10 +22,10 @@ class UnprovenWarning(UserWarning):
 
 
 def tell(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn the first caller who is not part of this package."""
-    package = __name__.partition(".")[0]
+    """Warn the first caller who is not part of this package, nor of what scikit-learn puts around `fit`."""
+    ours = (__name__.partition(".")[0] + ".", "sklearn.callback.")
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 
