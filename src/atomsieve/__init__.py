@@ -15,6 +15,7 @@ from atomsieve.methods.steps import LineSearch, OpenLoop, ShortStep
 from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Power, Square
 from atomsieve.problem import Point, Problem
 from atomsieve.run.path import Path, path
+from atomsieve.run.progress import Printer
 from atomsieve.run.result import Result
 from atomsieve.run.solve import solve
 from atomsieve.run.status import Status
@@ -85,6 +86,7 @@ __all__ = [
     "Poisson",
     "Power",
     "PredictionDisplay",
+    "Printer",
     "Problem",
     "Progress",
     "Result",

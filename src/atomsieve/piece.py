@@ -63,6 +63,10 @@ class Piece:
             own[outer] = piece.with_params(**{inner: value}) if inner else value
         return replace(self, **own)  # type: ignore[type-var]
 
+    def stated(self) -> dict[str, Any]:
+        """Return the parameters as a certificate states them."""
+        return {f.name: getattr(self, f.name) for f in self._fields() if not f.name.startswith("_")}
+
     def enclosed(self) -> Self:
         """Return the piece with enclosures in place of its numbers, so every formula tracks their rounding.
 
@@ -150,4 +154,6 @@ def _content(value: Any) -> Any:
         return array.shape, array.dtype.str, tuple(array.tolist()) if array.dtype == object else array.tobytes()
     if isinstance(value, (list, tuple)):
         return tuple(_content(item) for item in value)
+    if isinstance(value, dict):
+        return tuple((key, _content(item)) for key, item in value.items())
     return value

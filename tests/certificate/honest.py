@@ -207,7 +207,9 @@ def _gauge(rng, name, d):
         "positive": lambda: L1(np.where(mask & (prices == 0), 1.0, prices), positive=mask),
         "NonNegative": lambda: NonNegative(None if rng.random() < 0.5 else rng.uniform(0.1, 2, d)),
         "Simplex": Simplex,
-        "Group": lambda: Group(labels, None if rng.random() < 0.5 else rng.uniform(0.1, 2, len(set(labels.tolist())))),
+        "Group": lambda: Group(
+            labels, "equal" if rng.random() < 0.5 else rng.uniform(0.1, 2, len(set(labels.tolist())))
+        ),
         "L2": L2,
         "Atoms": lambda: Atoms(matrix),
         "Image": lambda: Image(L1(positive=rng.random(width) < 0.3), matrix),

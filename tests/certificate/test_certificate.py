@@ -113,6 +113,25 @@ class TestUntilDecided:
         assert "Columns 2, 10 are linearly dependent" in certificate.reason
         assert verify(certificate, twins, Y).valid
 
+    def test_tells_sets_of_dependent_columns_apart(self):
+        names = [*"abcdefghij", "c2", "e2", "c3"]
+        twins = np.hstack([X, X[:, [2, 4, 2]]])
+        certificate = solve(Problem(twins, Y, penalty=Linear(0.01), names=names), tol=1e-12).certificate()
+        assert certificate.dependent_sets == [["c", "c2", "c3"], ["e", "e2"]]
+        assert "2 sets of columns are linearly dependent" in str(certificate)
+        assert "at no cost: 'c', 'c2', 'c3'; 'e', 'e2'." in certificate.reason
+        many = solve(Problem(np.hstack([X, X]), Y, penalty=Linear(1e-6)), tol=1e-12).certificate()
+        assert len(many.dependent_sets) == 10
+        assert many.dependent_sets[1] == ["x1", "x11"]
+        assert "0, 10; 1, 11; 2, 12; 3, 13; 4, 14; and 5 more (`Certificate.dependent_sets` has all)" in many.reason
+
+    def test_names_the_intercept_among_dependent_columns(self):
+        dummies = np.eye(2)[np.arange(len(Y)) % 2]
+        problem = Problem(dummies, dummies[:, 0] + 0.01 * Y, penalty=Linear(1e-3), intercept=True, names=["on", "off"])
+        certificate = solve(problem, tol=1e-12).certificate()
+        assert "Columns 'on', 'off', the intercept are linearly dependent" in certificate.reason
+        assert certificate.dependent_sets == [["on", "off"]]
+
     def test_a_tie_stays_undecided(self):
         """Exactly at the critical slope the first score is tied with the slope."""
         result = solve(Problem(np.eye(3), [3.0, 1.0, 0.0], penalty=Linear(1.0)), until="decided")

@@ -321,7 +321,7 @@ def test_a_matrix_given_by_its_places(change, tmp_path):
     """Sparse matrices are written as places and values; what is no matrix, or another one, is refused."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((12, 4)), rng.standard_normal(12)
-    gauge = Image(Group([0, 0, 1, 1]), diags_array(np.full(4, 2.0), format="csc"))
+    gauge = Image(Group([0, 0, 1, 1], "equal"), diags_array(np.full(4, 2.0), format="csc"))
     content = solve(Problem(X, y, gauge=gauge, penalty=Linear(0.3)), tol=1e-9).certificate().content()
     matrix = content["problem"]["gauge"]["matrix"]
     assert sorted(matrix) == ["column", "row", "shape", "value"]

@@ -18,6 +18,7 @@ from atomsieve import (
     CertifiedLassoCV,
     CertifiedLogisticRegression,
     CertifiedLogisticRegressionCV,
+    CriticalFraction,
     GaugeClassifier,
     GaugeClassifierCV,
     GaugeRegressorCV,
@@ -220,9 +221,30 @@ class TestFolds:
         grid = GaugeClassifierCV(loss=Logistic(), strengths=3).fit(X, y)
         tops = [GaugeClassifierCV(strengths=3).fit(X, y == k).strengths_[0] for k in range(3)]
         assert grid.strengths_[0] == pytest.approx(max(tops))
-        square = GaugeClassifierCV(loss=Logistic(), penalty=Square(), strengths=4).fit(X, y)
-        again = GaugeClassifier(loss=Logistic(), penalty=Square(square.strength_)).fit(X, y)
+        square = GaugeClassifierCV(loss=Logistic(), penalty=Square(), strengths=4, tol=1e-12).fit(X, y)
+        again = GaugeClassifier(loss=Logistic(), penalty=Square(square.strength_), tol=1e-12).fit(X, y)
         assert np.allclose(square.coef_, again.coef_)
+
+    @pytest.mark.parametrize("cv", [None, 4])
+    @pytest.mark.parametrize("kind", [GaugeRegressorCV, GaugeClassifierCV])
+    def test_a_random_state_shuffles_them(self, cv, kind):
+        X, y = DATA["tall"]()
+        y = y > 0 if kind is GaugeClassifierCV else y
+        splitter = StratifiedKFold if kind is GaugeClassifierCV else KFold
+        shuffled = kind(strengths=4, cv=cv, random_state=3).fit(X, y).cv_scores_
+        given = (
+            kind(strengths=4, cv=splitter(cv or 5, shuffle=True, random_state=3), random_state=7).fit(X, y).cv_scores_
+        )
+        assert np.array_equal(shuffled, given)
+        state = kind(strengths=4, cv=cv, random_state=np.random.RandomState(3)).fit(X, y).cv_scores_
+        assert np.array_equal(shuffled, state)
+        assert not np.allclose(shuffled, kind(strengths=4, cv=cv).fit(X, y).cv_scores_)
+
+    def test_shuffled_folds_of_sorted_targets_raise_no_alarm(self):
+        X, y = DATA["tall"]()
+        order = np.argsort(y)
+        model = CertifiedLassoCV(alphas=20, random_state=0).fit(X[order], y[order])  # warnings are errors
+        assert model.alpha_min_ < model.alphas_[0]
 
     def test_a_fold_without_one_of_the_classes_is_named(self):
         X, y = DATA["tall"]()
@@ -312,6 +334,8 @@ class TestClassifiers:
         assert (np.diff(model.Cs_) > 0).all()
         with pytest.raises(ValueError, match="Cs must be a number of values"):
             CertifiedLogisticRegressionCV(Cs=[-1.0]).fit(X, y > 0)
+        with pytest.raises(TypeError, match="The strength is C: write C="):
+            CertifiedLogisticRegression(CriticalFraction(0.3)).fit(X, y > 0)
         with pytest.raises(ValueError, match="Only the l1 penalty"):
             CertifiedLogisticRegressionCV(l1_ratios=[0.5]).fit(X, y > 0)
 

@@ -130,8 +130,8 @@ class TestTimeLimit:
         X, y = DATA["wide"]()
         full, run = CertifiedLassoCV(alphas=6).fit(X, y), folds.held_out
 
-        def slow(trial, candidates, number, solver):
-            fold = run(trial, candidates, number, solver)
+        def slow(trial, candidates, number, solver, watch):
+            fold = run(trial, candidates, number, solver, watch)
             return folds.Fold(fold.scores[:3], fold.counts[:3], 1) if number == 2 else fold
 
         monkeypatch.setattr(folds, "held_out", slow)

@@ -173,7 +173,8 @@ class TestReports:
     def test_a_row_for_each_output_and_feature(self, gauge, standardize):
         model = GaugeRegressor(gauge=gauge, penalty=Linear(0.2), standardize=standardize, tol=1e-10).fit(FRAME, Y)
         report = model.support_report()
-        assert list(report.columns) == ["output", "feature", "coefficient", "lower", "upper", "verdict"]
+        groups = [] if gauge is None or gauge.groups is None else ["group"]
+        assert list(report.columns) == ["output", "feature", *groups, "coefficient", "lower", "upper", "verdict"]
         assert report["output"].tolist() == np.repeat(np.arange(K), D).tolist()
         assert report["feature"].tolist() == list(FRAME.columns) * K
         coef = report["coefficient"].to_numpy()

@@ -52,7 +52,7 @@ def targets(loss, signal=SIGNAL):
 def repeated(gauge):
     """Return the gauge of the vector of all rows of x."""
     if isinstance(gauge, Group):
-        return Group(np.repeat(np.arange(D), K))
+        return Group(np.repeat(np.arange(D), K), "equal")
     return L1(np.repeat(gauge.weights, K)) if getattr(gauge, "weights", None) is not None else gauge
 
 
@@ -213,13 +213,13 @@ class TestShape:
     @pytest.mark.parametrize(
         ("gauge", "flat"),
         [
-            (Group(), Group(np.repeat(np.arange(5), 2))),
-            (Group([0, 0, 1, 1, 0]), Group(np.repeat([0, 0, 1, 1, 0], 2))),
+            (Group(), Group(np.repeat(np.arange(5), 2), "equal")),
+            (Group([0, 0, 1, 1, 0]), Group(np.repeat([0, 0, 1, 1, 0], 2), np.sqrt([3.0, 2.0]))),
             (L1(), L1()),
             (L1(np.arange(5.0)), L1(np.repeat(np.arange(5.0), 2))),
             (L1(np.arange(10.0).reshape(5, 2) + 1), L1(np.arange(10.0) + 1)),
             (L1(positive=[True] + 4 * [False]), L1(positive=2 * [True] + 8 * [False])),
-            (Scaled(Group(), 3.0), Scaled(Group(np.repeat(np.arange(5), 2)), 3.0)),
+            (Scaled(Group(), 3.0), Scaled(Group(np.repeat(np.arange(5), 2), "equal"), 3.0)),
             (L2(), L2()),
         ],
         ids=repr,

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from atomsieve.certificate import told
-from atomsieve.certificate.file import content_of, describe, digest_of, read
+from atomsieve.certificate.dependence import dependence, linked_columns
+from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.statement import Statement
 from atomsieve.display.coefficients import Coefficients
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
-from atomsieve.intake.names import pandas_for
+from atomsieve.intake.names import entries, pandas_for
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
@@ -179,6 +180,18 @@ class Certificate:
         unknown[self.statement["unpenalised"]] = False
         return unknown
 
+    @property
+    def dependent_sets(self) -> list[list[str]]:
+        """Features whose columns are linearly dependent, one list of names for each set of them.
+
+        Unpenalised columns that are no features (the intercept, `free`) are not named. Without names features are x0,
+        x1 and so on; for a matrix x the number of the output follows.
+        """
+        about = entries(self.names["features"], self.x.shape)
+        outputs = [f" of output {number}" for number in about["output"]] if "output" in about else [""] * self.x.size
+        called = [name + output for name, output in zip(about["feature"], outputs, strict=True)]
+        return [[called[j] for j in linked if j >= 0] for linked in linked_columns(self.dependencies)]
+
     def __str__(self) -> str:
         return str(told.summary(self))
 
@@ -208,6 +221,20 @@ class Certificate:
         from atomsieve.display import CertificateDisplay  # noqa: PLC0415 -- optional
 
         return CertificateDisplay.from_certificate(self, ax=ax, **options).ax_
+
+    def group_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row per group: its name, its number of coefficients, its verdict.
+
+        The verdict is "zero", "non-zero" or "undecided". For gauges whose blocks have no names this is a ValueError.
+        """
+        names = self.names["blocks"]
+        if names is None:
+            raise ValueError("Certificate.group_frame() needs groups with names: gauge=Group(groups).")
+        sizes = np.bincount(labels_of(self.statement), minlength=len(names))
+        words = np.select([self.zero, self.nonzero], ["zero", "non-zero"], "undecided")
+        table = {"group": names, "coefficients": sizes, "verdict": words}
+        frame: pd.DataFrame = pandas_for("Certificate.group_frame()").DataFrame(table)
+        return frame
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as readable JSON with exact floats; an interrupted write leaves no partial file.
@@ -247,11 +274,9 @@ def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependenc
     """Return why blocks are undecided."""
     if not undecided:
         return "Every block is decided."
-    if dependencies:
-        columns = sorted({int(j) for d in dependencies for j in (d.column, *d.of) if j >= 0})
-        problem = proof.statement.problem
-        shown = ", ".join(map(problem.called, columns[:10])) + (", ..." if len(columns) > 10 else "")
-        return f"Columns {shown} are linearly dependent: weight can move between them at no cost."
+    sets = [linked for linked in linked_columns(dependencies) if linked[-1] >= 0]  # the others are all unpenalised
+    if sets:
+        return dependence(sets, proof.statement.problem.called)
     if not proof.curvatures[0].any():
         return "No lower bound of the curvature of the loss is known at any sample, so that nothing is proven non-zero."
     if not np.isfinite(away[proof.x != 0]).all():

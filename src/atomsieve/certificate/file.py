@@ -14,7 +14,6 @@ import scipy
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.design.base import bounded
 from atomsieve.design.sparse import SparseDesign
-from atomsieve.gauges.group import numbered
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
 from atomsieve.typing import Index
@@ -178,11 +177,7 @@ def is_mapped(gauge: dict[str, Any]) -> bool:
 
 def _piece(piece: Piece) -> dict[str, Any]:
     """Return a piece as plain data."""
-    names = [f.name for f in piece._fields() if not f.name.startswith("_")]
-    values = {name: getattr(piece, name) for name in names}
-    told = {name: (_plain_matrix if name == "matrix" else _plain)(value) for name, value in values.items()}
-    if told.get("groups") is not None:  # labels may be of any type: the file numbers them
-        told["groups"] = numbered(values["groups"]).tolist()
+    told = {name: (_plain_matrix if name == "matrix" else _plain)(value) for name, value in piece.stated().items()}
     return {"type": _name(type(piece))} | told
 
 

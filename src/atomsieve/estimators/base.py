@@ -24,9 +24,11 @@ from atomsieve.estimators.solver import Solution, Solver, attributes, coefficien
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.summary import summary_of
 from atomsieve.estimators.task import Task, TrainingData, require_columns, scales_of
-from atomsieve.estimators.verdicts import model_coefficients, support_table, unproven_coefficients
+from atomsieve.estimators.verdicts import group_table, model_coefficients, support_table, unproven_coefficients
+from atomsieve.estimators.watching import CallbackSupportMixin, Watch, printer_of, with_callbacks
 from atomsieve.methods import Method
 from atomsieve.problem.data import check_offset
+from atomsieve.run.progress import printing
 from atomsieve.run.result import Result
 from atomsieve.typing import Array, Mask
 
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
+class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     """A sparse linear model with a certificate: an estimator says by `_task` what its parameters ask for.
 
     The task that was solved is kept: parameters that are set later count at the next fit.
@@ -69,6 +71,7 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
     def _task(self, data: TrainingData) -> Task:
         """Return what is to be solved, by the parameters."""
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
         """Fit the model.
 
@@ -90,8 +93,12 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         task = self._task(data)
         problems = task.problems(data)
         last = getattr(self, "_solution", None) if self.warm_start else None
-        results = solver.solve_all(task.strength, problems, last)
-        return self._keep(task, results, Source.of(X, y, sample_weight, offset, keep=bool(self.keep_data)))
+        watch = Watch.of(self)
+        with printing(watch.printer):
+            results = solver.solve_all(task.strength, problems, last)
+        self._keep(task, results, Source.of(X, y, sample_weight, offset, keep=bool(self.keep_data)))
+        watch.end()
+        return self
 
     def _keep(self, task: Task, results: Sequence[Result], source: Source, **shown: Any) -> Self:
         """Keep the model, and what else users are shown; let go of X; say at last if the tolerance was missed."""
@@ -168,7 +175,8 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         """Prove what can be proven, without a word."""
         check_is_fitted(self)
         data = TrainingData.of(self, X, y, sample_weight, offset, reset=False)
-        self._proof = ModelProof.of(self._solved.problems(data), self._solution, Solver.of(self))
+        with printing(printer_of(self)):
+            self._proof = ModelProof.of(self._solved.problems(data), self._solution, Solver.of(self))
         self._told = False
         return self._proof
 
@@ -206,8 +214,8 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return a data frame with a row per feature: coefficient, interval of the optimal one, verdict.
 
         The verdict is "zero", "non-zero" or "in a non-zero group" where that is proven, "undecided" where not;
-        "unpenalised" features are not asked about. With several classes there is a row per class and feature, with
-        several outputs a row per output and feature.
+        "unpenalised" features are not asked about. Where the gauge has groups, a column names them. With several
+        classes there is a row per class and feature, with several outputs a row per output and feature.
         """
         verdicts = self._told_proof().verdicts
         names = feature_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
@@ -271,6 +279,14 @@ class SparseEstimator(BaseEstimator, metaclass=ABCMeta):
     def _kind(self) -> str:
         """What a row of coefficients belongs to: an output or a class."""
         return self._solved.targets.kind
+
+    def group_report(self) -> "pd.DataFrame":
+        """Return a data frame with a row per group: its number of features, the norm of its coefficients, its verdict.
+
+        The verdict is "zero", "non-zero" or "undecided". Where each class is set against the rest, there is a row per
+        class and group; the coefficients of several outputs make one norm.
+        """
+        return group_table(self._told_proof().verdicts, np.atleast_2d(self.coef_), self._solved.targets)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; those of a piece as `penalty__strength`, of a piece within it by another `__`.

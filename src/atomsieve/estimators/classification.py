@@ -14,13 +14,15 @@ from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
 from atomsieve.estimators.targets import Classes
 from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.gauges import L1, Gauge
+from atomsieve.intake.arguments import is_number
 from atomsieve.losses import Logistic, Loss, Multinomial
 from atomsieve.methods import Method
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.typing import Array
 
 
-def _is_probabilistic(model: Any) -> bool:
+def is_probabilistic(model: Any) -> bool:
+    """Whether the loss of a classifier has probabilities; raise AttributeError, with the remedy, if not."""
     loss = model._solved.targets.loss if hasattr(model, "_solved") else getattr(model, "loss", None)
     if loss is not None and not loss.probabilistic:
         raise AttributeError(f"{loss!r} gives no probabilities: take decision_function, or Logistic().")
@@ -40,14 +42,14 @@ class LabelMixin(ClassifierMixin):
         scores: Array = self._solved.targets.scores(u)
         return scores
 
-    @available_if(_is_probabilistic)
+    @available_if(is_probabilistic)
     def predict_proba(self, X: Any, offset: Any = None) -> Array:
         """Return the probability of each class; for one against the rest, their single ones made to sum to 1."""
         u = self._linear(X, offset)
         likely: Array = self._solved.targets.probabilities(u)
         return likely
 
-    @available_if(_is_probabilistic)
+    @available_if(is_probabilistic)
     def predict_log_proba(self, X: Any, offset: Any = None) -> Array:
         """Return the logarithm of the probability of each class."""
         with np.errstate(divide="ignore"):
@@ -293,6 +295,11 @@ class CertifiedLogisticRegression(LabelMixin, SparseEstimator):
 
 def require_l1(penalty: Any, ratio: Any) -> None:
     """Refuse the penalties of scikit-learn's LogisticRegression that are not the l1 norm."""
+    if isinstance(penalty, (StrengthRule, Penalty)) or is_number(penalty):
+        raise TypeError(
+            f"The first argument is penalty, as in scikit-learn, and got {penalty!r}. The strength is C: write C=..., "
+            "a number, CriticalFraction(0.1) or FeatureCount(10)."
+        )
     if penalty not in ("l1", "deprecated") or ratio != 1:
         raise ValueError(
             f'Only the l1 penalty is here: penalty="l1" and l1_ratio=1, got penalty={penalty!r}, l1_ratio={ratio!r}. '

@@ -1,12 +1,14 @@
 """Classifiers that choose their strength by cross-validation."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.estimators.base import SparseEstimator
-from atomsieve.estimators.classification import LabelMixin, require_l1
+from atomsieve.estimators.classification import LabelMixin, is_probabilistic, require_l1
 from atomsieve.estimators.cross_validation import CrossValidationMixin
 from atomsieve.estimators.grid import Grid, InverseGrid
 from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
@@ -19,7 +21,36 @@ from atomsieve.penalties import Linear, Penalty
 from atomsieve.typing import Array
 
 
-class GaugeClassifierCV(CrossValidationMixin, LabelMixin, SparseEstimator):
+class PathLabelMixin:
+    """What a classifier answers at any strength on its path; see `predict` for how strengths are given."""
+
+    _at: Callable[[dict[str, float]], Any]
+
+    def decision_function(self, X: Any, offset: Any = None, **strength: float) -> Array:
+        """Return scores: one number per sample for two classes (positive: the second), else one per class.
+
+        `strength` is a strength on the path by its name, as in `predict`.
+        """
+        scores: Array = LabelMixin.decision_function(self._at(strength), X, offset)
+        return scores
+
+    @available_if(is_probabilistic)
+    def predict_proba(self, X: Any, offset: Any = None, **strength: float) -> Array:
+        """Return the probability of each class; for one against the rest, their single ones made to sum to 1.
+
+        `strength` is a strength on the path by its name, as in `predict`.
+        """
+        likely: Array = LabelMixin.predict_proba(self._at(strength), X, offset)
+        return likely
+
+    @available_if(is_probabilistic)
+    def predict_log_proba(self, X: Any, offset: Any = None, **strength: float) -> Array:
+        """Return the logarithm of the probability of each class, at a strength on the path as in `predict`."""
+        likely: Array = LabelMixin.predict_log_proba(self._at(strength), X, offset)
+        return likely
+
+
+class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, SparseEstimator):
     """`GaugeClassifier` with the strength of its penalty chosen by cross-validation.
 
     The objective is that of `GaugeClassifier`; parameters and attributes are those of `GaugeClassifier` and of
@@ -77,6 +108,7 @@ class GaugeClassifierCV(CrossValidationMixin, LabelMixin, SparseEstimator):
         time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
+        random_state: Any = None,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -97,6 +129,7 @@ class GaugeClassifierCV(CrossValidationMixin, LabelMixin, SparseEstimator):
         self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
+        self.random_state = random_state
 
     def _task(self, data: TrainingData) -> Task:
         loss = None if self.loss is None else given(self, "loss", Loss)
@@ -112,7 +145,7 @@ class GaugeClassifierCV(CrossValidationMixin, LabelMixin, SparseEstimator):
         return Grid(given(self, "penalty", Penalty), self.strengths, self.ratio)
 
 
-class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEstimator):
+class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelMixin, SparseEstimator):
     """scikit-learn's LogisticRegressionCV with an l1 penalty, and a certificate; with the 1-SE rule.
 
     The objective is that of `CertifiedLogisticRegression` ::
@@ -130,7 +163,7 @@ class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEsti
     eps : float, optional
         First C over last, where their number is given; 0.001 by default where there are more samples than
         coefficients, else 0.01.
-    cv, n_jobs, time_limit
+    cv, random_state, n_jobs, time_limit
         As for `GaugeRegressorCV`; folds are stratified by default.
     scoring : str or callable, optional
         As in scikit-learn. None is minus the mean of the loss on held-out samples ("neg_log_loss").
@@ -142,17 +175,19 @@ class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEsti
         As for `CertifiedLogisticRegression`.
     penalty, l1_ratios
         "l1" (or "deprecated") and 1, the only ones there are here.
-    dual, intercept_scaling, random_state, solver, refit, use_legacy_attributes
+    dual, intercept_scaling, solver, refit, use_legacy_attributes
         Accepted so that scripts need no change; they have no effect.
 
     Attributes
     ----------
     C_, Cs_, scores_
         The C that was chosen, those that were compared (smallest first), and the score for each fold and each of them.
-    cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_
-        As for `GaugeRegressorCV`.
+    C_min_, C_1se_, index_min_, index_1se_
+        What either rule chooses, whatever `selection` is, and its place among the candidates.
+    cv_results_, cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_, coef_path_, intercept_path_
+        As for `GaugeRegressorCV`; the column with the candidates is called `Cs`.
     classes_, coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
-        As for `CertifiedLogisticRegression`, for the model that was fitted to all samples in the end.
+        As for `CertifiedLogisticRegression`, for the model that is chosen, fitted to all samples.
 
     Notes
     -----
@@ -185,7 +220,7 @@ class CertifiedLogisticRegressionCV(CrossValidationMixin, LabelMixin, SparseEsti
     def __init__(
         self,
         *,
-        Cs: Any = 10,
+        Cs: Any = 100,
         l1_ratios: Any = (1.0,),
         fit_intercept: bool = True,
         cv: Any = None,

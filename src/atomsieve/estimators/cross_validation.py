@@ -1,9 +1,10 @@
 """The strength chosen on held-out samples: candidates, folds, one rule to choose, one picture."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn import get_config
@@ -16,11 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.estimators.folds import Fold, Trial
 from atomsieve.estimators.grid import Candidates
+from atomsieve.estimators.models import ModelPath, Models
 from atomsieve.estimators.notices import tell
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.task import TrainingData
+from atomsieve.estimators.watching import Watch, with_callbacks
 from atomsieve.penalties import Penalty
+from atomsieve.problem import Problem
 from atomsieve.typing import Array
 
 if TYPE_CHECKING:
@@ -36,6 +40,7 @@ class CrossValidationMixin:
     scoring: Any
     selection: str
     n_jobs: int | None
+    random_state: Any
 
     penalties_: list[Penalty]
     cv_scores_: Array
@@ -43,18 +48,23 @@ class CrossValidationMixin:
     cv_mean_: Array
     cv_standard_error_: Array
     best_index_: int
+    index_min_: int
+    index_1se_: int
+    cv_results_: dict[str, Array]
     _choice: "Choice"
+    _models: ModelPath
 
     _rules: ClassVar[tuple[str, ...]] = CHOICE_RULES
     """What `selection` may be; all but "1se" mean "min"."""
 
     _score_label: ClassVar[str] = "held-out loss"
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, **params: Any) -> Self:
-        """Choose the strength by cross-validation, then fit the model with it to all samples.
+        """Choose the strength by cross-validation, and fit the models of all candidates to all samples.
 
         Where y is sorted by row and folds are made of consecutive rows (a number as `cv` for a regressor, or `KFold`
-        without `shuffle`) a warning asks for shuffled folds: `cv=KFold(5, shuffle=True, random_state=0)`.
+        without `shuffle`) a warning asks for shuffled folds: `random_state=0`.
 
         Parameters
         ----------
@@ -82,6 +92,47 @@ class CrossValidationMixin:
             mapping = MethodMapping().add(caller="fit", callee="score")
             router = router.add(scorer=check_scoring(self, scoring=self.scoring), method_mapping=mapping)
         return router
+
+    @property
+    def coef_path_(self) -> Array:
+        """The coefficients of all candidates on all samples: candidates x d, or candidates x K x d for K rows."""
+        check_is_fitted(self)
+        return self._models.coefs
+
+    @property
+    def intercept_path_(self) -> Array:
+        """The intercepts of all candidates on all samples: one for each or, for K rows of coefficients, K."""
+        check_is_fitted(self)
+        return self._models.intercepts
+
+    def predict(self, X: Any, offset: Any = None, **strength: float) -> Array:
+        """Return the expected target of each sample; its most likely class, where targets are classes.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+            Features.
+        offset : array of the shape of the linear predictions, optional
+            What is added to them; 0 by default, also where the model was fitted with one.
+        **strength
+            The strength by its name (`alpha`, `C` or `strength`), anywhere on the path: predictions are then those of
+            the model there, not of the chosen one. Between two candidates coefficients are interpolated, linearly in
+            the strength (in 1 / C for C).
+        """
+        answers: Array = super(CrossValidationMixin, self._at(strength)).predict(X, offset)  # type: ignore[misc]
+        return answers
+
+    def _at(self, strength: dict[str, float]) -> Self:
+        """Return the estimator with its model at a strength on the path; as it is where none is given."""
+        check_is_fitted(self)
+        if not strength:
+            return self
+        name = self._models.candidates.grid.name
+        if set(strength) != {name}:
+            raise TypeError(f"The strength is called {name}: got {', '.join(strength)}.")
+        shown: Any = copy(self)
+        shown._show(shown._solved, *self._models.at(strength[name]))
+        return cast("Self", shown)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the score of every candidate, fold by fold and on average with its standard error (needs matplotlib)."""
@@ -117,14 +168,33 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
     candidates = model._grid().candidates(problems, total, solver)
     solver.method.check(problems[0].at_penalty(candidates.penalties(total)[0]))
     trial = Trial.of(model, task, data, X, y, metadata)
-    folds = trial.run(candidates, solver, model.n_jobs)
+    watch = Watch.of(model, len(trial.splits) + 1)
+    folds = trial.run(candidates, solver, watch, model.n_jobs)
     choice = Choice.of(candidates, folds, model.scoring, "1se" if model.selection == "1se" else "min")
-    penalties = choice.candidates.penalties(total)
-    task = replace(task, strength=penalties[choice.index])
-    results = solver.solve_all(task.strength, problems)
+    choice, models = on_all_samples(choice, problems, total, solver, watch)
+    task = replace(task, strength=choice.candidates.penalties(total)[choice.index])
     choice.tell()
     source = Source.of(X, y, sample_weight, offset, keep=bool(model.keep_data))
-    model._keep(task, results, source, penalties_=penalties, _choice=choice, **choice.attributes())
+    shown = choice.attributes() | choice.table(models)
+    penalties, path = choice.candidates.penalties(total), ModelPath(choice.candidates, models)
+    watch.say(choice.told(models))
+    model._keep(task, models.results[choice.index], source, penalties_=penalties, _choice=choice, _models=path, **shown)
+    watch.end()
+
+
+def on_all_samples(
+    choice: "Choice", problems: Sequence[Problem], total: float, solver: Solver, watch: Watch
+) -> tuple["Choice", Models]:
+    """Follow the candidates on all samples; return the choice among those that were reached, and their models.
+
+    Solutions are large and models are small: only the solution that is chosen is kept, unless time may run out before
+    it is reached.
+    """
+    held = {choice.index} if solver.time_limit is None else range(len(choice.scores))
+    penalties, folds = choice.candidates.penalties(total), choice.scores.shape[1]
+    rows = watch.part(solver.follow_all(problems, penalties), "all samples", folds, len(penalties))
+    models = Models.of(rows, held)
+    return choice.among(models), models
 
 
 def routed(model: Any, sample_weight: Any, params: dict[str, Any]) -> Bunch:
@@ -165,27 +235,64 @@ class Choice:
         scores = np.stack([fold.scores[:tried] for fold in folds], axis=1)
         counts = np.stack([fold.counts[:tried] for fold in folds], axis=1)
         missed = sum(fold.missed for fold in folds)
-        reached = replace(candidates, values=candidates.values[:tried])
-        return cls(reached, scores, counts, missed, len(candidates.values), scoring, rule)
+        return cls(candidates.first(tried), scores, counts, missed, len(candidates.values), scoring, rule)
+
+    def among(self, models: Models) -> "Choice":
+        """Return the choice among the candidates that have a model on all samples."""
+        count, missed = len(models), self.missed + models.missed
+        first = self.candidates.first(count)
+        return replace(self, candidates=first, scores=self.scores[:count], counts=self.counts[:count], missed=missed)
 
     @cached_property
     def index(self) -> int:
         """The candidate that is chosen."""
-        return pick(*mean_and_error(self.scores), self.rule)
+        return self.by(self.rule)
+
+    def by(self, rule: str) -> int:
+        """Return the candidate that a rule chooses."""
+        return pick(*mean_and_error(self.scores), rule)
 
     def attributes(self) -> dict[str, Any]:
         """Return what users are shown, candidates under the name that they know."""
         mean, error = mean_and_error(self.scores)
         name, values = self.candidates.grid.name, self.candidates.values
+        least, sparse = self.by("min"), self.by("1se")
         return {
             f"{name}s_": values,
             f"{name}_": float(values[self.index]),
+            f"{name}_min_": float(values[least]),
+            f"{name}_1se_": float(values[sparse]),
+            "index_min_": least,
+            "index_1se_": sparse,
             "cv_scores_": self.scores,
             "feature_counts_": self.counts,
             "cv_mean_": mean,
             "cv_standard_error_": error,
             "best_index_": self.index,
         }
+
+    def table(self, models: Models) -> dict[str, dict[str, Array]]:
+        """Return the table of the cross-validation: a row per candidate, with its number of features on all samples."""
+        mean, error = mean_and_error(self.scores)
+        columns = {
+            f"{self.candidates.grid.name}s": self.candidates.values,
+            "mean_score": mean,
+            "standard_error": error,
+            "n_features": models.counts,
+        }
+        folds = {f"split{k}_score": scores for k, scores in enumerate(self.scores.T)}
+        return {"cv_results_": columns | folds}
+
+    def told(self, models: Models) -> str:
+        """Return both choices in words, the one that is taken first."""
+        name, values = self.candidates.grid.name, self.candidates.values
+        other = "min" if self.rule == "1se" else "1se"
+        words = [
+            f"{name}_{rule}_ {values[k]:.6g} ({models.counts[k]} features)"
+            for rule in (self.rule, other)
+            for k in [self.by(rule)]
+        ]
+        return f"chosen: {words[0]}; {words[1]}"
 
     def tell(self) -> None:
         """Warn where fits missed the tolerance, or time was up before all candidates were tried."""

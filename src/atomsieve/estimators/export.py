@@ -5,9 +5,9 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.estimators.base import SparseEstimator
+from atomsieve.estimators.composed import Composed
 from atomsieve.intake.files import write_text
 from atomsieve.standalone.predict import MODEL_FORMAT, MODEL_VERSION
 
@@ -17,22 +17,24 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     `load_model` gives it back as an object with `predict`, `predict_proba` and `decision_function`. It lives in
     `atomsieve/standalone/predict.py`, a file that may be copied to a device where only NumPy is installed.
+
+    The estimator may be the last step of a pipeline whose other steps scale, shift or select single features
+    (`StandardScaler`, `MinMaxScaler`, `MaxAbsScaler`, `RobustScaler`, and all selectors): the file then has the
+    coefficients of the features that go into the pipeline. It may also be a fitted search, whose best model is written.
     """
-    if not isinstance(estimator, SparseEstimator):
-        raise TypeError(f"save_model takes a fitted estimator of atomsieve, got {type(estimator).__name__}.")
-    check_is_fitted(estimator)
-    coef = np.atleast_2d(estimator.coef_)
-    index = np.flatnonzero((coef != 0).any(axis=0))
-    names, classes = getattr(estimator, "feature_names_in_", None), getattr(estimator, "classes_", None)
+    model = Composed.of(estimator)
+    last = model.last
+    index = np.flatnonzero((model.coef != 0).any(axis=0))
+    classes = getattr(last, "classes_", None)
     content = {
         "format": MODEL_FORMAT,
         "version": MODEL_VERSION,
-        "estimator": type(estimator).__name__,
-        "inverse_link": _inverse_link(estimator, classes),
-        "count": int(coef.shape[1]),
-        "features": {"index": index.tolist(), "names": None if names is None else names[index].tolist()},
-        "coefficients": coef[:, index].tolist(),
-        "intercept": np.atleast_1d(estimator.intercept_).tolist(),
+        "estimator": type(last).__name__,
+        "inverse_link": _inverse_link(last, classes),
+        "count": int(model.coef.shape[1]),
+        "features": {"index": index.tolist(), "names": None if model.names is None else model.names[index].tolist()},
+        "coefficients": model.coef[:, index].tolist(),
+        "intercept": model.intercept.tolist(),
         "classes": None if classes is None else {"dtype": _plain_type(classes), "labels": classes.tolist()},
     }
     write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")

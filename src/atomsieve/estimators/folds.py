@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.sparse import csr_array, vstack
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -16,10 +15,12 @@ from sklearn.utils import Bunch, _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
 from atomsieve.estimators.grid import Candidates
+from atomsieve.estimators.models import Models
 from atomsieve.estimators.notices import check_order
-from atomsieve.estimators.solver import Solver, coefficients, intercepts
-from atomsieve.estimators.strengths import feature_count
+from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.task import Task, TrainingData
+from atomsieve.estimators.watching import Watch
+from atomsieve.intake.arguments import is_number
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index
 
@@ -45,7 +46,7 @@ class Trial:
     def of(cls, model: Any, task: Task, data: TrainingData, X: Any, y: Any, routed: Bunch) -> "Trial":
         """Return the trial that the parameters `cv` and `scoring` of an estimator ask for."""
         scorer = None if model.scoring is None else check_scoring(model, scoring=model.scoring)
-        splitter = check_cv(model.cv, y, classifier=is_classifier(model))
+        splitter = splitter_of(model, y)
         check_order(y, splitter)
         splits = [(_places(train), _places(test)) for train, test in splitter.split(X, y, **routed.split)]
         if not splits:
@@ -54,7 +55,7 @@ class Trial:
         shell.n_features_in_ = model.n_features_in_
         return cls(task, data, splits, np.asarray(y), shell, scorer, routed.score)
 
-    def run(self, candidates: Candidates, solver: Solver, n_jobs: int | None) -> "list[Fold]":
+    def run(self, candidates: Candidates, solver: Solver, watch: Watch, n_jobs: int | None) -> "list[Fold]":
         """Return what every fold says of the candidates.
 
         Where time is limited each fold has the same part of it, and one part is left for the fit to all samples.
@@ -63,16 +64,16 @@ class Trial:
         share = solver.within(solver.share(turns + 1))
         numbers = range(len(self.splits))
         parallel = Parallel(n_jobs=n_jobs, prefer="threads")  # the core lets other threads run, and data need no copy
-        folds: list[Fold] = parallel(delayed(held_out)(self, candidates, k, share) for k in numbers)
+        folds: list[Fold] = parallel(delayed(held_out)(self, candidates, k, share, watch) for k in numbers)
         return folds
 
 
-@dataclass(frozen=True, eq=False)
-class Models:
-    """The models of the candidates on one fold; fewer than there are candidates where time is up."""
-
-    coefs: list[Any]
-    constants: list[Array]
+def splitter_of(model: Any, y: Any) -> Any:
+    """Return who makes the folds: as in scikit-learn, but shuffled if `cv` is a number and `random_state` is given."""
+    splitter = check_cv(model.cv, y, classifier=is_classifier(model))
+    if model.random_state is None or not (model.cv is None or is_number(model.cv)):
+        return splitter
+    return type(splitter)(splitter.n_splits, shuffle=True, random_state=model.random_state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,22 +85,16 @@ class Fold:
     missed: int
 
 
-def held_out(trial: Trial, candidates: Candidates, number: int, solver: Solver) -> Fold:
+def held_out(trial: Trial, candidates: Candidates, number: int, solver: Solver, watch: Watch) -> Fold:
     """Fit all candidates to the training samples of one fold and score them on the others."""
     train, test = trial.splits[number]
     part = trial.data.part(train)
     penalties = candidates.penalties(trial.task.total(part))
     solver = solver.within(solver.time_limit)  # the clock starts when the fold begins
-    walks = [solver.follow(problem, penalties) for problem in _problems(trial, number, part)]
-    coefs, constants = [], []
-    counts, missed = [], 0
-    for row in zip(*walks, strict=False):  # one may end early
-        coefs.append(csr_array(coefficients(row)))
-        constants.append(intercepts(row))
-        counts.append(feature_count(row))
-        missed += sum(not result.converged for result in row)
+    rows = solver.follow_all(_problems(trial, number, part), penalties)
+    models = Models.of(watch.part(rows, f"fold {number + 1} of {len(trial.splits)}", number, len(penalties)))
     score = held_out_loss if trial.scorer is None else scored
-    return Fold(score(trial, test, Models(coefs, constants)), np.array(counts), missed)
+    return Fold(score(trial, test, models), models.counts, models.missed)
 
 
 def _problems(trial: Trial, number: int, part: TrainingData) -> list[Problem]:
@@ -119,7 +114,7 @@ def held_out_loss(trial: Trial, test: Index, models: Models) -> Array:
     With several outputs, and for one class against the rest, losses are added over outputs or classes.
     """
     task, data = trial.task, trial.data
-    stacked, constants = vstack(models.coefs, format="csr"), np.stack(models.constants)
+    stacked, constants = models.coefs, models.intercepts
     used = np.unique(stacked.indices)
     outputs = constants.shape[1]
     # columns first: few of them are used
@@ -152,8 +147,8 @@ def scored(trial: Trial, test: Index, models: Models) -> Array:
     if "sample_weight" not in signature(trial.scorer).parameters:
         params.pop("sample_weight", None)
     scores = []
-    for coef, constant in zip(models.coefs, models.constants, strict=True):
-        trial.model._show(trial.task, coef.toarray(), constant, held.offset)
+    for k in range(len(models)):
+        trial.model._show(trial.task, *models[k], held.offset)
         scores.append(trial.scorer(trial.model, held.X, trial.y[test], **params))
     return np.array(scores, dtype=np.float64)
 

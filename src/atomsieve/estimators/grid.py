@@ -1,7 +1,7 @@
 """Strengths to choose from, as the numbers that users know: strengths and radii, alphas, values of C."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,10 @@ class Grid:
         """Return the value that a penalty has."""
         return main_parameter(penalty)
 
+    def place(self, value: float) -> float:
+        """Return the number in which models between two values are interpolated: the value itself."""
+        return value
+
     @property
     def label(self) -> str:
         """What the values are called in a picture."""
@@ -89,6 +93,10 @@ class InverseGrid(Grid):
     def value(self, penalty: Penalty, total: float) -> float:
         return 1.0 / (penalty.slope(0.0) * total)
 
+    def place(self, value: float) -> float:
+        """Return `1 / C`, which is proportional to the slope."""
+        return 1.0 / value
+
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
@@ -100,6 +108,15 @@ class Candidates:
     def penalties(self, total: float) -> list[Penalty]:
         """Return what they mean for samples of a total weight."""
         return [self.grid.penalty(float(value), total) for value in self.values]
+
+    @property
+    def places(self) -> Array:
+        """The values, in the numbers in which models between them are interpolated."""
+        return np.array([self.grid.place(float(value)) for value in self.values])
+
+    def first(self, count: int) -> "Candidates":
+        """Return so many of them, sparsest first."""
+        return replace(self, values=self.values[:count])
 
 
 def on_path(shape: Penalty, problems: Sequence[Problem], slopes: Array, solver: Solver) -> list[Penalty]:

@@ -22,10 +22,10 @@ class UnprovenWarning(UserWarning):
 
 
 def tell(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn the first caller who is not part of this package."""
-    package = __name__.partition(".")[0]
+    """Warn the first caller who is not part of this package, nor of what scikit-learn puts around `fit`."""
+    ours = (__name__.partition(".")[0] + ".", "sklearn.callback.")
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 
@@ -66,8 +66,8 @@ def check_order(y: Any, splitter: Any) -> None:
     if any(map(_is_sorted, targets.reshape(len(targets), -1).T)):
         tell(
             "y is sorted by row, and the folds are made of consecutive rows: each holds out targets that the others "
-            "lack, which misleads the choice of the strength. Shuffle the rows into the folds: "
-            f"cv=KFold({splitter.n_splits}, shuffle=True, random_state=0)."
+            "lack, which misleads the choice of the strength. Shuffle the rows into the folds: random_state=0, with a "
+            f"number as cv, or cv=KFold({splitter.n_splits}, shuffle=True, random_state=0)."
         )
 
 

@@ -14,6 +14,7 @@ from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.estimators.task import TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.intake.arguments import as_floats, is_number, require_piece, shown
+from atomsieve.intake.names import position
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece
 from atomsieve.typing import Array, Index, Mask
@@ -102,19 +103,8 @@ def _by_name(given: Any) -> bool:
 
 def _positions(chosen: list[Any], count: int, names: Any, parameter: str) -> Index:
     """Return the positions of features given by name or position."""
-    known = {} if names is None else {name: j for j, name in enumerate(names)}
-    found = []
-    for feature in chosen:
-        if isinstance(feature, str):
-            if feature not in known:
-                hint = "X has no feature names; give positions" if names is None else "X has no feature of that name"
-                raise ValueError(f"{parameter} names {feature!r}, but {hint}.")
-            found.append(known[feature])
-        elif isinstance(feature, (int, np.integer)) and -count <= feature < count:
-            found.append(int(feature) % count)
-        else:
-            raise ValueError(f"{parameter} must hold feature names or positions below {count}, got {feature!r}.")
-    return np.array(found, dtype=np.intp)
+    places = None if names is None else {name: j for j, name in enumerate(names)}
+    return np.array([position(feature, count, places, parameter) for feature in chosen], dtype=np.intp)
 
 
 def without_penalty(gauge: Gauge, chosen: Any, count: int, names: Any) -> Gauge:

@@ -64,7 +64,7 @@ class GaugeRegressor(NumberMixin, SparseEstimator):
     keep_data : bool
         Whether to keep X and y for `certificate_`. By default they are found as long as they live elsewhere.
     verbose : bool
-        Whether to print a line about each solution.
+        Whether to print what happens while the fit, and later the proof, goes on.
 
     Attributes
     ----------

@@ -42,6 +42,8 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         As in scikit-learn. None is minus the mean of the loss on held-out samples, summed over several outputs.
     selection : "min" or "1se"
         The candidate with the best mean score; or the sparsest one whose mean is within one standard error of it.
+    random_state : int or RandomState, optional
+        Shuffles the rows into the folds, where `cv` is a number. None leaves them in order, as in scikit-learn.
     n_jobs : int, optional
         Number of folds that are worked on at once.
     time_limit : float, optional
@@ -52,12 +54,20 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     ----------
     strength_, penalty_, strengths_, penalties_
         What was chosen, and what was compared, sparsest first.
+    strength_min_, strength_1se_, index_min_, index_1se_
+        What either rule chooses, whatever `selection` is, and its place among the candidates.
+    cv_results_ : dict of arrays
+        A table with a row per candidate: `strengths`, `mean_score`, `standard_error`, `n_features` (of the model on all
+        samples), and `split0_score`, `split1_score` and so on for the folds.
     cv_scores_, feature_counts_
         For each candidate and fold: the score, and the number of features.
     cv_mean_, cv_standard_error_, best_index_
         The mean over folds, its standard error, and the choice.
+    coef_path_, intercept_path_
+        The models of all candidates on all samples: candidates x d, or candidates x K x d for K outputs; kept sparse,
+        and dense when they are asked for. `predict(X, strength=value)` takes any strength on this path.
     coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
-        As for `GaugeRegressor`, for the model that was fitted to all samples in the end.
+        As for `GaugeRegressor`, for the model that is chosen, fitted to all samples.
 
     Notes
     -----
@@ -78,6 +88,10 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     >>> sparser = GaugeRegressorCV(penalty=Square(), strengths=20, selection="1se").fit(X, y)
     >>> int((sparser.coef_ != 0).sum()), int((model.coef_ != 0).sum())
     (6, 9)
+    >>> model.strength_1se_ > model.strength_min_ == model.strength_
+    True
+    >>> model.predict(X, strength=model.strength_1se_).shape
+    (442,)
     """
 
     _defaults: ClassVar[Defaults] = {"loss": (Squared(),), "gauge": (L1(),), "penalty": (Linear(),)}
@@ -106,6 +120,7 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
+        random_state: Any = None,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -125,6 +140,7 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
+        self.random_state = random_state
 
     def _task(self, data: TrainingData) -> Task:
         return Task(
@@ -153,7 +169,7 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     alphas : int or array
         The number of alphas, in geometric progression from the least one at which all coefficients are zero; or the
         alphas themselves.
-    cv, scoring, n_jobs, time_limit
+    cv, random_state, scoring, n_jobs, time_limit
         As for `GaugeRegressorCV`; None for `scoring` is the mean squared error.
     selection : "min" or "1se"
         As for `GaugeRegressorCV`. scikit-learn's "cyclic" and "random", which here mean nothing else, are "min".
@@ -161,7 +177,7 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         As for `CertifiedLasso`.
     n_alphas : int, optional
         The number of alphas, as older scripts give it.
-    precompute, copy_X, random_state
+    precompute, copy_X
         Accepted so that scripts need no change; they have no effect.
 
     Attributes
@@ -169,10 +185,12 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     alpha_, alphas_, mse_path_
         The alpha that was chosen, those that were compared, and the mean squared error for each of them and each fold
         (over all outputs; NaN where another `scoring` was asked for).
-    cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_
-        As for `GaugeRegressorCV`.
+    alpha_min_, alpha_1se_, index_min_, index_1se_
+        What either rule chooses, whatever `selection` is, and its place among the candidates.
+    cv_results_, cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_, coef_path_, intercept_path_
+        As for `GaugeRegressorCV`; the column with the candidates is called `alphas`.
     coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
-        As for `CertifiedLasso`, for the model that was fitted to all samples in the end.
+        As for `CertifiedLasso`, for the model that is chosen, fitted to all samples.
 
     Notes
     -----
@@ -190,7 +208,7 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     True
     >>> model.certificate_  # doctest: +ELLIPSIS
     Certificate(1 of 10 coefficients proven zero, 9 proven non-zero, 0 undecided; optimal value 1441.470585, ...)
-    >>> CertifiedLassoCV(selection="1se").fit(X, y).alpha_ > model.alpha_
+    >>> CertifiedLassoCV(selection="1se").fit(X, y).alpha_ == model.alpha_1se_ > model.alpha_
     True
     """
 

@@ -103,6 +103,11 @@ class Solver:
             if last.status is Status.TIME_LIMIT:
                 return
 
+    def follow_all(self, problems: Sequence[Problem], penalties: Sequence[Penalty]) -> Iterator[tuple[Result, ...]]:
+        """Yield for each penalty the solutions of all problems; end when time is up for one of them."""
+        walks = [self.follow(problem, penalties) for problem in problems]
+        return zip(*walks, strict=False)
+
     def _step(self, problem: Problem, start: Any) -> Result:
         """Solve one of many problems."""
         return uninterrupted(self.solve(problem, start))

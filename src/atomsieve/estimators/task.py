@@ -82,7 +82,12 @@ class Task:
     def problems(self, data: TrainingData) -> list[Problem]:
         """State the problems; their penalty is not yet chosen."""
         weights = self.weights(data)
-        gauge = rescaled(self.gauge, scales_of(data.X, weights)) if self.standardize else self.gauge
+        gauge = self.gauge
+        if self.standardize:
+            gauge = rescaled(
+                gauge.named(None if data.names is None else data.names.tolist(), data.X.shape[1]),
+                scales_of(data.X, weights),
+            )
         return [
             Problem(
                 data.X,

@@ -15,7 +15,7 @@ from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.names import pandas_for
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.problem import Problem
-from atomsieve.typing import Array, Mask
+from atomsieve.typing import Array, Index, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +40,9 @@ class Verdicts:
     unpenalised: Mask
     """Free to take any value, so that nothing is decided."""
 
+    groups: "Groups | None"
+    """The groups of the features, where they have names."""
+
     @classmethod
     def of(cls, problem: Problem, certificate: Certificate) -> "Verdicts":
         """Translate claims about blocks, and about the preimage of an Image, into claims about coefficients."""
@@ -50,16 +53,46 @@ class Verdicts:
             free = np.zeros(problem.shape, dtype=bool)
             free[problem.core.unpenalised()] = True
             nonzero = certificate.nonzero[labels]
-            return cls(zero, nonzero, certificate.lower, certificate.upper, free.reshape(form))
+            bounds = certificate.lower, certificate.upper
+            return cls(zero, nonzero, *bounds, free.reshape(form), Groups.of(problem, certificate))
         lower, upper = _lowered(gauge, certificate)
         lower[zero] = upper[zero] = 0.0
-        return cls(zero, (lower > 0) | (upper < 0), lower, upper, np.zeros(zero.shape, dtype=bool))
+        nowhere = np.zeros(zero.shape, dtype=bool)
+        return cls(zero, (lower > 0) | (upper < 0), lower, upper, nowhere, Groups.of(problem, certificate))
 
     def words(self) -> Array:
         """Return a word for each coefficient."""
         apart = (self.lower > 0) | (self.upper < 0)
         cases = [self.unpenalised, self.zero, self.nonzero & apart, self.nonzero]
         return np.select(cases, [UNPENALISED, ZERO, NONZERO, IN_GROUP], default=UNDECIDED)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Named groups of features, and what is proven of them."""
+
+    names: tuple[str, ...]
+    owners: Index
+    """The group of each feature; -1 where it is in none, or in several."""
+
+    words: Array
+    """The verdict of each group."""
+
+    @classmethod
+    def of(cls, problem: Problem, certificate: Certificate) -> "Groups | None":
+        """Return the groups that the gauge of a problem names; None where it names none."""
+        names = problem.gauge.names()
+        if names is None:
+            return None
+        rows = problem.data.design.shape[1]
+        owners = problem.gauge.owners((rows, *problem.lifted.form[1:]))
+        words = np.select([certificate.zero, certificate.nonzero], ["zero", "non-zero"], "undecided")
+        return cls(names, owners, words)
+
+    @property
+    def column(self) -> list[str]:
+        """The name of the group of each feature, empty where it is in none or in several."""
+        return ["" if owner < 0 else self.names[owner] for owner in self.owners]
 
 
 def _lowered(gauge: Any, certificate: Certificate) -> tuple[Array, Array]:
@@ -81,16 +114,38 @@ def _lowered(gauge: Any, certificate: Certificate) -> tuple[Array, Array]:
 def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, targets: Numbers | Classes) -> "pd.DataFrame":
     """Return one row per feature (and per output or class, where there are several): coefficient, interval, verdict."""
     pandas = pandas_for("support_report()")
+    groups = verdicts[0].groups
+    about = {"feature": names} if groups is None else {"feature": names, "group": groups.column}
 
     tables: list[pd.DataFrame] = [
-        pandas.DataFrame({"feature": names, "coefficient": row, "lower": low, "upper": high, "verdict": words})
+        pandas.DataFrame(about | {"coefficient": row, "lower": low, "upper": high, "verdict": words})
         for row, low, high, words in zip(coef, *_by_output(verdicts), strict=True)
     ]
+    return _one_table(tables, targets)
+
+
+def group_table(verdicts: Sequence[Verdicts], coef: Array, targets: Numbers | Classes) -> "pd.DataFrame":
+    """Return one row per group (and per class, where each has its own problem): features, norm, verdict."""
+    pandas = pandas_for("group_report()")
+    tables: list[pd.DataFrame] = []
+    for one, rows in zip(verdicts, np.array_split(coef, len(verdicts)), strict=True):
+        groups = one.groups
+        if groups is None or (groups.owners < 0).any():
+            raise ValueError("group_report() needs a gauge that puts every feature in one group: gauge=Group(groups).")
+        sizes = np.bincount(groups.owners, minlength=len(groups.names))
+        squares = np.bincount(groups.owners, (rows * rows).sum(axis=0), len(groups.names))
+        columns = {"group": groups.names, "features": sizes, "norm": np.sqrt(squares), "verdict": groups.words}
+        tables.append(pandas.DataFrame(columns))
+    return _one_table(tables, targets)
+
+
+def _one_table(tables: "list[pd.DataFrame]", targets: Numbers | Classes) -> "pd.DataFrame":
+    """Return tables one below the other, with a column that says what each is about."""
     if len(tables) == 1:
         return tables[0]
     for table, output in zip(tables, targets.outputs, strict=True):
         table.insert(0, targets.kind, output)
-    whole: pd.DataFrame = pandas.concat(tables, ignore_index=True)
+    whole: pd.DataFrame = pandas_for("a report").concat(tables, ignore_index=True)
     return whole
 
 

@@ -7,6 +7,7 @@ gauge is the image of such a gauge (`lift`).
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,9 +83,17 @@ class Gauge(Piece, ABC):
     def touched(self, chosen: Mask) -> Mask:
         """Return which entries of x can be non-zero when only the chosen entries of c are non-zero."""
 
+    def named(self, names: Sequence[str] | None, count: int) -> "Gauge":
+        """Return the same gauge with positions in place of feature names; `count` features have these names."""
+        return self
+
     def names(self) -> tuple[str, ...] | None:
         """Return the names of the blocks, None if they have no names of their own."""
         return None
+
+    def owners(self, shape: tuple[int, ...]) -> Index:
+        """Return the block that each row of x belongs to; -1 where it belongs to none, or to several."""
+        return np.full(shape[0], -1, dtype=np.intp)
 
     def value_under(self, design: Design, x: Array) -> float:
         """Return the gauge of x under the image by a matrix: `min { kappa(c) : Q c = x }`."""
@@ -167,6 +176,10 @@ class BlockGauge(Gauge):
 
     def lower(self, c: Array) -> Array:
         return c
+
+    def owners(self, shape: tuple[int, ...]) -> Index:
+        labels = self.labels(shape).reshape(shape[0], -1)
+        return np.where((labels == labels[:, :1]).all(axis=1), labels[:, 0], -1)
 
     def touched(self, chosen: Mask) -> Mask:
         return chosen

@@ -1,7 +1,8 @@
 """Names in tables: each entry of x has a row with the name of its feature and the number of its output."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,25 @@ def entries(names: Sequence[str] | None, shape: tuple[int, ...]) -> dict[str, li
     if len(shape) > 1:
         table["output"] = np.tile(np.arange(per), shape[0]).tolist()
     return table
+
+
+def position(feature: Any, count: int, places: Mapping[str, int] | None, argument: str) -> int:
+    """Return the position of a feature that is given by its name or position.
+
+    >>> position("sex", 2, {"age": 0, "sex": 1}, "unpenalized")
+    1
+    """
+    if isinstance(feature, str):
+        if places is None:
+            raise ValueError(f"{argument} names {feature!r}, but X has no feature names; give positions.")
+        if feature not in places:
+            near = get_close_matches(feature, places, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"{argument} names {feature!r}, but X has no feature of that name.{hint}")
+        return places[feature]
+    if isinstance(feature, (int, np.integer)) and not isinstance(feature, bool) and -count <= feature < count:
+        return int(feature) % count
+    raise ValueError(f"{argument} must hold feature names or positions below {count}, got {feature!r}.")
 
 
 def pandas_for(what: str) -> Any:

@@ -87,6 +87,7 @@ class Problem:
             require_piece(name, piece, kind)
         given = {"sample_weight": sample_weight, "intercept": intercept, "free": free, "offset": offset, "names": names}
         data = Data.of(X, y, loss, **given)
+        gauge = gauge.named(data.names if shape is None else None, data.design.shape[1])
         self._hold(data, gauge, penalty, Lifted.of(data, loss, gauge, shape))
 
     def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted) -> None:
@@ -276,12 +277,27 @@ class Problem:
         return *given, b[second:]
 
     def called(self, entry: int) -> str:
-        """Return the name of an entry of the lifted coefficients: the name of its feature, or its number."""
+        """Return the name of an entry of the lifted coefficients: the name of its feature, or its number.
+
+        -1, -2 and so on are the unpenalised columns: the intercept, those passed as `free`, features of weight 0.
+        """
+        if entry < 0:
+            return self._called_free(-1 - entry)
         if self.data.names is None or self.gauge.mapped:
             return str(entry)
         about = entries(self.data.names, self.lifted.form)
         output = f" of output {about['output'][entry]}" if "output" in about else ""
         return repr(about["feature"][entry]) + output
+
+    def _called_free(self, place: int) -> str:
+        data = self.data
+        constants = data.tasks * int(data.intercept)
+        given = data.tasks * data.free.shape[1]
+        if place < constants:
+            return "the intercept" if data.tasks == 1 else f"the intercept of output {place}"
+        if place < constants + given:
+            return f"column {(place - constants) // data.tasks} of `free`"
+        return self.called(int(self.core.unpenalised()[place - constants - given]))
 
     def lower(self, lifted: Array) -> Array:
         """Return x for lifted coefficients, in the shape that the gauge sees."""

@@ -10,6 +10,7 @@ from atomsieve.certificate import Certificate
 from atomsieve.numerics.clock import TimeUp, deadline
 from atomsieve.problem import Point
 from atomsieve.run.limits import Limits
+from atomsieve.run.progress import say
 from atomsieve.run.result import Result
 from atomsieve.run.status import Status
 from atomsieve.typing import Mask
@@ -36,16 +37,16 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
         return result
     try:
         with deadline(limits.ends):
-            certificate, expected = result.certificate(), np.zeros(0, dtype=bool)
+            certificate, expected = _certified(result), np.zeros(0, dtype=bool)
             while _goes_on(result, certificate) and limits.gap > SMALLEST * limits.baseline:
                 limits = replace(limits, gap=limits.gap / NEXT)
                 result = _further(go, result, limits)
                 expected = _expected(certificate, result)
                 if expected.all():
-                    certificate, expected = result.certificate(), expected[:0]
+                    certificate, expected = _certified(result), expected[:0]
             hopeful = expected.any() or (len(expected) and not certificate.dependencies)
             if hopeful and result.status in ENDED:
-                certificate = min(result.certificate(), certificate, key=lambda proof: int(proof.undecided.sum()))
+                certificate = min(_certified(result), certificate, key=lambda proof: int(proof.undecided.sum()))
     except TimeUp:
         return replace(result, status=Status.TIME_LIMIT)
     except KeyboardInterrupt:
@@ -54,6 +55,14 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
     # a run that did not reach the tolerance keeps its status, which says why
     status = _verdict(certificate) if reached and result.status in ENDED else result.status
     return replace(result, status=status, known=certificate)
+
+
+def _certified(result: Result) -> Certificate:
+    """Return the certificate of a result, and say so where somebody listens."""
+    say(f"certificate at the gap {result.gap:.2e}: proving ...")
+    certificate = result.certificate()
+    say(f"certificate at the gap {result.gap:.2e}: {certificate}")
+    return certificate
 
 
 def _goes_on(result: Result, certificate: Certificate) -> bool:

@@ -63,7 +63,8 @@ def solve(
     start : array or Result, optional
         Where to start: coefficients, or the result of a similar problem.
     callbacks : callables
-        Each is called with a `Progress` at every iteration; the run ends if one returns False.
+        Each is called with a `Progress` at every iteration; the run ends if one returns False. `Printer()` prints a
+        table. A method `end`, if a callback has one, is called when the run is over.
     trace : bool
         Whether to record every iteration in `Result.trace`.
     until : "decided", optional
@@ -126,7 +127,7 @@ def run(
     status = Status.INTERRUPTED
     t = 0
     fresh = first
-    with ProgressLine() as line, deadline(limits.ends + GRACE):
+    with ProgressLine(callbacks=callbacks) as line, deadline(limits.ends + GRACE):
         try:
             for t in count(1):
                 point = sieve.look(fresh, 0.0 if relay else stepper.room)

@@ -1,30 +1,33 @@
 """Atoms multiplied by a matrix: the gauge of `Q P`. By the invariance in the paper, solvers work on the preimage."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from atomsieve.design import ALL, Design, ProductDesign, as_design
 from atomsieve.design.base import bounded
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.intake.arguments import require_piece
 from atomsieve.numerics.enclosures import Enclosure
-from atomsieve.typing import Array, Mask
+from atomsieve.typing import Array, Index, Mask
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Image(Gauge):
     """Gauge of `Q P`: `kappa(x) = min { gauge(c) : Q c = x }` and `sigma(z) = sigma_P(Q' z)`.
 
-    Overlapping groups, analysis penalties and dictionaries are images. Solvers work on the preimage c. The value at
-    a given x is found by linear programming for coordinate gauges, and directly if Q is injective.
+        Overlapping groups, analysis penalties and dictionaries are images. Solvers work on the preimage c. The value at
+        a given x is found by linear programming for coordinate gauges, and directly if Q is injective.
 
-    >>> import numpy as np
-    >>> from atomsieve import L1
-    >>> Image(L1(), np.array([[1.0, 1.0], [0.0, 1.0]])).value(np.array([2.0, 1.0]))
-    2.0
+        >>> import numpy as np
+    from scipy.sparse import csr_array, issparse
+        >>> from atomsieve import L1
+        >>> Image(L1(), np.array([[1.0, 1.0], [0.0, 1.0]])).value(np.array([2.0, 1.0]))
+        2.0
     """
 
     gauge: Gauge
@@ -64,8 +67,20 @@ class Image(Gauge):
         """Return `Q c` with a bound of all rounding errors."""
         return bounded(self._map).enclose(c)
 
+    def named(self, names: Sequence[str] | None, count: int) -> Gauge:
+        inner = self.gauge.named(None, self._map.shape[1])  # the features of the preimage have no names
+        return self if inner is self.gauge else replace(self, gauge=inner)
+
     def names(self) -> tuple[str, ...] | None:
         return self.gauge.names()
+
+    def owners(self, shape: tuple[int, ...]) -> Index:
+        inner = self.gauge.owners((self._map.shape[1], *shape[1:]))
+        given: Any = self.matrix if issparse(self.matrix) else np.asarray(self.matrix)
+        matrix = csr_array(given, copy=True)
+        matrix.eliminate_zeros()
+        starts, single = matrix.indptr[:-1], np.diff(matrix.indptr) == 1
+        return np.where(single, inner[matrix.indices[np.where(single, starts, 0)]] if matrix.nnz else -1, -1)
 
     def touched(self, chosen: Mask) -> Mask:
         inner = self.gauge.touched(chosen)

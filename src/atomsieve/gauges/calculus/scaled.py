@@ -1,5 +1,6 @@
 """Atoms multiplied by a factor, called C in the paper."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,8 +47,15 @@ class Scaled(BlockGauge):
     def mapped(self) -> bool:  # type: ignore[override]
         return self.gauge.mapped
 
+    def named(self, names: Sequence[str] | None, count: int) -> Gauge:
+        inner = self.gauge.named(names, count)
+        return self if inner is self.gauge else Scaled(inner, self.radius)
+
     def names(self) -> tuple[str, ...] | None:
         return self.gauge.names()
+
+    def owners(self, shape: tuple[int, ...]) -> Index:
+        return self.gauge.owners(shape)
 
     def touched(self, chosen: Mask) -> Mask:
         return self.gauge.touched(chosen)

@@ -1,0 +1,53 @@
+"""Which columns depend on each other: sets of them, and a sentence."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from atomsieve.certificate.inverse import Dependency
+
+MOST_SETS = 5
+"""Sets of dependent columns that are listed in a sentence."""
+
+MOST_COLUMNS = 10
+"""Columns of one set that are listed in a sentence."""
+
+
+def linked_columns(dependencies: Iterable[Dependency]) -> list[list[int]]:
+    """Return the sets of columns that are linked by dependencies, in order; free columns are -1, -2, and so on.
+
+    >>> import numpy as np
+    >>> pairs = [Dependency(4, np.array([2]), np.ones(1)), Dependency(5, np.array([1]), np.ones(1))]
+    >>> linked_columns([*pairs, Dependency(3, np.array([4]), np.ones(1))])
+    [[1, 5], [2, 3, 4]]
+    """
+    sets: list[set[int]] = []
+    for dependency in dependencies:
+        linked = {dependency.column, *(int(j) for j in dependency.of)}
+        for other in [known for known in sets if known & linked]:
+            sets.remove(other)
+            linked |= other
+        sets.append(linked)
+    return sorted(sorted(linked) for linked in sets)
+
+
+def dependence(sets: Sequence[Sequence[int]], called: Callable[[int], str]) -> str:
+    """Return a sentence about sets of dependent columns; `called` gives the name of a column.
+
+    >>> dependence([[0, 2]], ["'bmi'", "'age'", "'bmi2'"].__getitem__)
+    "Columns 'bmi', 'bmi2' are linearly dependent: weight can move between them at no cost."
+    """
+    shown = [_listed(linked, called) for linked in sets[:MOST_SETS]]
+    if len(sets) == 1:
+        return f"Columns {shown[0]} are linearly dependent: weight can move between them at no cost."
+    if len(sets) > MOST_SETS:
+        shown.append(f"and {len(sets) - MOST_SETS} more (`Certificate.dependent_sets` has all)")
+    return (
+        f"{len(sets)} sets of columns are linearly dependent, and within each of them weight can move at no cost: "
+        f"{'; '.join(shown)}."
+    )
+
+
+def _listed(linked: Sequence[int], called: Callable[[int], str]) -> str:
+    """Return the names of some columns, features first."""
+    order = [j for j in linked if j >= 0] + [j for j in linked if j < 0]
+    more = f" and {len(order) - MOST_COLUMNS} more" if len(order) > MOST_COLUMNS else ""
+    return ", ".join(map(called, order[:MOST_COLUMNS])) + more
