@@ -211,7 +211,7 @@ class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelM
     >>> bool(np.isclose(model.equivalent_alpha_, 1 / (model.C_ * len(y))))
     True
     >>> model.certificate_  # doctest: +ELLIPSIS
-    Certificate(14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value 0.0809871452, ...)
+    Certificate(14 of 30 coefficients proven zero, 16 proven non-zero, 0 undecided; optimal value 0.08098714...)
     """
 
     Cs_: Array
