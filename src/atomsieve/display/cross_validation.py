@@ -8,7 +8,7 @@ import numpy as np
 from atomsieve.display.canvas import FONT, Display, canvas, counts_on_top, logarithmic, mark_places
 from atomsieve.display.numbers import count, number
 from atomsieve.display.palette import ACCENT, FAINT, INK, PAPER, SECOND
-from atomsieve.display.reading import candidate_counts, shown_scores
+from atomsieve.display.reading import shown_scores
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class CVDisplay(Display):
         The number of features of each model.
     index_min, index_1se : int
         The strengths with the best mean, and within one standard error of it.
-    label, score, counted : str
+    label, score : str
         What the strengths, the scores and the counts are called.
 
     Attributes
@@ -54,7 +54,6 @@ class CVDisplay(Display):
     index_1se: int
     label: str = "strength"
     score: str = "held-out loss"
-    counted: str = "features"
     line_: Any = field(init=False, repr=False)
 
     @classmethod
@@ -73,18 +72,16 @@ class CVDisplay(Display):
             raise TypeError(f"CVDisplay draws cross-validations: {name} has none, or is not fitted. Take {name}CV.")
         choice = estimator._choice
         sign, score = shown_scores(estimator)
-        counts, counted = candidate_counts(estimator)
         return cls(
             choice.candidates.values,
             sign * estimator.cv_scores_,
             sign * estimator.cv_mean_,
             estimator.cv_standard_error_,
-            counts,
+            estimator.cv_results_["n_features"],
             estimator.index_min_,
             estimator.index_1se_,
             choice.candidates.grid.label,
             score,
-            counted,
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
@@ -98,7 +95,7 @@ class CVDisplay(Display):
         (self.line_,) = ax.plot(self.strengths, self.mean, color=ACCENT, linewidth=2.0, label=words, zorder=3)
         ax.set_ylim(*self._limits())
         self._mark(ax)
-        counts_on_top(ax, self.strengths, self.counts, self.counted)
+        counts_on_top(ax, self.strengths, self.counts, "features")
         ax.set_xlabel(f"{self.label} (more features to the right)")
         ax.set_ylabel(self.score)
         return self._on(ax)

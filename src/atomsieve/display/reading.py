@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array
 
 BLOCK = 64
 """Number of columns that are looked at together."""
@@ -50,14 +50,3 @@ def shown_scores(estimator: Any) -> tuple[float, str]:
     if scoring is None:
         return -1.0, estimator._score_label
     return 1.0, scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
-
-
-def candidate_counts(estimator: Any) -> tuple[Index, str]:
-    """Return the number of features at each strength, and what is counted.
-
-    These are the models on all samples where they are kept, and otherwise the medians over folds.
-    """
-    if hasattr(estimator, "cv_results_"):
-        return np.asarray(estimator.cv_results_["n_features"]), "features"
-    counts = np.rint(np.median(estimator.feature_counts_, axis=1)).astype(int)
-    return counts, "features, median over folds"

@@ -141,18 +141,6 @@ class CrossValidationMixin:
         check_is_fitted(self)
         return CVDisplay.from_estimator(self, ax=ax).ax_
 
-    @property
-    def index_min_(self) -> int:
-        """The candidate with the best mean score."""
-        check_is_fitted(self)
-        return pick(self.cv_mean_, self.cv_standard_error_, "min")
-
-    @property
-    def index_1se_(self) -> int:
-        """The sparsest candidate within one standard error of the best."""
-        check_is_fitted(self)
-        return pick(self.cv_mean_, self.cv_standard_error_, "1se")
-
 
 def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any, params: dict[str, Any]) -> None:
     """Fit an estimator with the strength that has the best score on held-out samples."""

@@ -1,7 +1,7 @@
 """Proofs about the optimum of a fit, from the fitted coefficients and the data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from atomsieve.estimators.notices import why_nothing
 from atomsieve.estimators.solver import Solution, Solver
 from atomsieve.estimators.verdicts import Verdicts
 from atomsieve.problem import Problem
+from atomsieve.run.decide import NEXT
 from atomsieve.typing import Array, Mask
 
 SAME = 1e-6
@@ -64,8 +65,12 @@ def require_same(problem: Problem, x: Array, objective: float) -> None:
 
 
 def certificate(problem: Problem, x: Array, solver: Solver) -> Certificate:
-    """Return what can be proven of a problem, beginning at its solution."""
+    """Return what can be proven of a problem, beginning at its solution.
+
+    A first proof at a smaller gap than that of the fit costs a few passes, and its intervals are much narrower.
+    """
     reason = unprovable(problem)
     if reason is not None:
         return Certificate.nothing(problem, x, reason)
-    return solver.solve(problem, start=x, until="decided").certificate()
+    finer = replace(solver, tol=solver.tol / NEXT)
+    return finer.solve(problem, start=x, until="decided").certificate()

@@ -8,7 +8,7 @@ import numpy as np
 
 from atomsieve.display.bars import Bar, svg_bars, text_bars
 from atomsieve.display.numbers import column, count, number
-from atomsieve.display.reading import candidate_counts, feature_names, shown_scores
+from atomsieve.display.reading import feature_names, shown_scores
 from atomsieve.display.sections import MOST, coefficient_section, coefficient_table, order_note
 from atomsieve.display.table import Column, Section, Summary
 from atomsieve.estimators.source import GONE
@@ -111,8 +111,7 @@ def choice_section(model: Any) -> Section:
     sign, score = shown_scores(model)
     title, _, meaning = score.partition(" (")
     index = [int(model.index_min_), int(model.index_1se_)]
-    counts, counted = candidate_counts(model)
-    noun, _, which = counted.partition(", ")
+    counts = model.cv_results_["n_features"]
     values = choice.candidates.values[index]
     chosen = ["← this model" if k == choice.index else "" for k in index]
     columns = [
@@ -120,11 +119,10 @@ def choice_section(model: Any) -> Section:
         Column(choice.candidates.grid.label, column(values), right=True),
         Column(title, column(sign * model.cv_mean_[index]), right=True),
         Column("standard error", column(model.cv_standard_error_[index], 3), right=True),
-        Column(noun, [f"{n:,}" for n in counts[index]], right=True),
+        Column("features", [f"{n:,}" for n in counts[index]], right=True),
         Column("", chosen if index[0] != index[1] else ["← this model", "the same"]),
     ]
     remarks = [f"{title.capitalize()}: {meaning[:-1]}."] if meaning else []
-    remarks += [f"{noun.capitalize()}: {which}."] if which else []
     return Section(columns, notes=remarks)
 
 

@@ -174,7 +174,7 @@ def unproven_coefficients(coef: Array, names: Sequence[str], task: Task) -> list
 
 def group_names(gauge: Gauge, names: Sequence[str]) -> list[str] | None:
     """Return the name of the group of each feature; None where groups have no names."""
-    gauge = gauge.named(names, len(names)) if hasattr(gauge, "named") else gauge
+    gauge = gauge.named(names, len(names))
     blocks = gauge.names()
     if blocks is None or not isinstance(gauge, BlockGauge):
         return None

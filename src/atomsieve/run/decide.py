@@ -61,7 +61,7 @@ def _certified(result: Result) -> Certificate:
     """Return the certificate of a result, and say so where somebody listens."""
     say(f"certificate at the gap {result.gap:.2e}: proving ...")
     certificate = result.certificate()
-    say(f"certificate at the gap {result.gap:.2e}: {certificate}")
+    say(f"certificate at the gap {result.gap:.2e}: {certificate!r}")
     return certificate
 
 

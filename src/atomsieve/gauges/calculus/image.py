@@ -20,14 +20,13 @@ from atomsieve.typing import Array, Index, Mask
 class Image(Gauge):
     """Gauge of `Q P`: `kappa(x) = min { gauge(c) : Q c = x }` and `sigma(z) = sigma_P(Q' z)`.
 
-        Overlapping groups, analysis penalties and dictionaries are images. Solvers work on the preimage c. The value at
-        a given x is found by linear programming for coordinate gauges, and directly if Q is injective.
+    Overlapping groups, analysis penalties and dictionaries are images. Solvers work on the preimage c. The value at
+    a given x is found by linear programming for coordinate gauges, and directly if Q is injective.
 
-        >>> import numpy as np
-    from scipy.sparse import csr_array, issparse
-        >>> from atomsieve import L1
-        >>> Image(L1(), np.array([[1.0, 1.0], [0.0, 1.0]])).value(np.array([2.0, 1.0]))
-        2.0
+    >>> import numpy as np
+    >>> from atomsieve import L1
+    >>> Image(L1(), np.array([[1.0, 1.0], [0.0, 1.0]])).value(np.array([2.0, 1.0]))
+    2.0
     """
 
     gauge: Gauge
