@@ -35,7 +35,7 @@ class CVDisplay(Display):
     index_min, index_1se : int
         The strengths with the best mean, and within one standard error of it.
     label, score : str
-        What the strengths, the scores and the counts are called.
+        What the strengths and the scores are called.
 
     Attributes
     ----------
