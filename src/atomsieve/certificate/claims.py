@@ -107,6 +107,9 @@ class Certificate:
         x = proof.x
         with np.errstate(invalid="ignore", over="ignore"):
             lower, upper = np.nextafter(x - away, -np.inf), np.nextafter(x + away, np.inf)
+            if proof.box is not None:
+                lower, upper = np.maximum(lower, proof.box.lower), np.minimum(upper, proof.box.upper)
+                away = np.maximum(upper - x, x - lower)
             fixed = zero[statement.labels].reshape(x.shape)
             lower[fixed] = upper[fixed] = 0.0
             lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
@@ -251,12 +254,12 @@ def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependenc
     """Return why blocks are undecided."""
     if not undecided:
         return "Every block is decided."
-    if dependencies:
+    problem = proof.statement.problem
+    if dependencies and problem.shrinkage is None:
         columns = sorted({int(j) for d in dependencies for j in (d.column, *d.of) if j >= 0})
-        problem = proof.statement.problem
         shown = ", ".join(map(problem.called, columns[:10])) + (", ..." if len(columns) > 10 else "")
         return f"Columns {shown} are linearly dependent: weight can move between them at no cost."
-    if not proof.curvatures[0].any():
+    if not proof.curvatures[0].any() and problem.shrinkage is None:
         return "No lower bound of the curvature of the loss is known at any sample, so that nothing is proven non-zero."
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
@@ -295,6 +298,8 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
     unpenalised = np.isin(np.arange(len(alive)), statement.labels.reshape(problem.shape)[problem.core.unpenalised()])
     with np.errstate(invalid="ignore"):
         nonzero = alive & (least > statement.block_norms(away))
+    if proof.box is not None:
+        nonzero |= alive & proof.box.nonzero
     return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, away, around, dependencies)
 
 
