@@ -24,6 +24,8 @@ from atomsieve.standalone.predict import SavedModel, load_model
 
 if TYPE_CHECKING:
     from atomsieve.estimators import (
+        CertifiedElasticNet,
+        CertifiedElasticNetCV,
         CertifiedLasso,
         CertifiedLassoCV,
         CertifiedLogisticRegression,
@@ -51,6 +53,8 @@ __all__ = [
     "Away",
     "Ball",
     "Certificate",
+    "CertifiedElasticNet",
+    "CertifiedElasticNetCV",
     "CertifiedLasso",
     "CertifiedLassoCV",
     "CertifiedLogisticRegression",

@@ -78,12 +78,20 @@ class Task:
 
     intercept: bool
     standardize: bool
+    ridge: float | Array = 0.0
+    """The ridge beside the penalty: one number, or one for each feature."""
+
+    coupled: bool = False
+    """Whether the ridge is in units of the slope of the penalty, as for elastic nets of one mixing ratio."""
 
     def problems(self, data: TrainingData) -> list[Problem]:
         """State the problems; their penalty is not yet chosen."""
         weights = self.weights(data)
-        gauge = rescaled(self.gauge, scales_of(data.X, weights)) if self.standardize else self.gauge
-        return [
+        gauge, ridge = self.gauge, self.ridge
+        if self.standardize:
+            scales = scales_of(data.X, weights)
+            gauge, ridge = rescaled(gauge, scales), rescaled_ridge(ridge, gauge, scales)
+        stated = [
             Problem(
                 data.X,
                 y,
@@ -93,9 +101,11 @@ class Task:
                 intercept=self.intercept,
                 offset=offset,
                 names=data.names,
+                ridge=ridge,
             )
             for y, offset in self.parts(data)
         ]
+        return [problem.coupled() for problem in stated] if self.coupled else stated
 
     def parts(self, data: TrainingData) -> list[tuple[Array, Array | None]]:
         """Return targets and offset of each problem."""
@@ -134,3 +144,15 @@ def rescaled(gauge: Gauge, scales: Array) -> Gauge:
     if gauge.weights is None:
         return replace(gauge, weights=scales)
     return replace(gauge, weights=gauge.weights * (scales if gauge.weights.ndim == 1 else scales[:, None]))
+
+
+def rescaled_ridge(ridge: float | Array, gauge: Gauge, scales: Array) -> float | Array:
+    """Return the ridge that charges x what the given one charges `scales * x`."""
+    if not np.any(ridge):
+        return ridge
+    if not isinstance(gauge, Coordinates):
+        raise ValueError(
+            f"standardize and ridge go together for gauges of single coefficients, not for {gauge!r}: scale the "
+            "features of X yourself."
+        )
+    return np.asarray(ridge * scales * scales)

@@ -17,6 +17,9 @@ from atomsieve.typing import Array, Index
 LEAST = 150
 """Blocks in a working set, at least."""
 
+NEXT_TO_NOTHING = 1e-100
+"""A block shorter than this part of the root of its ridge is measured as if it were as long."""
+
 EDGE = 1e-12
 """Relative distance from the limit of a penalty that counts as none."""
 
@@ -100,10 +103,11 @@ def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: flo
     prices = lifted.prices[blocks]
     lengths = lifted.reaches[blocks] * prices
     ridges = np.zeros(len(blocks)) if shrinkage is None else shrinkage.ridges[blocks]
-    # a power of two near the norm of a block, by which numbers are scaled without rounding; with the ridge as samples
+    # a power of two near the norm of a block, by which numbers are scaled without rounding; the Gram matrix, which is
+    # kept when the ridge changes, has it too
     units = np.full(len(blocks), unit)
     if unit is None:
-        units = np.ldexp(1.0, -np.frexp(lengths if shrinkage is None else np.hypot(lengths, np.sqrt(ridges)))[1])
+        units = np.ldexp(1.0, -np.frexp(np.maximum(lengths, NEXT_TO_NOTHING * np.sqrt(ridges)))[1])
     negative = np.empty(len(entries), dtype=np.uint8)
     signs = lifted.core.signs(lifted.shape)
     negative[:] = signs if isinstance(signs, bool) else signs[entries]
