@@ -74,12 +74,14 @@ class Shrinkage:
 
     def drag(self, x: Array) -> Array:
         """Return the gradient of the ridge."""
-        return self.by_entry.reshape(x.shape) * x
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.by_entry.reshape(x.shape) * x
 
     def value(self, x: Array, support: Index) -> float:
         """Return what the ridge charges; x is zero outside of the support."""
         there = x.ravel()[support]
-        return float(self.by_entry[support] @ (there * there)) / 2
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float((self.by_entry[support] * there) @ there) / 2
 
     def conjugate(self, penalty: Penalty, scores: Array) -> Conjugate:
         """Return h* at a z with these scores, `|z_b| / price_b`; blocks of score -inf are left out."""
@@ -95,9 +97,11 @@ class Shrinkage:
 
         slope = least
         if penalty.superlinear and len(steep):
-            slope += monotone_zero(derivative, top - least, EXACT)
+            with np.errstate(over="ignore", invalid="ignore"):
+                slope += monotone_zero(derivative, top - least, EXACT)
         over = np.maximum(steep - slope, 0.0)
-        return Conjugate(penalty.conjugate(slope) + float(rates @ (over * over)) / 2, slope)
+        with np.errstate(over="ignore"):
+            return Conjugate(penalty.conjugate(slope) + float((rates * over) @ over) / 2, slope)
 
     def fitting_scale(self, slope: float, scores: Array, sizes: Array) -> float:
         """Return the largest scale, at most 1, at which no score exceeds what it is at the optimum if x is optimal.
@@ -105,14 +109,15 @@ class Shrinkage:
         That is the slope of the penalty, plus the ridge times x in the units of a score. `sizes` are the gauges of the
         blocks of x.
         """
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             held = slope + np.where(sizes > 0, sizes / self._rates, 0.0)
             return float(np.min(held / scores, where=scores > held, initial=1.0))
 
     @cached_property
     def atoms(self) -> Array:
         """`ridge |p|^2` for the atoms p of each block: how much the ridge adds to their curvature."""
-        return np.where(self.eligible, self.ridges / np.where(self.eligible, self.prices, 1.0) ** 2, 0.0)
+        prices = np.where(self.eligible, self.prices, 1.0)
+        return np.where(self.eligible, self.ridges / prices / prices, 0.0)
 
 
 def check_ridge(ridge: object, count: int, entrywise: bool) -> float | Array:
