@@ -81,7 +81,7 @@ def test_several_outputs():
     Y = np.column_stack([y, X[:, 0] * 50 + y[::-1]])
     peer = mixed(MultiTaskElasticNet, 2.0, 0.5, X, Y)
     result = solve(Problem(X, Y, gauge=Group(), penalty=Linear(2.0), ridge=0.5, intercept=True), tol=1e-14)
-    assert result.x.T == pytest.approx(peer.coef_, abs=1e-8)
+    assert pytest.approx(peer.coef_, abs=1e-8) == result.x.T
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -118,7 +118,7 @@ def test_cvxpy(gauge, loss, penalty):
     held = np.arange(d)
     limits = []
     if isinstance(gauge, Group):
-        measured = sum(cp.norm2(x[GROUPS == g]) for g in range(5))
+        measured = sum(cp.norm2(x[g == GROUPS]) for g in range(5))
     elif isinstance(gauge, L2):
         measured = cp.norm2(x)
     elif isinstance(gauge, NonNegative):

@@ -1,8 +1,8 @@
 """All solutions of small least-squares problems, in exact rational arithmetic.
 
-    minimise  sum_i s_i (A x - y)_i^2 / 2  +  S phi(sum_j price_j abs(x_j))  +  S sum_j ridge_j x_j^2 / 2,   S = sum_i s_i
+    minimise  sum_i s_i (A x - y)_i^2 / 2  +  S phi(sum_j price_j abs(x_j))  +  S sum_j ridge_j x_j^2 / 2
 
-where x_j >= 0 for those j that are not `signed`. The predictions at the optimum are unique, and so is the size of x.
+where S = sum_i s_i, and x_j >= 0 for those j that are not `signed`. The predictions at the optimum are unique, and so is the size of x.
 The solutions are a polytope; its corners have linearly independent columns (with their prices below them), so that all
 corners are found by trying every choice of signs.
 """

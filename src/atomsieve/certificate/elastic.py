@@ -1,7 +1,7 @@
 """What a ridge adds to a proof: the conjugate of penalty and ridge together, and intervals from the dual point alone.
 
-With R_b the ridge of a block, times S like everything here, the optimum is `x*_b = (1 - t price_b / |z*_b|)_+ z*_b / R_b`
-where t is the slope of the penalty there. So bounds of z* and of t are bounds of x*, without any matrix.
+With R_b the ridge of a block, times S like everything here, and t the slope of the penalty at the optimum,
+`x*_b = (1 - t price_b / |z*_b|)_+ z*_b / R_b`. So bounds of z* and of t are bounds of x*, without any matrix.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,24 +38,28 @@ def held(statement: Statement, ridges: Enclosure, x: Array, support: Index) -> E
 def answer(proof: "Proof", ridges: Enclosure, shrink: float) -> float:
     """Return an upper bound of the conjugate of penalty and ridge at the dual point, scaled by `shrink`.
 
-    Every slope t gives an upper bound; the best one for the scores in floats is taken.
+    Every slope t gives an upper bound. Tried are the best one for the scores in floats and, unless the penalty is
+    linear, one that no score exceeds.
     """
     statement = proof.statement
     problem = statement.problem
     assert problem.shrinkage is not None  # noqa: S101
-    penalty, total = problem.penalty, statement.total
-    highest = proof.scores[1]
-    scores = np.where(problem.eligible, highest * shrink / float(total.mid), -np.inf)
-    slope = problem.shrinkage.conjugate(penalty, scores).slope
+    penalty, total, eligible = problem.penalty, statement.total, problem.eligible
+    scores = np.where(eligible, proof.scores[1] * shrink / float(total.mid), -np.inf)
+    pulls = Enclosure.exact(proof.pulls[1]) * Enclosure.exact(shrink)
+
+    def at(slope: float) -> float:
+        over = pulls - Enclosure.exact(slope) * total * statement.prices
+        excess = np.where(eligible, np.maximum(over.high, 0.0), 0.0)
+        blocks = np.flatnonzero(excess)
+        beyond = Enclosure.exact(excess[blocks])
+        charged = (beyond * beyond / ridges[blocks]).sum() * 0.5
+        return float((total * statement.penalty.conjugate(Enclosure.exact(slope)) + charged).high)
+
+    best = problem.shrinkage.conjugate(penalty, scores).slope
     if not penalty.superlinear:
-        slope *= BELOW
-    t = Enclosure.exact(slope) * total
-    over = Enclosure.exact(proof.pulls[1]) * Enclosure.exact(shrink) - t * statement.prices
-    excess = np.where(problem.eligible, np.maximum(over.high, 0.0), 0.0)
-    blocks = np.flatnonzero(excess)
-    beyond = Enclosure.exact(excess[blocks])
-    charged = (beyond * beyond / ridges[blocks]).sum() * 0.5
-    return float((total * statement.penalty.conjugate(Enclosure.exact(slope)) + charged).high)
+        return at(best * BELOW)
+    return min(at(best), at(max(best, float(scores.max(initial=0.0)) / BELOW)))
 
 
 def fitting_scale(proof: "Proof") -> float:

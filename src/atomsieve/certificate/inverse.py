@@ -110,9 +110,7 @@ def _inverse(gram: Array) -> Array | None:
     return inverse
 
 
-def determined(
-    columns: Enclosure, weights: Array, first: int, ridge: Array | None
-) -> tuple[Array, list[Dependency]]:
+def determined(columns: Enclosure, weights: Array, first: int, ridge: Array | None) -> tuple[Array, list[Dependency]]:
     """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, inf for dependent columns, and the dependencies.
 
     With a ridge on all but the first columns, which is added to the diagonal, no column depends on others.

@@ -81,7 +81,7 @@ class Packed:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Blocks of entries that follow one another: where they end, prices, units, stiffness, ridges; signs of the entries.
+    """Blocks of entries that follow one another: where they end, prices, units, stiffness, ridges; signs of entries.
 
     A unit is a power of two, in which the coefficients of a block are measured; prices are those of a unit. The
     stiffness is the largest curvature that a block can have where that of the losses is 1, in its unit. So is the

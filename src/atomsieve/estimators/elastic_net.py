@@ -244,14 +244,11 @@ class CertifiedElasticNetCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         ratios = several_ratios(self.l1_ratio)
         limit = None if self.time_limit is None else self.time_limit / len(ratios)
         fitted = [
-            clone(self)
-            .set_params(l1_ratio=ratio, time_limit=limit)
-            .fit(X, y, sample_weight, offset, **params)
+            clone(self).set_params(l1_ratio=ratio, time_limit=limit).fit(X, y, sample_weight, offset, **params)
             for ratio in ratios
         ]
         best = max(fitted, key=lambda model: float(np.nanmax(model.cv_mean_)))
-        given = self.get_params(deep=False)
-        vars(self).update(vars(best) | given)
+        self._set(dict(vars(best)) | self.get_params(deep=False))
         stacked = np.array([model.alphas_ for model in fitted])
         self.alphas_ = stacked if self.alphas is None or is_number(self.alphas) else stacked[0]
         self._mse_path = np.stack([model.mse_path_ for model in fitted])

@@ -151,7 +151,7 @@ def rescaled_ridge(ridge: float | Array, gauge: Gauge, scales: Array) -> float |
     if not np.any(ridge):
         return ridge
     if not isinstance(gauge, Coordinates):
-        raise ValueError(
+        raise TypeError(
             f"standardize and ridge go together for gauges of single coefficients, not for {gauge!r}: scale the "
             "features of X yourself."
         )

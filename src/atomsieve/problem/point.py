@@ -228,8 +228,7 @@ class Point:
         # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
         grain = noise_level(len(self.u)) * self.measured.steep
         if shrinkage is not None:
-            raised = shrinkage.conjugate(penalty, self.loose_scores + (blur * widest + grain * longest)).value
-            return self.rounding + max(raised - shrinkage.conjugate(penalty, self.loose_scores).value, 0.0)
+            return self.rounding + self._unsure_beside(shrinkage, blur * widest + grain * longest)
         highest = self.sigma + blur * widest + grain * longest
         if penalty.superlinear:
             return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
@@ -239,6 +238,22 @@ class Point:
         # with the highest possible score, the dual point would need a smaller scale
         apart = self.problem.smooth.measure(self.u, self.slopes, scale * self.dual_scale).apart - self.measured.apart
         return self.rounding + max(apart, 0.0) + (1 - scale) * abs(self.pull)
+
+    def _unsure_beside(self, shrinkage: Shrinkage, off: float) -> float:
+        """Return how far the gap may move if scores are off: as they are or, for `Linear`, with a scale that fits."""
+        problem = self.problem
+        penalty, raised = problem.penalty, self.loose_scores + off
+        here = shrinkage.conjugate(penalty, self.loose_scores).value
+        whole = max(shrinkage.conjugate(penalty, raised).value - here, 0.0)
+        if penalty.superlinear:
+            return whole
+        scale = shrinkage.fitting_scale(penalty.slope(0.0), raised, problem.core.sizes(self.state.x))
+        if not 0 < scale < 1:
+            return whole
+        apart = problem.smooth.measure(self.u, self.slopes, scale * self.dual_scale).apart - self.measured.apart
+        held = 2 * shrinkage.value(self.state.x, self.state.support)
+        moved = (1 - scale) * (abs(self.pull) + self.dual_scale * held) + max(apart, 0.0)
+        return min(whole, max(shrinkage.conjugate(penalty, scale * raised).value - here, 0.0) + moved)
 
     def _curvature(self, gap_bound: float) -> float:
         """Return the largest curvature of the loss between here and the optimum."""
@@ -321,9 +336,7 @@ class Dual(NamedTuple):
         return cls(scale, charge, measured.apart, measured)
 
     @classmethod
-    def eliminated(
-        cls, problem: "Problem", shrinkage: Shrinkage, view: View, scores: Array, pull: float
-    ) -> Self:
+    def eliminated(cls, problem: "Problem", shrinkage: Shrinkage, view: View, scores: Array, pull: float) -> Self:
         """Take theta as it is, for a problem with a ridge; or scaled, for `Linear`, where that makes a smaller gap.
 
         A ridge so small that it hardly holds anything back makes a large gap of scores that are slightly too high.

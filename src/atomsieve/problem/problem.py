@@ -334,7 +334,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Coupled:
-    """A ridge: one number, or one for each lifted column; times the slope of the penalty at 0 if it is coupled to it."""
+    """A ridge: one number, or one for each lifted column; in units of the slope of the penalty at 0 if coupled to it."""
 
     strength: float | Array
     coupled: bool = False

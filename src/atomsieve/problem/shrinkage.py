@@ -52,7 +52,7 @@ class Shrinkage:
 
     @classmethod
     def of(cls, ridge: float | Array, lifted: "Lifted") -> Self:
-        """Return the ridges of the blocks of a problem, from one number for all or one for each column of its design."""
+        """Return the ridges of the blocks of a problem, from one number for all or one for each column of the design."""
         assert lifted.prices is not None  # noqa: S101
         per = int(np.prod(lifted.shape[1:]))
         if isinstance(ridge, float):
@@ -95,13 +95,16 @@ class Shrinkage:
         def derivative(further: float) -> float:
             return penalty.argmax(least + further) - float(rates @ np.maximum(steep - (least + further), 0.0))
 
-        slope = least
-        if penalty.superlinear and len(steep):
-            with np.errstate(over="ignore", invalid="ignore"):
-                slope += monotone_zero(derivative, top - least, EXACT)
-        over = np.maximum(steep - slope, 0.0)
-        with np.errstate(over="ignore"):
+        def at(slope: float) -> Conjugate:
+            over = np.maximum(steep - slope, 0.0)
             return Conjugate(penalty.conjugate(slope) + float((rates * over) @ over) / 2, slope)
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not (penalty.superlinear and len(steep)):
+                return at(least)
+            found = at(least + monotone_zero(derivative, top - least, EXACT))
+            # the best slope of a tiny ridge may be between the best score and the float below it
+            return min(found, at(top), key=lambda known: known.value)
 
     def fitting_scale(self, slope: float, scores: Array, sizes: Array) -> float:
         """Return the largest scale, at most 1, at which no score exceeds what it is at the optimum if x is optimal.

@@ -38,16 +38,16 @@ NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm ex
 With a RIDGE, R_g > 0 for all g, these become:
 
 GAP    `gap = S phi(mass) + R(x) + S phi*(t / S) + sum_g max(0, norm2(z_g) - t price_g)^2 / (2 R_g) - x . z` for any t,
-       where R(x) is what the ridge charges; t = S a for a linear phi. `reach = gap`, let c = 1. With theta multiplied by
-       k < 1 the conjugate of the loss joins as above, with k z for z; `reach = 2 gap`, let c = 2.
+       where R(x) is what the ridge charges; t = S a for a linear phi. `reach = gap`, let c = 1. With theta multiplied
+       by k < 1 the conjugate of the loss joins as above, with k z for z; `reach = 2 gap`, let c = 2.
 SLOPE  The slope t* of S phi at the optimum is S a for a linear phi. For others it is the best score of `z* - R x*`, and
        at least S phi'(0). The scores of `k z - R x` are within `sqrt(reach (spread_g^2 + 2 R_g / (c price_g^2)))` of
        those. This gives bounds of t*.
 ZERO   Block g is zero if `score_g + sqrt(reach) spread_g` is below the lower bound of t*.
 RANGE  `G = C' diag(s m) C` plus `c R_g / 2` on the diagonal, for columns of A. No column is left out. Also
-       `(x_j - x*_j)^2 <= 2 reach / (c R_g)`. Also `x*_g = max(0, 1 - t* price_g / norm2(z*_g)) z*_g / R_g`, where z*_j is
-       within `sqrt(reach sum_i s_i M_i A_ij^2)` of `k z_j`, and the norm of a block within `sqrt(reach) spread_g price_g`.
-       A claim holds if it follows from one of the three.
+       `(x_j - x*_j)^2 <= 2 reach / (c R_g)`. Also `x*_g = max(0, 1 - t* price_g / norm2(z*_g)) z*_g / R_g`, where z*_j
+       is within `sqrt(reach sum_i s_i M_i A_ij^2)` of `k z_j`, and the norm of a block within
+       `sqrt(reach) spread_g price_g` of that of `k z_g`. A claim holds if it follows from one of the three.
 NOT 0  A block is also not zero if the norm of its z* exceeds `t* price_g` for certain.
 """
 
@@ -1008,11 +1008,14 @@ class Checker:
         mass = sum((self.gauge.prices[g] * root(v) for g, v in norms.items()), arb(0))
         losses = sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
         charge = self.total * self.phi(self.penalty, mass)
-        self.objective = losses + charge
         if self.ridge:
             self.norms = {g: root(v) for g, v in norms.items()}
             charge += sum((self.ridge[g] * v / 2 for g, v in norms.items()), arb(0))
-            self.objective = losses + charge
+        self.objective = losses + charge
+        self._duals(charge, sigma)
+
+    def _duals(self, charge: arb, sigma: arb) -> None:
+        """GAP: derive the dual points, and the smallest gap."""
         pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
         self.duals: list[tuple[arb, int, arb, dict[int, arb]]] = []
         limit = self.total * self.phi_slope(self.penalty)
