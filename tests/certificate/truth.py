@@ -2,9 +2,9 @@
 
     minimise  sum_i s_i (A x - y)_i^2 / 2  +  S phi(sum_j price_j abs(x_j))  +  S sum_j ridge_j x_j^2 / 2
 
-where S = sum_i s_i, and x_j >= 0 for those j that are not `signed`. The predictions at the optimum are unique, and so is the size of x.
-The solutions are a polytope; its corners have linearly independent columns (with their prices below them), so that all
-corners are found by trying every choice of signs.
+where S = sum_i s_i, and x_j >= 0 for those j that are not `signed`. The predictions at the optimum are unique, and so
+is the size of x. The solutions are a polytope; its corners have linearly independent columns (with their prices below
+them), so that all corners are found by trying every choice of signs. With a ridge there is one solution.
 """
 
 from dataclasses import dataclass

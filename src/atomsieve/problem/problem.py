@@ -334,7 +334,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Coupled:
-    """A ridge: one number, or one for each lifted column; in units of the slope of the penalty at 0 if coupled to it."""
+    """A ridge: one number, or one for each lifted column; in units of the slope of the penalty at 0 if coupled."""
 
     strength: float | Array
     coupled: bool = False

@@ -52,7 +52,7 @@ class Shrinkage:
 
     @classmethod
     def of(cls, ridge: float | Array, lifted: "Lifted") -> Self:
-        """Return the ridges of the blocks of a problem, from one number for all or one for each column of the design."""
+        """Return the ridges of the blocks of a problem, from one number for all, or one for each column."""
         assert lifted.prices is not None  # noqa: S101
         per = int(np.prod(lifted.shape[1:]))
         if isinstance(ridge, float):
