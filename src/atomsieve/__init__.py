@@ -26,6 +26,8 @@ from atomsieve.standalone.predict import SavedModel, load_model
 if TYPE_CHECKING:
     from atomsieve.display import CertificateDisplay, CVDisplay, PathDisplay, PredictionDisplay, StabilityDisplay
     from atomsieve.estimators import (
+        CertifiedElasticNet,
+        CertifiedElasticNetCV,
         CertifiedLasso,
         CertifiedLassoCV,
         CertifiedLogisticRegression,
@@ -55,6 +57,8 @@ __all__ = [
     "CVDisplay",
     "Certificate",
     "CertificateDisplay",
+    "CertifiedElasticNet",
+    "CertifiedElasticNetCV",
     "CertifiedLasso",
     "CertifiedLassoCV",
     "CertifiedLogisticRegression",

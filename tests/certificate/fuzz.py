@@ -156,6 +156,13 @@ def bases():
         Base(A, two, loss=Huber(0.5), gauge=Image(Group(), matrix), penalty=Ball(0.3), free=np.arange(5.0)),
         Base(A, b, gauge=Group(), penalty=Linear(0.1), shape=(2, 2), **free),
         Base(A, b, gauge=L1(np.array([[1.0, 2.0], [0.5, np.inf]])), penalty=Square(0.1), shape=(2, 2)),
+        Base(X, y, penalty=Linear(0.25), ridge=0.5),
+        Base(X, y, penalty=Square(0.5), ridge=np.array([0.5, 1.0, 0.25, 0.5]), blur=1e-3),
+        Base(A, b, gauge=L1(prices, positive=mask), penalty=Linear(0.1), ridge=0.1, **free),
+        Base(A, signs, loss=Logistic(), gauge=Group([0, 1, 0, 1], [1.0, 0.5]), penalty=Linear(0.05), ridge=0.2, **free),
+        Base(A, counts, loss=Poisson(), gauge=NonNegative(), penalty=LinearSquare(0.05, 0.1), ridge=0.1, blur=1e-3),
+        Base(A, b, loss=Huber(0.5), gauge=Group([0, 1, 0, 1]), penalty=Ball(0.3), free=given, ridge=1.0),
+        Base(A, two, gauge=Scaled(Group(), 2.0), penalty=LogBarrier(1.0, 2.0), ridge=0.3, weights=weights),
     ]
 
 
@@ -416,6 +423,7 @@ class Truth:
     def __init__(self, base, told, X, y):
         pieces = {name: piece(told[name]) for name in ("loss", "gauge", "penalty")}
         shape = told["form"] if told["outputs"] == 1 and len(told["form"]) > 1 else None
+        pieces["ridge"] = told.get("ridge", 0.0)
         self.problem = Problem(X, y, intercept=told["intercept"], shape=shape, **base.given, **pieces)
         self.certificate = solve(self.problem, tol=1e-12, until="decided").certificate()
         self.corners = None
@@ -426,7 +434,8 @@ class Truth:
         plain = plain and y.ndim == 1
         if plain:
             ones = np.ones(len(y)), np.ones(X.shape[1])
-            exact = solve_exactly(X, y, pieces["penalty"], counts=ones[0], prices=ones[1], signed=[True] * X.shape[1])
+            signed, held = [True] * X.shape[1], ones[1] * pieces["ridge"]
+            exact = solve_exactly(X, y, pieces["penalty"], counts=ones[0], prices=ones[1], signed=signed, ridge=held)
             self.corners = None if exact is None else exact.corners
             self.value = None if exact is None else exact.value
 
@@ -495,6 +504,8 @@ class Truth:
         with np.errstate(all="ignore"):
             mass = float(np.sum(problem.core.sizes(x)[problem.eligible]))
             value = problem.smooth.value(u) + problem.penalty.value(mass * (1 - 1e-12))
+            if problem.shrinkage is not None:
+                value += problem.shrinkage.value(x, np.arange(x.size))
         return value - self.certificate.primal - 1e-9 * (1 + abs(value)) if np.isfinite(value) else -np.inf
 
     def _is_sum(self, dependency):

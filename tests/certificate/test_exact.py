@@ -102,29 +102,43 @@ def false_claims(certificate, truth):
     return wrong
 
 
-def trial(seed):
+def draw_ridge(rng, A, gauge):
+    """Return a ridge, one number or one for each coefficient: of the size of the curvature, or far from it."""
+    with np.errstate(all="ignore"):
+        bend = float(np.abs(A).max()) ** 2
+    bend = bend if 0 < bend < np.inf else 1.0
+    ridge = max(bend * float(rng.choice([1e-12, 1e-6, 0.01, 1.0, 100.0])), 1e-280)
+    if rng.random() < 0.2:
+        ridge = float(rng.integers(1, 4)) / 4
+    return ridge if rng.random() < 0.6 or gauge.mapped else ridge * rng.integers(1, 5, A.shape[1])
+
+
+def trial(seed, ridged=False):
     """Return the false claims of one random problem, and whether it was decided; None where there is no problem."""
     rng = np.random.default_rng(seed)
     A, y = draw(rng)
     counts = np.ones(len(y)) if rng.random() < 0.7 else rng.integers(1, 4, len(y)).astype(float)
     gauge, columns, prices, signed = draw_gauge(rng, A)
     penalty = draw_penalty(rng, columns, y, counts, signed)
-    truth = solve_exactly(columns, y, penalty, counts=counts, prices=prices, signed=signed)
+    ridge = draw_ridge(rng, columns, gauge) if ridged and not gauge.mapped else 0.0
+    held = np.broadcast_to(ridge, prices.shape)
+    truth = solve_exactly(columns, y, penalty, counts=counts, prices=prices, signed=signed, ridge=held)
     if truth is None:
         return None
+    weights = None if (counts == 1).all() else counts
     try:
-        problem = Problem(A, y, gauge=gauge, penalty=penalty, sample_weight=None if (counts == 1).all() else counts)
+        problem = Problem(A, y, gauge=gauge, penalty=penalty, sample_weight=weights, ridge=ridge)
     except ValueError:
         return None  # overflow at x = 0 is refused in a sentence
     certificate = certify(problem, point(rng, problem), np.zeros(0))
     return false_claims(certificate, truth), bool(certificate.undecided.any())
 
 
-def run(seeds):
+def run(seeds, ridged=False):
     """Try many problems."""
     tried = decided = 0
     for seed in seeds:
-        outcome = trial(seed)
+        outcome = trial(seed, ridged)
         if outcome is None:
             continue
         wrong, undecided = outcome
@@ -142,8 +156,17 @@ def test_no_false_claim(part):
     assert decided > tried / 3
 
 
+@pytest.mark.thin(4)
+@pytest.mark.parametrize("part", range(300, 308))
+def test_no_false_claim_about_elastic_nets(part):
+    tried, decided = run(([part, k] for k in range(250)), ridged=True)
+    assert tried > 150
+    assert decided > tried / 3
+
+
 @pytest.mark.deep
+@pytest.mark.parametrize("ridged", [False, True])
 @pytest.mark.parametrize("part", range(100, 200))
-def test_no_false_claim_in_very_many(part):
-    tried, _ = run([part, k] for k in range(1100))
-    assert tried >= 1000
+def test_no_false_claim_in_very_many(part, ridged):
+    tried, _ = run(([part, k] for k in range(1100)), ridged)
+    assert tried >= 900

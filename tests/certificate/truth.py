@@ -1,10 +1,10 @@
 """All solutions of small least-squares problems, in exact rational arithmetic.
 
-    minimise  sum_i s_i (A x - y)_i^2 / 2  +  S phi(sum_j price_j abs(x_j)),     S = sum_i s_i
+    minimise  sum_i s_i (A x - y)_i^2 / 2  +  S phi(sum_j price_j abs(x_j))  +  S sum_j ridge_j x_j^2 / 2
 
-where x_j >= 0 for those j that are not `signed`. The predictions at the optimum are unique, and so is the size of x.
-The solutions are a polytope; its corners have linearly independent columns (with their prices below them), so that all
-corners are found by trying every choice of signs.
+where S = sum_i s_i, and x_j >= 0 for those j that are not `signed`. The predictions at the optimum are unique, and so
+is the size of x. The solutions are a polytope; its corners have linearly independent columns (with their prices below
+them), so that all corners are found by trying every choice of signs. With a ridge there is one solution.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Truth:
     corners: list
 
 
-def solve_exactly(A, y, penalty, *, counts, prices, signed):
+def solve_exactly(A, y, penalty, *, counts, prices, signed, ridge=None):
     """Return the truth; None where the penalty plays no part and the solutions are no polytope of this kind."""
     d = A.shape[1]
     rows = [[rational(v) for v in row] for row in A.tolist()]
@@ -36,6 +36,8 @@ def solve_exactly(A, y, penalty, *, counts, prices, signed):
     cost = [rational(v) for v in prices.tolist()]
     total = sum(weights, fmpq(0))
     gram = [[sum((w * r[i] * r[j] for w, r in zip(weights, rows)), fmpq(0)) for j in range(d)] for i in range(d)]
+    for j, held in enumerate([] if ridge is None else ridge.tolist()):
+        gram[j][j] += total * rational(held)
     pull = [sum((w * r[j] * t for w, r, t in zip(weights, rows, targets)), fmpq(0)) for j in range(d)]
     base = sum((w * t * t for w, t in zip(weights, targets)), fmpq(0)) / 2
     corners, value = [], None
@@ -115,7 +117,7 @@ def _corner(gram, pull, total, normals, support, penalty):
     return on, alpha
 
 
-def solve_logistic(A, y, penalty, *, prices, signed, guess, bits=300):
+def solve_logistic(A, y, penalty, *, prices, signed, guess, ridge=0.0, bits=300):
     """Return the solution of a logistic problem in balls of many digits; None where its support is not proven.
 
     Newton's method in high precision from a guess, then a step of interval Newton that maps a box into itself: there is
@@ -123,12 +125,12 @@ def solve_logistic(A, y, penalty, *, prices, signed, guess, bits=300):
     """
     before, ctx.prec = ctx.prec, bits
     try:
-        return _logistic(A, y, penalty, prices, signed, guess)
+        return _logistic(A, y, penalty, prices, signed, guess, arb(ridge))
     finally:
         ctx.prec = before
 
 
-def _logistic(A, y, penalty, prices, signed, guess):
+def _logistic(A, y, penalty, prices, signed, guess, ridge):
     n, d = A.shape
     support = [j for j in range(d) if guess[j] != 0]
     rows = [[arb(v) for v in row] for row in A.tolist()]
@@ -148,11 +150,12 @@ def _logistic(A, y, penalty, prices, signed, guess):
         size = k + ball
         J, f = arb_mat(size, size), arb_mat(size, 1)
         for a, i in enumerate(support):
-            f[a, 0] = slope * normals[a] - z[i]
+            f[a, 0] = slope * normals[a] - z[i] + ridge * x[a]
             for b, j in enumerate(support):
                 J[a, b] = sum((q * (1 - q) * row[i] * row[j] for q, row in zip(p, rows)), arb(0)) / n
                 if isinstance(penalty, Square):
                     J[a, b] += arb(penalty.strength) * normals[a] * normals[b]
+            J[a, a] += ridge
             if ball:
                 J[a, k] = J[k, a] = normals[a]
         if ball:

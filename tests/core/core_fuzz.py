@@ -19,8 +19,8 @@ REFUSED = (TypeError, ValueError, BufferError, OverflowError)
 ODD = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e-320, 1e308, -1e308, 5e-324]
 WHERE = {  # arrays among the arguments of `restricted`, and whether they are whole numbers
     (1, 0): False, (1, 1): True, (1, 2): True, (1, 3): True, (1, 4): True, (2,): True, (3, 0): True, (3, 1): False,
-    (3, 2): False, (3, 3): False, (3, 4): True, (5, 0): False, (5, 1): False, (5, 2): False, (5, 3): False,
-    (6, 0): False, (6, 1): False, (6, 2): False, (6, 3): False,
+    (3, 2): False, (3, 3): False, (3, 4): False, (3, 5): True, (5, 0): False, (5, 1): False, (5, 2): False,
+    (5, 3): False, (6, 0): False, (6, 1): False, (6, 2): False, (6, 3): False,
 }  # fmt: skip
 
 
@@ -166,10 +166,10 @@ def quadratic_arguments(rng, case):
 
 def spoilt(rng, arguments):
     """Return arguments of `quadratic` of which one is spoilt."""
-    place = [(0,), (1,), (2,), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4)][rng.integers(8)]
+    place = [(0,), (1,), (2,), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4), (3, 5)][rng.integers(9)]
     array = np.asarray(at(arguments, place))
     shape = array.shape
-    value = mangle(rng, str(rng.choice(MANGLED)), array.ravel(), place in ((3, 0), (3, 4)))
+    value = mangle(rng, str(rng.choice(MANGLED)), array.ravel(), place in ((3, 0), (3, 5)))
     if isinstance(value, np.ndarray) and value.size == array.size and rng.random() < 0.5:
         value = value.reshape(shape)
     return put(arguments, place, value)

@@ -114,7 +114,7 @@ def test_a_step_never_raises_the_model(seed):
     ones = np.ones(len(ends))
     line = [(1.0, 0.0), (0.0, 0.3), (0.1, 0.1)][seed % 3]
     x = begin.copy()
-    quadratic(H, z, x, Blocks(ends, ones, ones, ones, np.ones(m, dtype=np.uint8)), line, 1.0, 1e-10)
+    quadratic(H, z, x, Blocks(ends, ones, ones, ones, 0 * ones, np.ones(m, dtype=np.uint8)), line, 1.0, 1e-10)
     starts = np.append(0, ends[:-1])
     before, after = (quadratic_objective(H, z, begin, v, starts, ones, line) for v in (begin, x))
     assert after <= before + 1e-9 * abs(before)

@@ -33,6 +33,7 @@ pieces = {
     "decades": st.sampled_from([0.0, 3.0, 150.0]),
     "size": st.sampled_from([1.0, 1e-100, 1e100]),
     "start": st.sampled_from(["zero", "some", "full"]),
+    "ridge": st.sampled_from([0.0, 0.0, 1e-9, 0.1, 10.0]),
 }
 cases = st.fixed_dictionaries(pieces)
 wild = st.fixed_dictionaries(
@@ -57,6 +58,7 @@ def looked_at(case, found):
     t, Q = case.slope(case.predictions(v, c)), case.Q.astype(LONG)
     theta = case.w * (t - Q @ (Q.T @ (case.w * t)))
     terms = np.abs(case.A).T @ np.abs(case.w * (np.abs(t) + np.abs(case.y) + 1)).astype(float)
+    terms += case.ridge * np.abs(found.x)  # z comes from the gradient of loss and ridge
     assert (np.abs(found.z + case.A.astype(LONG).T @ theta) <= 1e-9 * terms + 1e-300).all()
     return float(case.gap(v, c))
 
@@ -68,7 +70,7 @@ def objective(case, found):
 def scale_of(case, found):
     """Return what gaps are small beside: the loss at 0, or the penalty of the start."""
     start = np.zeros(len(found.x)) if case.x is None else case.x / case.unit_of
-    return case.scale() + float(case.penalty(case.mass(start.astype(LONG))))
+    return case.scale() + float(case.penalty(case.mass(start.astype(LONG))) + case.held(start.astype(LONG)))
 
 
 def minimum(options):
@@ -116,14 +118,15 @@ def test_wild_problems_end(options):
 
 
 @pytest.mark.thin(4)
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("free", [0, 1])
 @pytest.mark.parametrize("blocks", ["single", "mixed"])
 @pytest.mark.parametrize("line", ["linear", "square", "both"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_minimiser_is_that_of_the_twin(loss, line, blocks, free, seed):
+def test_the_minimiser_is_that_of_the_twin(loss, line, blocks, free, seed, ridge):
     shape = {"n": 30, "m": 5, "weights": "random", "offset": True, "signs": "mixed", "start": "some"}
-    case = make(seed, LOSSES[loss], line=line, blocks=blocks, free=free, sparse=bool(seed), **shape)
+    case = make(seed, LOSSES[loss], line=line, blocks=blocks, free=free, sparse=bool(seed), ridge=ridge, **shape)
     case = case.but(delta=1.0)  # for Huber: enough samples within
     found = case.run(CORE, target=-1.0, respond=True)
     v, c = case.solve()
@@ -155,7 +158,7 @@ def test_the_response_is_that_of_the_twin(options):
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_larger_problems_and_a_store_that_is_used_again(loss, sparse, shape, blocks, kind):
-    """A store gives the answers of a new one, whichever columns the calls before had."""
+    """A store gives the answers of a new one, whichever columns and ridges the calls before had."""
     rng = np.random.default_rng([shape[1], KINDS.index(kind)])
     options = {"free": 1, "weights": "random", "signs": "mixed", "start": "some", "share": 0.03}
     case = make(7, LOSSES[loss], *shape, kind, blocks, sparse=sparse, **options)
@@ -165,6 +168,7 @@ def test_larger_problems_and_a_store_that_is_used_again(loss, sparse, shape, blo
         chosen[rng.integers(len(chosen))] = True
         part = case.part(np.flatnonzero(chosen))
         part.line = (case.line[0] * rng.choice([0.5, 1.0, 2.0]), case.line[0] * (turn % 2))
+        part.ridge = rng.choice([0.0, 0.1, 10.0]) / float(np.median(case.units)) ** 2
         one, other = (part.run(CORE, store, target=1e-13 * part.scale()) for store in (kept, None))
         for found in (one, other):
             assert abs(looked_at(part, found)) <= (1e-5 if loss == "squared hinge" else SMALL) * scale_of(part, found)

@@ -47,6 +47,7 @@ class Case:
     ids: np.ndarray | None = None
     sparse: bool = False
     caution: float = 0.0
+    ridge: float = 0.0
     kept: dict = field(default_factory=dict)
 
     @property
@@ -91,7 +92,8 @@ class Case:
                 for s, e, unit in zip(self.starts, self.ends, self.units, strict=True)
             ]
         )
-        return self.ends, self.prices * self.units, self.units, stiffness, self.negative
+        ridges = (np.sqrt(self.ridge) * self.units) ** 2
+        return self.ends, self.prices * self.units, self.units, stiffness, ridges, self.negative
 
     def arguments(self, store, target=0.0, respond=False, seconds=60.0):
         """Return what `restricted` takes; arrays that are written are new."""
@@ -137,7 +139,16 @@ class Case:
         return self.line[0] * mass + self.line[1] * mass * mass / 2
 
     def objective(self, v, c):
-        return weighted(self.w, self.value(self.predictions(v, c))) + self.penalty(self.mass(v))
+        return weighted(self.w, self.value(self.predictions(v, c))) + self.penalty(self.mass(v)) + self.held(v)
+
+    @property
+    def ridges(self):
+        """The ridge of each entry, in units."""
+        return LONG(self.ridge) * self.unit_of.astype(LONG) ** 2
+
+    def held(self, v):
+        """Return what the ridge charges."""
+        return (self.ridges * v * v).sum() / 2
 
     def value(self, u):
         y, delta = self.y.astype(LONG), LONG(self.delta)
@@ -195,17 +206,20 @@ class Case:
         return entropy(np.maximum(t + y, 0)) - np.maximum(t + y, 0)
 
     def gap(self, v, c):
-        """Return the duality gap at coefficients in units: that of the slopes there, made feasible by scaling."""
+        """Return the duality gap at coefficients in units: that of the slopes there, made feasible by scaling.
+
+        A ridge counts as squared samples of its own, one for each entry, which are scaled as well.
+        """
         u, mass, (a, b) = self.predictions(v, c), self.mass(v), self.line
         Q = self.Q.astype(LONG)
         t = self.slope(u)
         t = t - Q @ (Q.T @ (self.w * t))
-        z = -self.scaled[0].T @ (self.w * t)
+        z = -self.scaled[0].T @ (self.w * t) - self.ridges * v
         top = self.scores(z).max(initial=0)
         scale = min(LONG(1), a / top) if b == 0 and top > 0 else LONG(1)
         apart = weighted(self.w, self.value(u) + self.conjugate(scale * t) - scale * t * u)
         charged = 0 if b == 0 else max(top - a, 0) ** 2 / (2 * LONG(b))
-        return apart + self.penalty(mass) + charged - scale * (v @ z)
+        return apart + self.penalty(mass) + charged - scale * (v @ z) + (1 - scale) ** 2 * self.held(v)
 
     def scores(self, z):
         """Return what the best atom of each block pulls."""
@@ -246,15 +260,17 @@ class Case:
         here = np.zeros(both.shape[1], dtype=LONG)
         ahead, pace, still = here, LONG(1), 0
         fixed = 0 if self.offset is None else self.offset
-        bound = LONG(np.linalg.norm((np.sqrt(w)[:, None] * both).astype(float), 2) ** 2) * LONG(1.0001)
+        ridges = np.append(self.ridges, np.zeros(Q.shape[1], dtype=LONG))
+        bound = LONG(np.linalg.norm((np.sqrt(w)[:, None] * both).astype(float), 2) ** 2) * LONG(1.0001) + ridges.max()
         for _ in range(steps):
             u = both @ ahead + fixed
-            gradient = both.T @ (w * self.slope(u))
+            gradient = both.T @ (w * self.slope(u)) + ridges * ahead
             while True:
                 there = ahead - gradient / bound
                 there[:m] = self.prox(there[:m], 1 / bound)
                 moved = there - ahead
                 bent = weighted(w, self.value(both @ there + fixed) - self.value(u)) - gradient @ moved
+                bent += (ridges * (there * there - ahead * ahead)).sum() / 2
                 if self.loss != POISSON or bent <= bound * (moved @ moved) / 2 * (1 + LONG(1e-6)) + LONG(1e-18):
                     break
                 bound *= 2
@@ -277,6 +293,7 @@ class Case:
         if Q.shape[1]:
             inner, along = (Q.T @ (h[:, None] * Q)).astype(float), (A.T @ (h[:, None] * Q)).astype(float)
             H = H - along @ np.linalg.pinv(inner) @ along.T
+        H = H + np.diag(self.ridges)
         stiff = np.diag(A.T @ (self.w[:, None] * A)).max(initial=0)
         return face_response(H, v, self.starts, self.ends, prices, self.line, self.mass(v), float(stiff))
 
@@ -416,9 +433,12 @@ def targets_of(rng, loss, signal, size):
 
 def make(
     seed, loss=SQUARED, n=12, m=6, kind="random", blocks="single", line="linear", share=0.2, free=0, weights="equal",
-    offset=False, signs="both", sparse=False, decades=0.0, size=1.0, start="zero", priced=False,
+    offset=False, signs="both", sparse=False, decades=0.0, size=1.0, start="zero", priced=False, ridge=0.0,
 ):  # fmt: skip
-    """Return a problem from a seed; `share` is the part of the critical slope that the penalty has."""
+    """Return a problem from a seed; `share` is the part of the critical slope that the penalty has.
+
+    `ridge` is that of the units in which blocks have curvatures of about 1.
+    """
     rng = np.random.default_rng(seed)
     w = weights_of(rng, n, weights)
     Q = basis_of(rng, w, free, loss)
@@ -456,6 +476,7 @@ def make(
         case.x = np.where(negative == 0, np.abs(x), x) * case.unit_of
         case.c = 0.1 * rng.standard_normal(Q.shape[1]) * (size if loss in (SQUARED, HUBER) else 1.0)
     case.line = line_of(case, line, share)
+    case.ridge = ridge / float(np.median(units)) ** 2 if decades <= 3 else 0.0
     return case
 
 

@@ -111,6 +111,9 @@ class Certificate:
         x = proof.x
         with np.errstate(invalid="ignore", over="ignore"):
             lower, upper = np.nextafter(x - away, -np.inf), np.nextafter(x + away, np.inf)
+            if proof.box is not None:
+                lower, upper = np.maximum(lower, proof.box.lower), np.minimum(upper, proof.box.upper)
+                away = np.maximum(upper - x, x - lower)
             fixed = zero[statement.labels].reshape(x.shape)
             lower[fixed] = upper[fixed] = 0.0
             lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
@@ -274,10 +277,11 @@ def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependenc
     """Return why blocks are undecided."""
     if not undecided:
         return "Every block is decided."
+    problem = proof.statement.problem
     sets = [linked for linked in linked_columns(dependencies) if linked[-1] >= 0]  # the others are all unpenalised
-    if sets:
-        return dependence(sets, proof.statement.problem.called)
-    if not proof.curvatures[0].any():
+    if sets and problem.shrinkage is None:
+        return dependence(sets, problem.called)
+    if not proof.curvatures[0].any() and problem.shrinkage is None:
         return "No lower bound of the curvature of the loss is known at any sample, so that nothing is proven non-zero."
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
@@ -316,6 +320,8 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
     unpenalised = np.isin(np.arange(len(alive)), statement.labels.reshape(problem.shape)[problem.core.unpenalised()])
     with np.errstate(invalid="ignore"):
         nonzero = alive & (least > statement.block_norms(away))
+    if proof.box is not None:
+        nonzero |= alive & proof.box.nonzero
     return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, away, around, dependencies)
 
 

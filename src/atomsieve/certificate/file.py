@@ -139,8 +139,9 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe(problem: Problem) -> dict[str, Any]:
-    """Return the statement of a problem as plain data."""
-    return {
+    """Return the statement of a problem as plain data; a ridge is stated if there is one."""
+    ridge = {} if problem.shrinkage is None else {"ridge": _plain(problem.ridge)}
+    return ridge | {
         "loss": _piece(problem.loss),
         "gauge": _piece(problem.gauge),
         "penalty": _piece(problem.penalty),

@@ -38,27 +38,29 @@ class Dependency(NamedTuple):
     times: Array
 
 
-def inverse_diagonal(columns: Enclosure, weights: Array) -> Array | None:
-    """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, or None if they cannot be proven.
+def inverse_diagonal(columns: Enclosure, weights: Array, ridge: Array | None = None) -> Array | None:
+    """Return upper bounds of the diagonal of `inv(C' diag(w) C + diag(ridge))`, or None if they cannot be proven.
 
-    The weights w are exact floats. The columns C are known up to a radius.
+    The weights w and the ridge are exact floats. The columns C are known up to a radius.
     """
     n, k = columns.mid.shape
-    if not 0 < k <= min(n, LARGEST_INVERSE):
+    ridge = np.zeros(k) if ridge is None else ridge
+    if not 0 < k <= LARGEST_INVERSE or np.count_nonzero(ridge == 0) > n:
         return None
     with np.errstate(all="ignore"):
         roots = np.sqrt(weights)[:, None] * (1 + 2.0**-50)
-        lengths = np.sqrt(up(np.sum((columns.size * roots) ** 2, axis=0) * (1 + gamma(n + 6))))
+        lengths = np.sqrt(up(np.sum((columns.size * roots) ** 2, axis=0) * (1 + gamma(n + 6)) + ridge))
         if not (np.isfinite(lengths).all() and (lengths > 1e-140).all()):
             return None
         scale = 2.0 ** -np.round(np.log2(lengths))
         scaled = columns.mid * scale
         gram = _by_pieces(scaled.T, weights[:, None] * scaled)
+        gram.ravel()[:: k + 1] += ridge * scale * scale
         if not np.isfinite(gram).all():
             return None
         # columns are at most slightly longer than 2^0.5: this bounds the error of every entry of the Gram matrix
         largest = up(lengths * scale).max()
-        error = up(largest * largest * gamma(n + 6) + 4 * n * LEAST)
+        error = up(largest * largest * gamma(n + 10) + 4 * (n + 1) * LEAST)
         if columns.rad.any():
             blur = up(np.sqrt(up(np.sum((columns.rad * roots) ** 2, axis=0) * (1 + gamma(n + 6)))) * scale)
             error = up(error + 2 * largest * blur.max() + blur.max() ** 2)
@@ -108,18 +110,20 @@ def _inverse(gram: Array) -> Array | None:
     return inverse
 
 
-def determined(columns: Enclosure, weights: Array, first: int) -> tuple[Array, list[Dependency]]:
+def determined(columns: Enclosure, weights: Array, first: int, ridge: Array | None) -> tuple[Array, list[Dependency]]:
     """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, inf for dependent columns, and the dependencies.
+
+    With a ridge on all but the first columns, which is added to the diagonal, no column depends on others.
 
     Some columns may be exact combinations of others (duplicates, a constant that is the sum of indicators). The other
     columns are still determined: the distance of such a column from the span of all others equals its distance from
     the span of an independent part of them.
     """
     count = columns.mid.shape[1]
-    diagonal = inverse_diagonal(columns, weights)
-    if diagonal is not None:
-        return diagonal, []
+    diagonal = inverse_diagonal(columns, weights, ridge)
     bounds = np.full(count, np.inf)
+    if diagonal is not None or ridge is not None:
+        return bounds if diagonal is None else diagonal, []
     found = dependencies(columns, first)
     if found is None or any(dependency.column < first for dependency in found):
         return bounds, []

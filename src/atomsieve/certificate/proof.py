@@ -1,11 +1,13 @@
 """What a point proves about the optimum, in spite of rounding."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from atomsieve.certificate import elastic
 from atomsieve.certificate.inverse import Dependency, determined, inverse_diagonal
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import admissible
@@ -88,7 +90,7 @@ class Proof:
     def scores(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the scores of all blocks at the dual point."""
         with np.errstate(all="ignore"):
-            least, highest = self._pulls
+            least, highest = self.pulls
             prices = self.statement.prices
             above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * EPS))
             below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / _low(prices)))
@@ -98,8 +100,12 @@ class Proof:
             negative = self.shrink * above * (1 - 2 * EPS)
             return np.where(below > 0, positive, below), np.where(above > 0, up(self.shrink * above), negative)
 
+    def at(self, z: Enclosure) -> "Proof":
+        """Return the proof with another z, for its scores."""
+        return replace(self, z=z)
+
     @property
-    def _pulls(self) -> tuple[Array, Array]:
+    def pulls(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the norm of z over each block; of z itself where x must not be negative."""
         statement = self.statement
         signed = statement.signs
@@ -121,6 +127,8 @@ class Proof:
         with np.errstate(all="ignore"):
             spread, norms = self.spread
             highest = above + up(radius * spread) + 2 * EPS * np.abs(above)
+            if statement.ridges is not None:  # zero if and only if the score is at most the slope
+                return np.asarray((highest < elastic.slopes(self, statement.ridges)[0]) & eligible)
             floors = np.where(eligible, below - up(radius * spread) - 2 * EPS * np.abs(below), -np.inf)
             floor = float(np.max(floors, initial=-np.inf))
             # phi is at least as steep at the optimum as at 0
@@ -170,6 +178,9 @@ class Proof:
         """
         statement, shape = self.statement, self.statement.problem.shape
         away, around = np.full(shape, np.inf), np.full(self.b.shape, np.inf)
+        ridge = self._held
+        if ridge is not None:
+            away = root(up(self.gap_bound / ridge)).reshape(shape)
         away.ravel()[~alive[statement.labels]] = 0.0
         if statement.problem.outputs:
             return away, around, []
@@ -182,15 +193,34 @@ class Proof:
         whole = Enclosure(np.hstack([own.mid, columns.mid]), np.hstack([own.rad, columns.rad]))
         with np.errstate(all="ignore"):
             weights = statement.counts * self.curvatures[0] * (1 - 4 * EPS)
-            diagonal, found = determined(whole, weights, len(kept))
+            added = None if ridge is None else np.concatenate([np.zeros(len(kept)), ridge[index]])
+            diagonal, found = determined(whole, weights, len(kept), added)
             bound = root(up(diagonal * self.gap_bound))
-            away[index] = bound[len(kept) :]
+            away[index] = np.minimum(away[index], bound[len(kept) :])
             around[kept] = up(bound[: len(kept)] + self.shift * self._unit[kept])
         names = np.concatenate([-1 - kept, index])
         further = [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
         involved = [k for d in statement.sums for k in (d.column, *d.of)]
         around[involved] = np.inf
         return away, around, [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums] + further
+
+    @property
+    def _held(self) -> Array | None:
+        """What the ridge adds to the curvature of each entry, rounded down: half of it if the point is paired.
+
+        For then the gap bounds half of the ridge times the square of the distance beside the curvature of the losses,
+        and twice the gap all of it otherwise.
+        """
+        ridges = self.statement.ridges
+        if ridges is None:
+            return None
+        return np.asarray(ridges.low[self.statement.labels] * (0.5 if self.paired else 1.0))
+
+    @cached_property
+    def box(self) -> elastic.Box | None:
+        """Bounds of the optimal coefficients from the dual point alone; None without a ridge."""
+        ridges = self.statement.ridges
+        return None if ridges is None else elastic.box(self, ridges)
 
     @cached_property
     def _unit(self) -> Array:
@@ -223,31 +253,59 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     unscaled = Proof(statement, x, b, slopes, z, shift, 0.0, 1.0, mass, np.inf)
     z = _sharper(unscaled, theta, support)
     unscaled = replace(unscaled, z=z)
-    eligible = problem.eligible
-    sigma = float(np.max(np.where(eligible, unscaled.scores[1], 0.0), initial=0.0))
+    sigma = float(np.max(np.where(problem.eligible, unscaled.scores[1], 0.0), initial=0.0))
     losses = (statement.loss.values(u, slopes, problem.y) * Enclosure.exact(statement.counts)).sum()
     charge = statement.total * statement.penalty.value(mass)
+    if statement.ridges is not None:
+        charge = charge + elastic.held(statement, statement.ridges, x, support)
     objective = losses + charge
-    answer = statement.total * statement.penalty.conjugate(Enclosure.exact(sigma) / statement.total)
-    shrink = 1.0
-    if math.isfinite(float(answer.high)):
-        pull = (Enclosure.exact(x[support]) * z[support]).sum()
-        gap = float((charge + answer - pull).high)
-    else:
-        slope = float((statement.total * statement.penalty.first_slope).low)
-        shrink = max(slope / sigma * (1 - 8 * EPS), 0.0) if sigma > 0 else 0.0
-        low, high = slopes.low, slopes.high
-        shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
-        bound = statement.loss.conjugates(np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf), problem.y)
-        dual = (Enclosure.exact(bound) * Enclosure.exact(statement.counts)).sum()
-        if offset is not None:
-            dual = dual - (theta * Enclosure.exact(shrink) * Enclosure.exact(offset)).sum()
-        gap = float((objective + dual).high)
+    pull = (Enclosure.exact(x[support]) * z[support]).sum()
+
+    def gap_at(shrink: float, answer: float) -> float:
+        if shrink == 1:
+            return float((charge + Enclosure.exact(answer) - pull).high)
+        return float((objective + _dual_loss(unscaled, theta, shrink) + Enclosure.exact(answer)).high)
+
+    gap, shrink = _best_gap(replace(unscaled, sigma=sigma), gap_at)
     if not math.isfinite(gap):
         raise Uncertain("the gap is not finite in double precision")
     gap = float(up(max(gap, 0.0) * SLACK))
     objective = objective.widened(gap * (SLACK - 1))
     return Proof(statement, x, b, slopes, z, shift, sigma, shrink, objective, gap)
+
+
+def _best_gap(unscaled: Proof, gap_at: Callable[[float, float], float]) -> tuple[float, float]:
+    """Return the gap and the scale of the dual point at which it is reached: 1, unless a linear penalty needs another.
+
+    `gap_at` returns the gap for a scale and an upper bound of the conjugate of penalty and ridge there.
+    """
+    statement = unscaled.statement
+    sigma, ridges, penalty = unscaled.sigma, statement.ridges, statement.penalty
+    if ridges is None:
+        answer = float((statement.total * penalty.conjugate(Enclosure.exact(sigma) / statement.total)).high)
+        if math.isfinite(answer):
+            return gap_at(1.0, answer), 1.0
+        slope = float((statement.total * penalty.first_slope).low)
+        shrink = max(slope / sigma * (1 - 8 * EPS), 0.0) if sigma > 0 else 0.0
+        return gap_at(shrink, 0.0), shrink
+    gap = gap_at(1.0, elastic.answer(unscaled, ridges, 1.0))
+    if statement.problem.penalty.superlinear:
+        return gap, 1.0
+    shrink = elastic.fitting_scale(unscaled)
+    scaled = gap_at(shrink, elastic.answer(unscaled, ridges, shrink))
+    return (scaled, shrink) if 2 * scaled < gap else (gap, 1.0)
+
+
+def _dual_loss(unscaled: Proof, theta: Enclosure, shrink: float) -> Enclosure:
+    """Return an upper bound of the conjugate of the loss at the dual point, scaled; without what an offset adds."""
+    statement, slopes = unscaled.statement, unscaled.slopes
+    low, high = slopes.low, slopes.high
+    shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
+    ends = np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf)
+    bound = statement.loss.conjugates(*ends, statement.problem.y)
+    dual = (Enclosure.exact(bound) * Enclosure.exact(statement.counts)).sum()
+    offset = statement.problem.smooth.offset
+    return dual if offset is None else dual - (theta * Enclosure.exact(shrink) * Enclosure.exact(offset)).sum()
 
 
 def _image(statement: Statement, x: Array, support: Index) -> Enclosure:

@@ -1,7 +1,7 @@
 """The exact problem that a certificate is about.
 
 Its data are the given floats, with the sample weights divided by their exact sum S. Here the objective is multiplied
-by S. The weights are then the given floats: `sum_i s_i loss(u_i) + S phi(kappa(x))`.
+by S. The weights are then the given floats: `sum_i s_i loss(u_i) + S phi(kappa(x)) + S (ridge / 2) |x|^2`.
 """
 
 import math
@@ -67,6 +67,17 @@ class Statement:
     def total(self) -> Enclosure:
         """The sum S of the weights of the rows of X."""
         return Enclosure.exact(self.problem.data.stated_weights).sum()
+
+    @cached_property
+    def ridges(self) -> Enclosure | None:
+        """The ridge of each block, times S; None without a ridge."""
+        shrinkage = self.problem.shrinkage
+        if shrinkage is None:
+            return None
+        ridges = self.total * Enclosure.exact(shrinkage.ridges)
+        if not ((ridges.mid > 1e-290) & (ridges.high < 1e290)).all():
+            raise Uncertain("the ridge is so large or small that it leaves the range of doubles")
+        return ridges
 
     @cached_property
     def labels(self) -> Index:

@@ -81,22 +81,24 @@ class Packed:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Blocks of entries that follow one another: where they end, prices, units, stiffness; signs of the entries.
+    """Blocks of entries that follow one another: where they end, prices, units, stiffness, ridges; signs of entries.
 
     A unit is a power of two, in which the coefficients of a block are measured; prices are those of a unit. The
-    stiffness is the largest curvature that a block can have where that of the losses is 1, in its unit.
+    stiffness is the largest curvature that a block can have where that of the losses is 1, in its unit. So is the
+    ridge, the curvature that the penalty adds; a model that is given by its Hessian has it there.
     """
 
     ends: NDArray[np.int64]
     prices: Array
     units: Array
     stiffness: Array
+    ridge: Array
     negative: NDArray[np.uint8]
 
     @property
     def parts(self) -> tuple[Any, ...]:
         """What the core reads."""
-        return self.ends, self.prices, self.units, self.stiffness, self.negative
+        return self.ends, self.prices, self.units, self.stiffness, self.ridge, self.negative
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,7 @@ def restricted(
     """Minimise over the coefficients of some columns, in place, to a gap; return the outcome and the next caution.
 
     `samples` are y, weights, offset and basis of the unpenalised columns (by columns). The penalty is
-    `a s + b s^2 / 2` with the line (a, b).
+    `a s + b s^2 / 2` with the line (a, b), plus `ridge / 2` times the square of each block.
     """
     gap, mass, response, _, caution = _core.restricted(
         store,

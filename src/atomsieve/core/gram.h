@@ -19,6 +19,7 @@ typedef struct {
     ptrdiff_t count, capacity;
     int64_t *id;
     double *gram; /* capacity x capacity, symmetric */
+    double *square; /* its diagonal, without the ridge */
     double *lower;
     ptrdiff_t *order; /* places of the gram matrix that the factor covers */
     ptrdiff_t ordered;
@@ -34,6 +35,7 @@ static void store_free(store *s)
 {
     free(s->id);
     free(s->gram);
+    free(s->square);
     free(s->lower);
     free(s->order);
     memset(s, 0, sizeof *s);
@@ -48,10 +50,12 @@ static int store_reserve(store *s, ptrdiff_t needed)
     int64_t *id = malloc((size_t)capacity * sizeof *id);
     ptrdiff_t *order = malloc((size_t)capacity * sizeof *order);
     double *gram = malloc(square * sizeof *gram), *lower = malloc(square * sizeof *lower);
-    if (!id || !order || !gram || !lower) {
+    double *diagonal = malloc((size_t)capacity * sizeof *diagonal);
+    if (!id || !order || !gram || !lower || !diagonal) {
         free(id);
         free(order);
         free(gram);
+        free(diagonal);
         free(lower);
         return -1;
     }
@@ -60,14 +64,17 @@ static int store_reserve(store *s, ptrdiff_t needed)
     for (ptrdiff_t j = 0; j < s->ordered; j++)
         memcpy(lower + j * capacity, s->lower + j * s->capacity, (size_t)s->ordered * sizeof *lower);
     if (s->count) memcpy(id, s->id, (size_t)s->count * sizeof *id);
+    if (s->count) memcpy(diagonal, s->square, (size_t)s->count * sizeof *diagonal);
     if (s->ordered) memcpy(order, s->order, (size_t)s->ordered * sizeof *order);
     free(s->id);
     free(s->gram);
+    free(s->square);
     free(s->lower);
     free(s->order);
     s->capacity = capacity;
     s->id = id;
     s->gram = gram;
+    s->square = diagonal;
     s->lower = lower;
     s->order = order;
     return 0;
@@ -84,6 +91,7 @@ static void store_compact(store *s, ptrdiff_t *kept)
         for (ptrdiff_t j = 0; j < s->count; j++)
             if (kept[j] >= 0) s->gram[kept[i] * c + kept[j]] = s->gram[i * c + j];
         s->id[kept[i]] = s->id[i];
+        s->square[kept[i]] = s->square[i];
     }
     s->count = count;
     for (ptrdiff_t k = 0; k < s->ordered; k++) {
@@ -148,6 +156,17 @@ static int recall(const task *t, store *s, ptrdiff_t *place, ptrdiff_t *entry)
     free(found);
     free(all);
     return 0;
+}
+
+/* Give the diagonal of the Gram matrix the ridge of this task, where it has another; a factor of the old one is gone. */
+static void reridge(const task *t, store *s, const ptrdiff_t *entry)
+{
+    for (ptrdiff_t i = 0; i < s->count; i++) {
+        double whole = s->square[i] + t->ridge[t->owner[entry[i]]], *held = s->gram + i * (s->capacity + 1);
+        if (*held == whole) continue;
+        *held = whole;
+        s->ordered = 0;
+    }
 }
 
 /* Copy what the rows from `old` on hold left of the diagonal to the other side, tile by tile. */

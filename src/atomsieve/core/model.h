@@ -1,7 +1,8 @@
 /* One second-order model of the loss, plus the penalty: minimised by coordinate descent and Newton steps on faces.
 
    The model is `-z . d + d' H d / 2 + phi(mass(x + d))` with `phi(s) = a s + b s^2 / 2` and H = A' diag(h) A, less what
-   the unpenalised directions explain, plus a ridge. Descent knows H either by the Gram matrix, and then updates z, or by
+   the unpenalised directions explain, plus a ridge: that of the task, or a small one where there is next to no curvature.
+   z is the pull of the loss and of the task's ridge. Descent knows H either by the Gram matrix, and then updates z, or by
    the columns, and then updates the vector `e = theta + h (A d)` with z = -A' e. */
 #ifndef ATOMSIEVE_MODEL_H
 #define ATOMSIEVE_MODEL_H
@@ -17,7 +18,7 @@ typedef struct {
     store *s;
     double *x, *begin; /* coefficients now, and where the model was made */
     double mass;
-    double value;          /* the loss where the model was made */
+    double value;          /* the loss and the ridge where the model was made */
     double largest;        /* the largest loss'' there */
     const double *h;       /* curvature of each sample */
     double *root;          /* and its root */
@@ -27,7 +28,7 @@ typedef struct {
     double *values;        /* and its eigenvalues, one for each entry */
     const ptrdiff_t *corner; /* where the eigenvectors of a block begin; -1 for blocks that have none */
     double *packed;        /* room for the columns of one block */
-    double *ridge;         /* of each block, where it has next to no curvature of its own */
+    double *ridge;         /* of each block: the task's, or more where it has next to no curvature of its own */
     int steady;            /* whether the curvature is the same everywhere */
     double least;          /* part of the largest possible curvature that stands in for none */
     double *along;         /* m x free: products of an entry's column with `white` in the metric of h */
@@ -45,7 +46,7 @@ typedef struct {
     ptrdiff_t *list, *spare; /* m and 3 m places */
 } model;
 
-/* -A' e for one entry, with what the unpenalised directions take back and the ridge. */
+/* The pull on one entry: -A' e, with what the unpenalised directions take back and the ridge. */
 static double pull(const model *o, ptrdiff_t e)
 {
     const task *t = o->t;
@@ -53,7 +54,7 @@ static double pull(const model *o, ptrdiff_t e)
     ptrdiff_t k = t->owner[e];
     double z = -t->unit[k] * column_dot(&t->columns[e], o->e);
     for (ptrdiff_t f = 0; f < t->free; f++) z += o->along[e * t->free + f] * o->drawn[f];
-    return z - o->ridge[k] * (o->x[e] - o->begin[e]);
+    return z - o->ridge[k] * (o->x[e] - o->begin[e]) - t->ridge[k] * o->begin[e];
 }
 
 /* Make a change of one entry known. */
@@ -118,13 +119,13 @@ static void learn(model *o, ptrdiff_t k)
     const task *t = o->t;
     ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
     if (!isnan(o->steepest[k])) return;
-    double trace = 0, weakest = INFINITY;
+    double trace = 0, weakest = INFINITY, ridge = t->ridge[k];
     for (ptrdiff_t e = first; e < first + size; e++) {
         for (ptrdiff_t f = 0; f < t->free; f++)
             o->along[e * t->free + f] = t->unit[k] * column_dot(&t->columns[e], o->bent + f * t->n);
         double own = dot(o->along + e * t->free, o->along + e * t->free, t->free);
-        int held = o->steady && !t->free && o->place[e] >= 0; /* the Gram matrix knows */
-        double square = held ? o->s->gram[o->place[e] * (o->s->capacity + 1)] : column_square(&t->columns[e], t->unit[k], o->h);
+        int held = o->steady && !t->free && o->place[e] >= 0; /* the store knows */
+        double square = held ? o->s->square[o->place[e]] : column_square(&t->columns[e], t->unit[k], o->h);
         /* a column along the unpenalised directions has no curvature that rounding leaves to see */
         double left = square - own > 1e-14 * (double)t->n * square ? square - own : 0;
         o->diagonal[e] = left;
@@ -132,7 +133,7 @@ static void learn(model *o, ptrdiff_t k)
         trace += left;
     }
     double floor = o->least * o->largest * t->stiffness[k];
-    o->ridge[k] = weakest < floor ? floor : 0;
+    o->ridge[k] = weakest + ridge < floor ? floor : ridge;
     for (ptrdiff_t e = first; e < first + size; e++) o->diagonal[e] += o->ridge[k];
     o->steepest[k] = trace + o->ridge[k];
     if (o->corner[k] < 0) return;
@@ -170,8 +171,10 @@ static int hold(model *o, const ptrdiff_t *blocks, ptrdiff_t count)
             while (fresh--) o->place[o->entry[--s->count]] = -1;
             return -1;
         }
-        for (ptrdiff_t j = s->count - fresh; j < s->count; j++)
+        for (ptrdiff_t j = s->count - fresh; j < s->count; j++) {
+            s->square[j] = s->gram[j * s->capacity + j];
             s->gram[j * s->capacity + j] += o->ridge[t->owner[o->entry[j]]];
+        }
     }
     return 0;
 }

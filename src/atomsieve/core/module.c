@@ -100,9 +100,9 @@ static PyObject *new_store(PyObject *self, PyObject *unused)
     return capsule;
 }
 
-/* Read the blocks of a task: where they end, prices, units, stiffness, signs. 0 on success. */
+/* Read the blocks of a task: where they end, prices, units, stiffness, ridges, signs. 0 on success. */
 static int read_blocks(arrays *a, task *t, PyObject *ends, PyObject *price, PyObject *unit, PyObject *stiffness,
-                       PyObject *negative, ptrdiff_t **memory)
+                       PyObject *ridge, PyObject *negative, ptrdiff_t **memory)
 {
     const int64_t *end = array_of(a, ends, "ends", 'l', -1, 0);
     if (!end) return -1;
@@ -113,6 +113,8 @@ static int read_blocks(arrays *a, task *t, PyObject *ends, PyObject *price, PyOb
     if (!t->unit) return -1;
     t->stiffness = array_of(a, stiffness, "stiffness", 'd', t->blocks, 0);
     if (!t->stiffness) return -1;
+    t->ridge = array_of(a, ridge, "ridge", 'd', t->blocks, 0);
+    if (!t->ridge) return -1;
     t->negative = array_of(a, negative, "negative", 'B', t->m, 0);
     if (!t->negative) return -1;
     ptrdiff_t *start = malloc((size_t)(t->blocks + 1 + t->m) * sizeof *start);
@@ -131,6 +133,10 @@ static int read_blocks(arrays *a, task *t, PyObject *ends, PyObject *price, PyOb
         }
         if (!(t->price[k] > 0) || isinf(t->price[k]) || !(t->unit[k] > 0) || isinf(t->unit[k])) {
             PyErr_SetString(PyExc_ValueError, "price, unit: expected positive finite numbers.");
+            return -1;
+        }
+        if (!(t->ridge[k] >= 0) || isinf(t->ridge[k])) {
+            PyErr_SetString(PyExc_ValueError, "ridge: expected finite numbers that are not negative.");
             return -1;
         }
         start[k + 1] = (ptrdiff_t)end[k];
@@ -212,13 +218,13 @@ static int has_blas(void)
 
 static PyObject *restricted(PyObject *self, PyObject *args)
 {
-    PyObject *capsule, *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *negative;
+    PyObject *capsule, *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *ridge, *negative;
     PyObject *y, *w, *offset, *basis, *x, *coordinates, *image, *pulls;
     double a, b, seconds;
     request q = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "O(OOOOO)O(OOOOO)(id)(OOOO)(OOOO)(dd)dddp", &capsule, &values, &rows, &at_value, &at_row,
-                          &counts, &ids, &ends, &price, &unit, &stiffness, &negative, &q.loss.kind, &q.loss.delta, &y,
+    if (!PyArg_ParseTuple(args, "O(OOOOO)O(OOOOOO)(id)(OOOO)(OOOO)(dd)dddp", &capsule, &values, &rows, &at_value, &at_row,
+                          &counts, &ids, &ends, &price, &unit, &stiffness, &ridge, &negative, &q.loss.kind, &q.loss.delta, &y,
                           &w, &offset, &basis, &x, &coordinates, &image, &pulls, &a, &b, &q.target, &q.caution,
                           &seconds, &q.respond))
         return NULL;
@@ -239,7 +245,7 @@ static PyObject *restricted(PyObject *self, PyObject *args)
     if (!(t.id = array_of(&held, ids, "ids", 'l', t.m, 0))) goto done;
     if (!(q.x = array_of(&held, x, "x", 'd', t.m, 1))) goto done;
     if (!(q.pulls = array_of(&held, pulls, "pulls", 'd', t.m, 1))) goto done;
-    if (read_blocks(&held, &t, ends, price, unit, stiffness, negative, &places)) goto done;
+    if (read_blocks(&held, &t, ends, price, unit, stiffness, ridge, negative, &places)) goto done;
     if (!(a >= 0) || isinf(a) || !(b >= 0) || isinf(b) || t.n < 1 || t.m < 1 || t.m > INT32_MAX / 2) {
         PyErr_SetString(PyExc_ValueError, "expected a line of slopes that is not negative, samples and columns.");
         goto done;
@@ -262,11 +268,11 @@ done:
 
 static PyObject *quadratic(PyObject *self, PyObject *args)
 {
-    PyObject *hessian, *z, *x, *ends, *price, *unit, *stiffness, *negative;
+    PyObject *hessian, *z, *x, *ends, *price, *unit, *stiffness, *ridge, *negative;
     double a, b, value, seconds;
     request q = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOO(OOOOO)(dd)dddp", &hessian, &z, &x, &ends, &price, &unit, &stiffness, &negative, &a,
+    if (!PyArg_ParseTuple(args, "OOO(OOOOOO)(dd)dddp", &hessian, &z, &x, &ends, &price, &unit, &stiffness, &ridge, &negative, &a,
                           &b, &value, &q.target, &seconds, &q.respond))
         return NULL;
     if (!has_blas()) return NULL;
@@ -284,7 +290,7 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     }
     if (!(pull_ = array_of(&held, z, "z", 'd', t.m, 0))) goto done;
     if (!(matrix = array_of(&held, hessian, "hessian", 'd', t.m * t.m, 0))) goto done;
-    if (read_blocks(&held, &t, ends, price, unit, stiffness, negative, &places)) goto done;
+    if (read_blocks(&held, &t, ends, price, unit, stiffness, ridge, negative, &places)) goto done;
     beat.thread = PyEval_SaveThread();
     int failed = solve_quadratic(&t, matrix, pull_, &q, value);
     PyEval_RestoreThread(beat.thread);

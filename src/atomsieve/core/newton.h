@@ -23,7 +23,7 @@ static double true_gap(const task *t, const request *q, const fields *v, const r
     if (t->b > 0 || seen->top <= t->a) return gap_of(t, q->mass, seen->top, seen->slack, 0);
     double scale = t->a / seen->top, slack = seen->slack;
     double apart = fenchel_young(q->loss, t->n, v->u, q->y, v->slope, q->w, scale);
-    return slack + (1 - scale) * (t->a * q->mass - slack) + apart;
+    return slack + (1 - scale) * (t->a * q->mass - slack) + apart + (1 - scale) * (1 - scale) * ridge_value(t, q->x);
 }
 
 /* Choose the blocks that the next model may move: the support, and those that would join it. */
@@ -81,12 +81,13 @@ static void begin_at(model *o, const request *q, const fields *v, double mass)
 typedef struct {
     int moved;
     double growth, start, noise; /* of the mass; the slope of the objective at first, and its rounding */
+    double drag, stretch;        /* slope of the ridge at first, and how it rises */
 } way;
 
 static way way_of(const model *o, const request *q, fields *v, const ptrdiff_t *blocks, ptrdiff_t count, int predicted)
 {
     const task *t = o->t;
-    way w = {0, 0, 0, 0};
+    way w = {0};
     double at = slope_of(t, q->mass);
     memset(v->direction, 0, (size_t)t->n * sizeof *v->direction);
     memset(o->drawn, 0, (size_t)t->free * sizeof *o->drawn);
@@ -99,6 +100,8 @@ static way way_of(const model *o, const request *q, fields *v, const ptrdiff_t *
             if (change == 0) continue;
             w.moved = 1;
             w.start -= v->z[j] * change;
+            w.drag += t->ridge[b] * q->x[j] * change;
+            w.stretch += t->ridge[b] * change * change;
             w.noise += NOISE * (fabs(v->z[j]) + at * t->price[b]) * fabs(change);
             if (predicted) column_axpy(&t->columns[j], change * t->unit[b], v->direction);
             axpy(change, o->along + j * t->free, o->drawn, t->free);
@@ -116,8 +119,9 @@ static way way_of(const model *o, const request *q, fields *v, const ptrdiff_t *
 static double how_far(const task *t, request *q, fields *v, const way *w, double objective)
 {
     /* no step lowers the objective by more than all of it: a steeper slope says little about where to stop */
-    double start = fmin(fmax(w->start, -2 * objective), -2 * w->noise), rate = slope_of(t, q->mass) * w->growth;
-    double length = search(t, q, v->u, v->direction, start, rate, t->b * w->growth * w->growth, v->trial, v->slope);
+    double start = fmin(fmax(w->start, -2 * objective), -2 * w->noise);
+    double rate = slope_of(t, q->mass) * w->growth + w->drag, rises = t->b * w->growth * w->growth + w->stretch;
+    double length = search(t, q, v->u, v->direction, start, rate, rises, v->trial, v->slope);
     if (length < 0.1) q->caution = fmin(fmax(10 * q->caution, 1e-3), 1);
     else if (length == 1) q->caution = q->caution > 1e-12 ? q->caution / 10 : 0;
     return length;
@@ -156,6 +160,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
     predict(t, q, isnan(q->image[0]), v.u);
     settle(t, q, &v);
     if (recall(t, s, o.place, o.entry)) return -1;
+    reridge(t, s, o.entry);
     double before = INFINITY, least = INFINITY, lowest = INFINITY;
     for (q->rounds = 0;; q->rounds++) {
         look(t, q, &v, !q->rounds && !isnan(q->pulls[0]));
@@ -166,7 +171,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         /* a gap that is small enough tells little about the mass, which one more step settles */
         int enough = !(q->gap > q->target) && (q->rounds || !q->respond);
         if (enough || q->rounds == ROUNDS || ended(t->beat)) break;
-        o.value = loss_value(q->loss, n, v.u, q->y, v.slope, q->w);
+        o.value = loss_value(q->loss, n, v.u, q->y, v.slope, q->w) + ridge_value(t, q->x);
         double objective = o.value + q->mass * (t->a + t->b * q->mass / 2);
         idle = q->gap < least / 2 || objective < lowest - fmin(q->gap, objective) / 100 ? 0 : idle + 1;
         if (q->gap < least) least = q->gap;
@@ -221,7 +226,10 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         q->response = response_at(&o, &f, q, &v);
     }
     if (!quadratic) image_of(t, q->x, q->image);
-    for (ptrdiff_t j = 0; j < m; j++) q->pulls[j] = v.z[j] / t->unit[t->owner[j]];
+    for (ptrdiff_t j = 0; j < m; j++) {
+        ptrdiff_t b = t->owner[j];
+        q->pulls[j] = (v.z[j] + t->ridge[b] * q->x[j]) / t->unit[b];
+    }
     return 0;
 }
 

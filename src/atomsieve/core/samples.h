@@ -27,7 +27,7 @@ typedef struct {
 /* Numbers of the samples and of the entries at one x. */
 typedef struct {
     double *u, *slope, *theta; /* predictions, slopes of the losses, and these weighted, less what B explains */
-    double *z;                 /* -A' theta, in units */
+    double *z;                 /* -A' theta less the ridge times x, in units */
     double *h;                 /* curvatures, with weights */
     double *white, *bent;      /* n x free: B, orthonormal in the metric of h; the same times h */
     double *transform;         /* free x free: `white` in terms of B */
@@ -182,12 +182,15 @@ static samples_view project(const task *t, const request *q, const double *slope
     return seen;
 }
 
-/* theta, and z = -A' theta unless that is known. */
+/* theta, and z: -A' theta, unless that is known, less the ridge times x. */
 static void look(const task *t, const request *q, fields *v, int told)
 {
     project(t, q, v->slope, v->theta);
-    for (ptrdiff_t e = 0; e < t->m; e++)
-        v->z[e] = t->unit[t->owner[e]] * (told ? q->pulls[e] : -column_dot(&t->columns[e], v->theta));
+    for (ptrdiff_t e = 0; e < t->m; e++) {
+        ptrdiff_t k = t->owner[e];
+        double pulled = told ? q->pulls[e] : -column_dot(&t->columns[e], v->theta);
+        v->z[e] = t->unit[k] * pulled - t->ridge[k] * q->x[e];
+    }
 }
 
 /* A x, where x is in units. */

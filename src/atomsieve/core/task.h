@@ -46,12 +46,21 @@ typedef struct {
     const unsigned char *negative; /* whether an entry may be negative */
     const double *basis;           /* n x free, by columns */
     double a, b;
+    const double *ridge; /* of a block, in its unit */
     int single; /* whether every block is one entry */
     int dense;
     pulse *beat;
 } task;
 
 static double slope_of(const task *t, double mass) { return t->a + t->b * mass; }
+
+/* What the ridge charges for x. */
+static double ridge_value(const task *t, const double *x)
+{
+    double sum = 0;
+    for (ptrdiff_t e = 0; e < t->m; e++) sum += t->ridge[t->owner[e]] * x[e] * x[e];
+    return sum / 2;
+}
 
 static double block_norm(const task *t, const double *x, ptrdiff_t k)
 {

@@ -2,6 +2,7 @@
 
 from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier
 from atomsieve.estimators.classification_cv import CertifiedLogisticRegressionCV, GaugeClassifierCV
+from atomsieve.estimators.elastic_net import CertifiedElasticNet, CertifiedElasticNetCV
 from atomsieve.estimators.export import save_model
 from atomsieve.estimators.notices import UnprovenWarning
 from atomsieve.estimators.regression import CertifiedLasso, GaugeRegressor
@@ -10,6 +11,8 @@ from atomsieve.estimators.selectors import CertifiedSelector, StabilitySelector
 from atomsieve.estimators.strengths import CriticalFraction, FeatureCount, StrengthRule
 
 __all__ = [
+    "CertifiedElasticNet",
+    "CertifiedElasticNetCV",
     "CertifiedLasso",
     "CertifiedLassoCV",
     "CertifiedLogisticRegression",

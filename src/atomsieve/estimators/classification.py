@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 
 from atomsieve.estimators.base import SparseEstimator
-from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge
+from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge, ridge_of
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
 from atomsieve.estimators.targets import Classes
 from atomsieve.estimators.task import Task, TrainingData
@@ -61,7 +61,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
 
     Minimises ::
 
-        sum_i w_i loss(x_i . coef + intercept, y_i) / sum_i w_i + penalty(gauge(coef))
+        sum_i w_i loss(x_i . coef + intercept, y_i) / sum_i w_i + penalty(gauge(coef)) + (ridge / 2) |coef|^2
 
     over `coef` and the intercept, with `loss(u, y) = log(1 + exp(-y u))` for y = -1 and 1 by default. The weights w_i
     are the sample weights times the class weights.
@@ -74,7 +74,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
         rows, that is whole features). By default `Logistic()` for two classes and `Multinomial()` for more.
     gauge, penalty, fit_intercept, standardize, unpenalized, method, tol, max_iter, time_limit, warm_start
         As for `GaugeRegressor`.
-    keep_data, verbose
+    keep_data, verbose, ridge
         As for `GaugeRegressor`.
     class_weight : dict or "balanced", optional
         Weights of the classes, as in scikit-learn.
@@ -139,6 +139,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
         time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
+        ridge: float = 0.0,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -154,6 +155,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
         self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
+        self.ridge = ridge
 
     def _task(self, data: TrainingData) -> Task:
         loss = None if self.loss is None else given(self, "loss", Loss)
@@ -163,6 +165,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
             strength=given(self, "penalty", Penalty, StrengthRule),
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            ridge=ridge_of(self.ridge),
         )
 
 

@@ -57,6 +57,13 @@ def linear(strength: Any, name: str, per_unit: float | None = None) -> Penalty |
     return Linear(float(strength) if per_unit is None else per_unit / float(strength))
 
 
+def ridge_of(ridge: Any) -> float:
+    """Return the strength of a ridge; refuse what is none."""
+    if not (is_number(ridge) and 0 <= ridge < np.inf):
+        raise ValueError(f"ridge must be a finite number that is not negative, got {shown(ridge)}.")
+    return float(ridge)
+
+
 def mask_of(chosen: Any, count: int, names: Any, parameter: str) -> Mask:
     """Return which features are meant: None, True or False for all of them, a mask, or a list of names or positions."""
     mask = np.zeros(count, dtype=bool)

@@ -6,7 +6,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from atomsieve.estimators.base import SparseEstimator
-from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge
+from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge, ridge_of
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
 from atomsieve.estimators.targets import Numbers
 from atomsieve.estimators.task import Task, TrainingData
@@ -29,7 +29,7 @@ class GaugeRegressor(NumberMixin, SparseEstimator):
 
     Minimises ::
 
-        sum_i w_i loss(x_i . coef + intercept, y_i) / sum_i w_i + penalty(gauge(coef))
+        sum_i w_i loss(x_i . coef + intercept, y_i) / sum_i w_i + penalty(gauge(coef)) + (ridge / 2) |coef|^2
 
     over `coef` and the intercept, with `loss(u, y) = (u - y)^2 / 2` by default. With y of shape (n, K) there are K
     outputs: their losses are added, and the gauge measures the d x K matrix of all coefficients (`L1()` its entries,
@@ -65,6 +65,10 @@ class GaugeRegressor(NumberMixin, SparseEstimator):
         Whether to keep X and y for `certificate_`. By default they are found as long as they live elsewhere.
     verbose : bool
         Whether to print what happens while the fit, and later the proof, goes on.
+    ridge : float
+        The strength of a ridge beside the penalty (elastic net), for gauges that are sums over separate blocks: every
+        one but `LInf`, `Image` and `Atoms`. With `standardize` it is a ridge on the coefficients of features of unit
+        standard deviation (with `L1`). It leaves unpenalised features alone.
 
     Attributes
     ----------
@@ -139,6 +143,7 @@ class GaugeRegressor(NumberMixin, SparseEstimator):
         time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
+        ridge: float = 0.0,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -153,6 +158,7 @@ class GaugeRegressor(NumberMixin, SparseEstimator):
         self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
+        self.ridge = ridge
 
     def _task(self, data: TrainingData) -> Task:
         return Task(
@@ -161,6 +167,7 @@ class GaugeRegressor(NumberMixin, SparseEstimator):
             strength=given(self, "penalty", Penalty, StrengthRule),
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            ridge=ridge_of(self.ridge),
         )
 
 

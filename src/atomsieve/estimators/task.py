@@ -78,17 +78,21 @@ class Task:
 
     intercept: bool
     standardize: bool
+    ridge: float | Array = 0.0
+    """The ridge beside the penalty: one number, or one for each feature."""
+
+    coupled: bool = False
+    """Whether the ridge is in units of the slope of the penalty, as for elastic nets of one mixing ratio."""
 
     def problems(self, data: TrainingData) -> list[Problem]:
         """State the problems; their penalty is not yet chosen."""
         weights = self.weights(data)
-        gauge = self.gauge
+        gauge, ridge = self.gauge, self.ridge
         if self.standardize:
-            gauge = rescaled(
-                gauge.named(None if data.names is None else data.names.tolist(), data.X.shape[1]),
-                scales_of(data.X, weights),
-            )
-        return [
+            gauge = gauge.named(None if data.names is None else data.names.tolist(), data.X.shape[1])
+            scales = scales_of(data.X, weights)
+            gauge, ridge = rescaled(gauge, scales), rescaled_ridge(ridge, gauge, scales)
+        stated = [
             Problem(
                 data.X,
                 y,
@@ -98,9 +102,11 @@ class Task:
                 intercept=self.intercept,
                 offset=offset,
                 names=data.names,
+                ridge=ridge,
             )
             for y, offset in self.parts(data)
         ]
+        return [problem.coupled() for problem in stated] if self.coupled else stated
 
     def parts(self, data: TrainingData) -> list[tuple[Array, Array | None]]:
         """Return targets and offset of each problem."""
@@ -139,3 +145,15 @@ def rescaled(gauge: Gauge, scales: Array) -> Gauge:
     if gauge.weights is None:
         return replace(gauge, weights=scales)
     return replace(gauge, weights=gauge.weights * (scales if gauge.weights.ndim == 1 else scales[:, None]))
+
+
+def rescaled_ridge(ridge: float | Array, gauge: Gauge, scales: Array) -> float | Array:
+    """Return the ridge that charges x what the given one charges `scales * x`."""
+    if not np.any(ridge):
+        return ridge
+    if not isinstance(gauge, Coordinates):
+        raise TypeError(
+            f"standardize and ridge go together for gauges of single coefficients, not for {gauge!r}: scale the "
+            "features of X yourself."
+        )
+    return np.asarray(ridge * scales * scales)

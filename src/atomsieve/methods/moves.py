@@ -39,15 +39,22 @@ class Move:
             moved[self.emptied.columns] = np.where(self.emptied.values != 0, 0.0, moved[self.emptied.columns])
         return moved
 
+    def change(self, x: Array) -> Array:
+        """Return the change of the coefficients per unit of s."""
+        change = self.growth * x
+        for atom, weight in self.atoms:
+            atom.add_to(change, weight)
+        return change
+
 
 def toward(point: Point) -> Move:
     """Return the move of the generalized conditional gradient: to `xi p` with the best atom p and its best size xi."""
     problem, state = point.problem, point.state
     size = problem.penalty.argmax(point.sigma)
     if point.sigma == 0:  # no atom helps: 0 is the best point of P
-        return Move(-1.0, (), -state.mass, point.gap, 1.0, -state.image)
+        return Move(-1.0, (), -state.mass, point.descent, 1.0, -state.image)
     image = size * point.atom.image(problem.design) - state.image
-    return Move(-1.0, ((point.atom, size),), size - state.mass, point.gap, 1.0, image)
+    return Move(-1.0, ((point.atom, size),), size - state.mass, point.descent, 1.0, image)
 
 
 def rescale(point: Point) -> Move | None:

@@ -32,8 +32,8 @@ class Pairwise(Walk):
     step: Step = field(default_factory=LineSearch)
 
     def move(self, point: Point) -> Move:
-        """Adjust the mass if that is half of the gap, otherwise exchange atoms."""
+        """Adjust the mass if that is half of the descent, otherwise exchange atoms."""
         size = rescale(point)
-        if size is not None and size.descent > point.gap / 2:
+        if size is not None and size.descent > point.descent / 2:
             return size
         return exchange(point) or toward(point)

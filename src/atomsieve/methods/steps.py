@@ -50,13 +50,13 @@ class OpenLoop(Piece):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShortStep(Piece):
-    """The minimiser of the quadratic upper bound along the move: `descent / (M norm(A d)_w^2)`."""
+    """The minimiser of the quadratic upper bound along the move: `descent / (M norm(A d)_w^2 + d . ridge d)`."""
 
     looks = True
 
     def size(self, point: Point, move: Move, t: int) -> float:
         problem = point.problem
-        bend = problem.loss.smoothness * problem.seminorm.norm(move.image) ** 2
+        bend = problem.loss.smoothness * problem.seminorm.norm(move.image) ** 2 + ridge_along(point, move)[1]
         if bend * move.longest <= move.descent:
             return move.longest
         return move.descent / bend
@@ -75,15 +75,29 @@ class LineSearch(Piece):
     def size(self, point: Point, move: Move, t: int) -> float:
         # B' theta = 0: the part along the unpenalised columns would only add rounding
         across = point.problem.seminorm.project(move.image)
+        held = ridge_along(point, move)
 
         def derivative(s: float) -> float:
-            return slope_along(point, move, across, s)
+            return slope_along(point, move, across, held, s)
 
         return monotone_zero(derivative, move.longest)
 
 
-def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
-    """Return the derivative of the objective after a step s along a move; `across` is its image modulo B."""
+def ridge_along(point: Point, move: Move) -> tuple[float, float]:
+    """Return the derivative of the ridge along a move at its beginning, and how fast that rises."""
+    shrinkage = point.problem.shrinkage
+    if shrinkage is None:
+        return 0.0, 0.0
+    change = move.change(point.state.x)
+    drag = shrinkage.drag(change)
+    return float(np.vdot(drag, point.state.x)), float(np.vdot(drag, change))
+
+
+def slope_along(point: Point, move: Move, across: Samples, held: tuple[float, float], s: float) -> float:
+    """Return the derivative of the objective after a step s along a move.
+
+    `across` is the image of the move modulo B, and `held` what `ridge_along` says of it.
+    """
     look()
     problem = point.problem
     state = point.state
@@ -93,7 +107,7 @@ def slope_along(point: Point, move: Move, across: Samples, s: float) -> float:
     except UnsettledError:  # so far out that losses cannot be compared
         return math.inf
     with np.errstate(over="ignore", invalid="ignore"):
-        slope = inner(problem.seminorm.weighted(slopes), across)
+        slope = inner(problem.seminorm.weighted(slopes), across) + held[0] + s * held[1]
     mass = state.mass + s * move.rate
     while not penalty.admits(mass):  # only rounding goes beyond the limit: both ends are inside
         mass = math.nextafter(min(mass, penalty.limit), 0.0)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from atomsieve.design.seminorm import inner
 from atomsieve.gauges import Atom
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import noise_level
+from atomsieve.problem.shrinkage import Shrinkage
 from atomsieve.problem.smooth import Measured
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -43,7 +44,8 @@ class Point:
     """One state with its dual point; gap, dual point and radius are computed together and stay together.
 
     `theta` is dual feasible and `z = -A' theta`. It is the gradient at u. A penalty such as `Linear` may need it scaled
-    by `dual_scale`; then the point is not paired, and every radius grows by sqrt(2). What is seen at the state comes
+    by `dual_scale`; then the point is not paired, and every radius grows by sqrt(2). With a ridge, z is minus the
+    gradient of loss and ridge, `-A' theta - ridge x`: what atoms are scored by. What is seen at the state comes
     unscaled in the view, and scaled arrays are made when they are asked for. `gap >= objective - optimum`.
     `rounding` estimates how far rounding may have moved the gap for given scores. `doubt` estimates how far rounding
     may have moved `p . z`, per unit of the norm of A p. These are estimates for floating-point runs, not bounds.
@@ -71,23 +73,20 @@ class Point:
     def _of(cls, problem: "Problem", view: View, alive: Mask | None) -> Self:
         state = view.state
         u = view.u
-        scores = problem.core.scores(view.z)
-        if alive is not None and not alive.all():
-            np.copyto(scores, -np.inf, where=~alive)
-        penalty = problem.penalty
+        scores = scores_of(problem, pulls_of(problem, view), alive)
         # the part of the image in the span of B is orthogonal to theta; without it less cancels
         centred = problem.seminorm.project(state.image)
+        pull = inner(centred, view.theta)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
-        charge = penalty.value(state.mass)
-        dual_scale, answer = 1.0, penalty.conjugate(sigma)
-        scaled = not (penalty.superlinear or answer < math.inf)
-        if scaled:
-            dual_scale = penalty.slope(0.0) / sigma
-            sigma = penalty.slope(0.0)
-        measured = problem.smooth.measure(u, view.slopes, dual_scale)
-        answer = measured.apart if scaled else answer
-        gap = charge + answer + dual_scale * inner(centred, view.theta)
+        if problem.shrinkage is None:
+            dual = Dual.of(problem, view, sigma)
+            sigma = sigma if dual.scale == 1 else problem.penalty.slope(0.0)
+        else:
+            dual = Dual.eliminated(problem, problem.shrinkage, view, scores_of(problem, view.z, alive), pull)
+            sigma *= dual.scale
+        dual_scale, charge, answer, measured = dual
+        gap = charge + answer + dual_scale * pull
         noise = noise_level(len(u))
         norm = problem.seminorm.plain_norm
         alone = problem.span is None and problem.smooth.fixed is None  # the image is all of u
@@ -112,6 +111,11 @@ class Point:
         """The state."""
         return self.view.state
 
+    @cached_property
+    def pulls(self) -> Array:
+        """Minus the gradient of loss and ridge in x, before it is scaled."""
+        return pulls_of(self.problem, self.view)
+
     @property
     def u(self) -> Samples:
         """The predictions."""
@@ -129,8 +133,16 @@ class Point:
 
     @cached_property
     def z(self) -> Array:
-        """`-A' theta`."""
-        return self.view.z if self.paired else self.dual_scale * self.view.z
+        """`-A' theta - ridge x`, scaled like theta."""
+        return self.pulls if self.paired else self.dual_scale * self.pulls
+
+    @cached_property
+    def loose_scores(self) -> Array:
+        """The scores of `-A' theta` itself, without the ridge; -inf for blocks that are ruled out."""
+        if self.problem.shrinkage is None:
+            return self.scores
+        alive = self.unscaled_scores > -np.inf
+        return self.dual_scale * scores_of(self.problem, self.view.z, alive)
 
     @cached_property
     def scores(self) -> Array:
@@ -141,15 +153,31 @@ class Point:
     def pull(self) -> float:
         """`x . z`."""
         support = self.state.support
-        return self.dual_scale * float(self.state.x.ravel()[support] @ self.view.z.ravel()[support])
+        return self.dual_scale * float(self.state.x.ravel()[support] @ self.pulls.ravel()[support])
+
+    @property
+    def descent(self) -> float:
+        """How fast the objective falls towards the best atom at its best size: the gap, if there is no ridge."""
+        problem = self.problem
+        if problem.shrinkage is None:
+            return self.gap
+        mass, penalty = self.state.mass, problem.penalty
+        return max(penalty.value(mass) + penalty.conjugate(self.sigma) - self.pull, 0.0)
 
     def __repr__(self) -> str:
         return f"Point(gap {self.gap:.2e}, {'paired' if self.paired else 'unpaired'}, mass {self.state.mass:.6g})"
 
     @property
     def objective(self) -> float:
-        """F(u) + phi(mass), an upper bound of the optimal value."""
-        return self.measured.value + self.problem.penalty.value(self.state.mass)
+        """F(u) + phi(mass) and the ridge, an upper bound of the optimal value."""
+        return self.smooth_value + self.problem.penalty.value(self.state.mass)
+
+    @property
+    def smooth_value(self) -> float:
+        """F(u) and the ridge."""
+        shrinkage = self.problem.shrinkage
+        held = 0.0 if shrinkage is None else shrinkage.value(self.state.x, self.state.support)
+        return self.measured.value + held
 
     @property
     def paired(self) -> bool:
@@ -206,8 +234,11 @@ class Point:
         The norms of the images of atoms are at most `widest`, and `longest` with their part in the span of B.
         """
         penalty = self.problem.penalty
+        shrinkage = self.problem.shrinkage
         # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
         grain = noise_level(len(self.u)) * self.measured.steep
+        if shrinkage is not None:
+            return self.rounding + self._unsure_beside(shrinkage, blur * widest + grain * longest)
         highest = self.sigma + blur * widest + grain * longest
         if penalty.superlinear:
             return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
@@ -218,6 +249,22 @@ class Point:
         apart = self.problem.smooth.measure(self.u, self.slopes, scale * self.dual_scale).apart - self.measured.apart
         return self.rounding + max(apart, 0.0) + (1 - scale) * abs(self.pull)
 
+    def _unsure_beside(self, shrinkage: Shrinkage, off: float) -> float:
+        """Return how far the gap may move if scores are off: as they are or, for `Linear`, with a scale that fits."""
+        problem = self.problem
+        penalty, raised = problem.penalty, self.loose_scores + off
+        here = shrinkage.conjugate(penalty, self.loose_scores).value
+        whole = max(shrinkage.conjugate(penalty, raised).value - here, 0.0)
+        if penalty.superlinear:
+            return whole
+        scale = shrinkage.fitting_scale(penalty.slope(0.0), raised, problem.core.sizes(self.state.x))
+        if not 0 < scale < 1:
+            return whole
+        apart = problem.smooth.measure(self.u, self.slopes, scale * self.dual_scale).apart - self.measured.apart
+        held = 2 * shrinkage.value(self.state.x, self.state.support)
+        moved = (1 - scale) * (abs(self.pull) + self.dual_scale * held) + max(apart, 0.0)
+        return min(whole, max(shrinkage.conjugate(penalty, scale * raised).value - here, 0.0) + moved)
+
     def _curvature(self, gap_bound: float) -> float:
         """Return the largest curvature of the loss between here and the optimum."""
         problem = self.problem
@@ -227,6 +274,21 @@ class Point:
             self.dual_scale * self.slopes, problem.targets, gap_bound / problem.weights
         )
         return float(array_namespace(largest).max(largest))
+
+    def least_slope(self, spread: Array | float, lengths: Array | float) -> float:
+        """Return a lower bound of the slope of the penalty at the optimum; no A p of a block is longer than its spread.
+
+        At the optimum no score of z exceeds the slope, and z moves with the dual point and with the ridge times x, for
+        which `gap >= |theta - theta*|^2 / M + ridge |x - x*|^2 / 2` at a paired point.
+        """
+        penalty, shrinkage = self.problem.penalty, self.problem.shrinkage
+        least = penalty.slope(0.0)
+        if not penalty.superlinear:
+            return least
+        moved = self.radius * spread
+        if shrinkage is not None:
+            moved = np.sqrt(moved * moved + 2 * shrinkage.atoms * (self.gap + self.uncertainty))
+        return max(least, float(np.max(self.scores - moved - self.doubt * lengths)))
 
     @cached_property
     def atom(self) -> Atom:
@@ -260,3 +322,59 @@ class Point:
         view = replace(self.view, state=state, z=self.view.z[columns])
         best = int(np.searchsorted(blocks, self.best))
         return replace(self, problem=problem, view=view, unscaled_scores=self.unscaled_scores[blocks], best=best)
+
+
+class Dual(NamedTuple):
+    """The dual point of a state: the scale of theta, and the terms of the gap beside `scale * u . theta`."""
+
+    scale: float
+    charge: float
+    """What penalty and ridge charge for x."""
+    answer: float
+    """What their conjugate says of the dual point, with the Fenchel-Young gap of the loss if it is scaled."""
+    measured: Measured
+
+    @classmethod
+    def of(cls, problem: "Problem", view: View, sigma: float) -> Self:
+        """Scale theta into the domain of phi*, if necessary."""
+        penalty = problem.penalty
+        charge, answer = penalty.value(view.state.mass), penalty.conjugate(sigma)
+        if penalty.superlinear or answer < math.inf:
+            return cls(1.0, charge, answer, problem.smooth.measure(view.u, view.slopes, 1.0))
+        scale = penalty.slope(0.0) / sigma
+        measured = problem.smooth.measure(view.u, view.slopes, scale)
+        return cls(scale, charge, measured.apart, measured)
+
+    @classmethod
+    def eliminated(cls, problem: "Problem", shrinkage: Shrinkage, view: View, scores: Array, pull: float) -> Self:
+        """Take theta as it is, for a problem with a ridge; or scaled, for `Linear`, where that makes a smaller gap.
+
+        A ridge so small that it hardly holds anything back makes a large gap of scores that are slightly too high.
+        """
+        penalty, state = problem.penalty, view.state
+        charge = penalty.value(state.mass) + shrinkage.value(state.x, state.support)
+        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
+        whole = cls(1.0, charge, shrinkage.conjugate(penalty, scores).value, measured)
+        if penalty.superlinear:
+            return whole
+        scale = shrinkage.fitting_scale(penalty.slope(0.0), scores, problem.core.sizes(state.x))
+        if not 0 < scale < 1:
+            return whole
+        measured = problem.smooth.measure(view.u, view.slopes, scale)
+        scaled = cls(scale, charge, shrinkage.conjugate(penalty, scale * scores).value + measured.apart, measured)
+        gaps = [charge + dual.answer + dual.scale * pull for dual in (whole, scaled)]
+        # the radius of a scaled point grows by sqrt(2)
+        return whole if gaps[0] <= 2 * gaps[1] + noise_level(len(view.u)) * charge else scaled
+
+
+def pulls_of(problem: "Problem", view: View) -> Array:
+    """Return minus the gradient of loss and ridge in x."""
+    return view.z if problem.shrinkage is None else view.z - problem.shrinkage.drag(view.state.x)
+
+
+def scores_of(problem: "Problem", z: Array, alive: Mask | None) -> Array:
+    """Return the scores of all blocks, -inf for those that are not alive."""
+    scores = problem.core.scores(z)
+    if alive is not None and not alive.all():
+        np.copyto(scores, -np.inf, where=~alive)
+    return scores

@@ -1,6 +1,8 @@
-"""The problem `min over x, b of F(A x + B b + offset) + phi(kappa_P(x))`."""
+"""The problem `min over x, b of F(A x + B b + offset) + phi(kappa_P(x)) + (ridge / 2) |x|^2`."""
 
 import math
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +19,7 @@ from atomsieve.penalties import Penalty, Square
 from atomsieve.problem.data import Data
 from atomsieve.problem.lifted import Lifted
 from atomsieve.problem.point import Point
+from atomsieve.problem.shrinkage import Shrinkage, check_ridge
 from atomsieve.problem.smooth import Smooth
 from atomsieve.problem.span import Span
 from atomsieve.problem.state import State
@@ -24,7 +27,9 @@ from atomsieve.typing import Array, Index, Mask, Samples
 
 
 class Problem:
-    """Minimise `sum_i w_i loss((A x + B b)_i, y_i) + penalty(gauge(x))` over x and the free coefficients b.
+    """Minimise `sum_i w_i loss((A x + B b)_i, y_i) + penalty(gauge(x)) + (ridge / 2) |x|^2` over x and b.
+
+    The free coefficients b are those of the intercept, of the columns `free`, and of coordinates with a weight of 0.
 
     The constructor checks the data and solves nothing. Values that depend on the data are computed when they are first
     needed, and then stored (`lifted`).
@@ -59,6 +64,11 @@ class Problem:
         by row, are the coefficients of the columns of X. By default (d,), or (d, K) for K outputs.
     names : list of d names, optional
         The names of the features in certificates, tables and messages. By default the columns of a data frame.
+    ridge : float or array of shape (d,)
+        The strength of a ridge beside the penalty (elastic net), 0 by default: half of it times the sum of squares of
+        all coefficients but the free ones. An array has a positive number for each feature; gauges of single
+        coefficients (`L1`, `NonNegative`, `Simplex`) take it. A ridge needs a gauge that is a sum of prices times l2
+        norms of separate blocks: every gauge but `LInf`, `Image` and `Atoms`.
 
     Examples
     --------
@@ -82,15 +92,22 @@ class Problem:
         offset: Any = None,
         shape: Any = None,
         names: Any = None,
+        ridge: Any = 0.0,
     ) -> None:
         for name, piece, kind in (("loss", loss, Loss), ("gauge", gauge, Gauge), ("penalty", penalty, Penalty)):
             require_piece(name, piece, kind)
         given = {"sample_weight": sample_weight, "intercept": intercept, "free": free, "offset": offset, "names": names}
         data = Data.of(X, y, loss, **given)
         gauge = gauge.named(data.names if shape is None else None, data.design.shape[1])
-        self._hold(data, gauge, penalty, Lifted.of(data, loss, gauge, shape))
+        lifted = Lifted.of(data, loss, gauge, shape)
+        stated = check_ridge(ridge, data.design.shape[1], lifted.core.one_by_one)
+        if np.any(stated != 0):
+            require_blocks(gauge, lifted)
+        if not isinstance(stated, float):
+            stated = np.repeat(stated, data.tasks)
+        self._hold(data, gauge, penalty, lifted, Coupled(stated))
 
-    def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted) -> None:
+    def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, ridge: "Coupled") -> None:
         """Store the parts, and short names for what every evaluation of a point needs."""
         if not penalty.superlinear and penalty.slope(1.0) != penalty.slope(0.0):
             raise TypeError(
@@ -101,6 +118,7 @@ class Problem:
         self.gauge = gauge
         self.penalty = penalty
         self.lifted = lifted
+        self._ridge = ridge
         self.smooth: Smooth = lifted.smooth
         self.loss: Loss = lifted.smooth.loss
         self.design: Design = lifted.design
@@ -108,15 +126,22 @@ class Problem:
         self.shape: tuple[int, ...] = lifted.shape
 
     @classmethod
-    def of(cls, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted) -> Self:
+    def of(cls, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, ridge: "Coupled") -> Self:
         """Return the problem of parts that are already checked."""
         problem = cls.__new__(cls)
-        problem._hold(data, gauge, penalty, lifted)
+        problem._hold(data, gauge, penalty, lifted, ridge)
         return problem
 
     def at_penalty(self, penalty: Penalty) -> Self:
         """Return the same problem with another penalty; it shares all values computed from the data."""
-        return self.of(self.data, self.gauge, penalty, self.lifted)
+        return self.of(self.data, self.gauge, penalty, self.lifted, self._ridge)
+
+    def coupled(self) -> Self:
+        """Return the same problem with a ridge in proportion to the penalty: `ridge` times its slope at 0.
+
+        So the elastic nets of one mixing ratio form a path over the slope of `Linear`.
+        """
+        return self.of(self.data, self.gauge, self.penalty, self.lifted, replace(self._ridge, coupled=True))
 
     def restrict(self, columns: Index) -> Self:
         """Return the same problem on the chosen columns of the lifted design."""
@@ -124,12 +149,26 @@ class Problem:
 
     def over(self, lifted: Lifted) -> Self:
         """Return the same problem in other lifted coordinates."""
-        return self.of(self.data, self.gauge, self.penalty, lifted)
+        return self.of(self.data, self.gauge, self.penalty, lifted, self._ridge)
+
+    @property
+    def ridge(self) -> float | Array:
+        """The strength of the ridge: a number, or one for each column of the full lifted design."""
+        return self._ridge.at(self.penalty)
+
+    @cached_property
+    def shrinkage(self) -> Shrinkage | None:
+        """The ridge of each block; None without a ridge."""
+        ridge = self.ridge
+        return Shrinkage.of(ridge, self.lifted) if np.any(ridge != 0) else None
 
     def __repr__(self) -> str:
         n, d = self.data.design.shape
         outputs = f", {self.data.outputs[0]} outputs" if self.data.outputs else ""
         pieces = f"loss={self.loss!r}, gauge={self.gauge!r}, penalty={self.penalty!r}, intercept={self.data.intercept}"
+        ridge = self.ridge
+        if np.any(ridge != 0):
+            pieces += f", ridge={ridge!r}" if isinstance(ridge, float) else ", a ridge for each feature"
         return f"Problem({n:,} samples, {d:,} features{outputs}, {pieces})"
 
     @property
@@ -197,8 +236,13 @@ class Problem:
 
     @property
     def smoothness(self) -> float:
-        """The constant L: smoothness of F with respect to the symmetrised hull of the atoms."""
-        return self.curvature * self.widest * self.widest
+        """The constant L: smoothness of F and the ridge with respect to the symmetrised hull of the atoms."""
+        return self.steepest(self.widest)
+
+    def steepest(self, widest: float) -> float:
+        """Return the largest curvature along an atom, if no A p is longer than `widest`."""
+        added = 0.0 if self.shrinkage is None else float(self.shrinkage.atoms.max())
+        return self.curvature * widest * widest + added
 
     @property
     def eligible(self) -> Mask:
@@ -302,3 +346,24 @@ class Problem:
     def lower(self, lifted: Array) -> Array:
         """Return x for lifted coefficients, in the shape that the gauge sees."""
         return self.gauge.lower(lifted.reshape(self.lifted.form))
+
+
+@dataclass(frozen=True, eq=False)
+class Coupled:
+    """A ridge: one number, or one for each lifted column; in units of the slope of the penalty at 0 if coupled."""
+
+    strength: float | Array
+    coupled: bool = False
+
+    def at(self, penalty: Penalty) -> float | Array:
+        """Return the ridge beside a penalty."""
+        return self.strength * penalty.slope(0.0) if self.coupled else self.strength
+
+
+def require_blocks(gauge: Gauge, lifted: Lifted) -> None:
+    """Refuse a ridge beside a gauge that is not a sum of l2 norms of separate blocks of x."""
+    if gauge.mapped or lifted.prices is None:
+        raise ValueError(
+            f"ridge needs a gauge that is a sum of l2 norms of separate blocks of coefficients, and {gauge!r} is none. "
+            "Use L1(), NonNegative(), Group(groups) or L2(), or leave out the ridge."
+        )

@@ -2,6 +2,9 @@
 
 All rules use one fact: the optimal dual point lies within `radius` of the current one (Point.radius). An atom whose
 score is too far below the best score now cannot have the best score at the optimum.
+
+With a ridge, a block is zero at the optimum if and only if its score by `-A' theta*`, the loss alone, is at most the
+slope of the penalty there. So the rules compare that score with a lower bound of the slope (`below_slope`).
 """
 
 from collections.abc import Callable
@@ -12,7 +15,7 @@ import numpy as np
 
 from atomsieve import core
 from atomsieve.problem import Point
-from atomsieve.typing import Mask
+from atomsieve.typing import Array, Mask
 
 THRIFT = 8
 """The pairwise rule takes one product with A' in so many looks, at most."""
@@ -25,11 +28,20 @@ class Rule(Protocol):
         """Return which blocks may still carry weight at the optimum."""
 
 
+def below_slope(point: Point, spread: Array | float, lengths: Array | float) -> Mask:
+    """Return which blocks are certainly zero at the optimum of a problem with a ridge."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a NaN is no bound: it rules nothing out
+        highest = point.loose_scores + point.radius * spread + point.doubt * lengths
+        return np.asarray(highest < point.least_slope(spread, lengths))
+
+
 class PaperRule:
     """The paper's rule: out when `sigma(z) - p . z > 2 sqrt(L gap)`."""
 
     def keep(self, point: Point) -> Mask:
         problem = point.problem
+        if problem.shrinkage is not None:
+            return ~below_slope(point, problem.widest, float(problem.lengths.max()))
         room = 2 * (problem.widest * point.radius + float(problem.lengths.max()) * point.doubt)
         with np.errstate(invalid="ignore"):  # a NaN is no bound: it rules nothing out
             kept: Mask = ~(point.scores + room < point.sigma)
@@ -51,6 +63,8 @@ class PairwiseRule:
     def keep(self, point: Point) -> Mask:
         problem = point.problem
         spread = problem.spread
+        if problem.shrinkage is not None:
+            return ~below_slope(point, spread, problem.lengths)
         least_reach = point.least_radius * problem.lifted.spreads.narrowest if problem.core.signed is True else 0.0
         if least_reach > max(point.sigma, problem.penalty.slope(0.0)):  # and no score is negative
             return np.ones(len(point.scores), dtype=bool)

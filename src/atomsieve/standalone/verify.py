@@ -6,8 +6,8 @@ claim again. The proofs are in docs/certificates.md.
 
 The problem, multiplied by S, the sum of the sample weights s_i:
 
-    minimise over x, b   sum_i s_i loss(u_i, y_i) + S phi(mass(x))
-    with   u = A x + B b + o,   mass(x) = sum_g price_g norm2(x_g)
+    minimise over x, b   sum_i s_i loss(u_i, y_i) + S phi(mass(x)) + sum_g R_g norm2(x_g)^2 / 2
+    with   u = A x + B b + o,   mass(x) = sum_g price_g norm2(x_g),   R_g = S ridge_g, or 0 if no ridge is stated
 
 A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant column (intercept), the columns passed as
 `free`, and the columns of A with price 0; o is the offset. If y has K columns, each of its entries is a separate sample
@@ -34,6 +34,21 @@ RANGE  Let C hold the columns of blocks that are not proven zero, and those of B
        `abs(x_j - x*_j) <= sqrt(inv(G)_jj reach)`. A column that is an exact sum of others (DEPENDENCY) is left out of
        C, and no range is claimed for any column involved.
 NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
+
+With a RIDGE, R_g > 0 for all g, these become:
+
+GAP    `gap = S phi(mass) + R(x) + S phi*(t / S) + sum_g max(0, norm2(z_g) - t price_g)^2 / (2 R_g) - x . z` for any t,
+       where R(x) is what the ridge charges; t = S a for a linear phi. `reach = gap`, let c = 1. With theta multiplied
+       by k < 1 the conjugate of the loss joins as above, with k z for z; `reach = 2 gap`, let c = 2.
+SLOPE  The slope t* of S phi at the optimum is S a for a linear phi. For others it is the best score of `z* - R x*`, and
+       at least S phi'(0). The scores of `k z - R x` are within `sqrt(reach (spread_g^2 + 2 R_g / (c price_g^2)))` of
+       those. This gives bounds of t*.
+ZERO   Block g is zero if `score_g + sqrt(reach) spread_g` is below the lower bound of t*.
+RANGE  `G = C' diag(s m) C` plus `c R_g / 2` on the diagonal, for columns of A. No column is left out. Also
+       `(x_j - x*_j)^2 <= 2 reach / (c R_g)`. Also `x*_g = max(0, 1 - t* price_g / norm2(z*_g)) z*_g / R_g`, where z*_j
+       is within `sqrt(reach sum_i s_i M_i A_ij^2)` of `k z_j`, and the norm of a block within
+       `sqrt(reach) spread_g price_g` of that of `k z_g`. A claim holds if it follows from one of the three.
+NOT 0  A block is also not zero if the norm of its z* exceeds `t* price_g` for certain.
 """
 
 import argparse
@@ -71,6 +86,9 @@ MOST = 4000
 
 ROUNDS = 8
 """Number of balls around the free coefficients that are tried before much larger ones."""
+
+SECTIONS = 80
+"""Golden sections for the slope of a penalty beside a ridge; every slope gives a bound."""
 
 UNIT = 2.0**-53
 
@@ -223,6 +241,13 @@ class OrNull:
 
 
 @dataclass(frozen=True)
+class Optional:
+    """The form of a key that may be left out."""
+
+    form: Any
+
+
+@dataclass(frozen=True)
 class Kinds:
     """An object whose `type` says which parameters it has."""
 
@@ -244,12 +269,14 @@ def check_form(value: Any, form: Any, place: str) -> None:
         _check_list(value, form[0], place)
     else:
         _check_keys(value, form, place)
-        for key, part in form.items():
-            check_form(value[key], part, f"{place}.{key}" if place else key)
+        for key in value:
+            check_form(value[key], form[key], f"{place}.{key}" if place else key)
 
 
 def _stands_for(value: Any, form: Any, place: str) -> Any:
     """Return the leaf, list or dictionary that a form means for this value."""
+    if isinstance(form, Optional):
+        form = form.form
     if callable(form):
         form = form(value)
     if isinstance(form, OrNull):
@@ -270,8 +297,8 @@ def _check_keys(value: Any, form: dict[str, Any], place: str) -> None:
     where = place or "the file"
     if not isinstance(value, dict):
         raise Refused(f"the file is malformed: {where} must be an object")
-    for key in form:
-        if key not in value:
+    for key, part in form.items():
+        if key not in value and not isinstance(part, Optional):
             raise Refused(f"the file is malformed: {where} lacks {key!r}")
     for key in value:
         if key not in form:
@@ -361,6 +388,11 @@ def _gauge_form(_: Any) -> Kinds:
     return Kinds("gauge", BLOCKS | made)
 
 
+def _ridge_form(value: Any) -> Any:
+    """Return the form of a ridge: one number for all blocks, or one for each coefficient."""
+    return [POSITIVE] if isinstance(value, list) else POSITIVE
+
+
 FILE: dict[str, Any] = {
     "format": TEXT,
     "version": COUNT,
@@ -368,6 +400,7 @@ FILE: dict[str, Any] = {
         "loss": LOSS,
         "gauge": _gauge_form,
         "penalty": PENALTY,
+        "ridge": Optional(_ridge_form),
         "intercept": TRUTH,
         "free": COUNT,
         "weighted": TRUTH,
@@ -858,6 +891,7 @@ class Checker:
         self.weights = [arb(w) for w in data.weights.tolist()]
         self.total = sum((arb(w) for w in data.total.tolist()), arb(0))
         self.n, self.d = data.shape[0], len(gauge.labels)
+        self.ridge = self._ridges(problem.get("ridge"))
         self.width = max(1, (1 << 20) // max(data.shape))
         self.all_in_balls = self.n * self.d <= BALLS_UP_TO
         constant = np.kron(np.ones((data.rows[0], int(problem["intercept"]))), np.eye(data.tasks))
@@ -866,13 +900,24 @@ class Checker:
         self.B += [self._columns([j])[0] for j in gauge.free]
         self.given = len(self.B) - len(gauge.free)
 
+    def _ridges(self, stated: Any) -> list[arb]:
+        """Return R_g for every block; an empty list without a ridge."""
+        if stated is None:
+            return []
+        if self.gauge.matrix is not None:
+            raise Unknown("a ridge beside an Image is not known to this checker")
+        blocks = len(self.gauge.prices)
+        if isinstance(stated, list) and not (self.gauge.coordinates and len(stated) == blocks):
+            raise Refused(f"there are {len(stated)} ridges for {blocks} blocks: one for all, or one per coefficient")
+        return [self.total * arb(v) for v in (stated if isinstance(stated, list) else [stated] * blocks)]
+
     def check(self) -> None:
         """Raise Refused at the first claim that does not follow."""
         self._evaluate()
         self._values()
         before, refusals = self.checked, []
         for dual in self.duals:
-            self.shrink, self.reach, self.scores = dual
+            self.shrink, self.factor, self.reach, self.scores = dual
             self.checked = before
             try:
                 self._curvature()
@@ -953,7 +998,7 @@ class Checker:
         self.slopes = slopes
         self.theta = arb_mat([[w * t] for w, t in zip(self.weights, slopes)])
         self.z = self._adjoint()
-        self.scores = self._block_scores()
+        self.scores = self._block_scores(self.z)
         sigma = highest(self.scores.values())
         norms: dict[int, arb] = {}
         for j, v in self.x.items():
@@ -963,36 +1008,86 @@ class Checker:
         mass = sum((self.gauge.prices[g] * root(v) for g, v in norms.items()), arb(0))
         losses = sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
         charge = self.total * self.phi(self.penalty, mass)
+        if self.ridge:
+            self.norms = {g: root(v) for g, v in norms.items()}
+            charge += sum((self.ridge[g] * v / 2 for g, v in norms.items()), arb(0))
         self.objective = losses + charge
-        self.shrink, factor = arb(1), 1
-        limit = self.total * self.phi_slope(self.penalty)
-        if self.phi_conjugate is not None or sigma <= limit:
-            answer = arb(0) if self.phi_conjugate is None else self.phi_conjugate(self.penalty, sigma / self.total)
-            pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
-            gap = charge + self.total * answer - pull
-        else:
-            self.shrink, factor = arb((limit / sigma).lower()), 2
-            samples = zip(
-                self.weights, [self.shrink * t for t in slopes], self.data.y.tolist(), self.data.offset.tolist()
-            )
-            dual = (w * (self.loss.conjugate(t, y) - t * arb(o)) for w, t, y, o in samples)
-            gap = self.objective + sum(dual, arb(0))
-            self.scores = {g: score * self.shrink for g, score in self.scores.items()}
-        self.gap = _positive(arb(gap.upper()))
-        self.duals: list[tuple[arb, arb, dict[int, arb]]] = [(self.shrink, factor * self.gap, self.scores)]
-        most = arb(self.objective.upper())  # GAP with k = 0: the objective itself
-        if 2 * most < factor * self.gap:
-            self.duals.append((arb(0), 2 * most, dict.fromkeys(self.scores, arb(0))))
-        self.gap = most if most < self.gap else self.gap
+        self._duals(charge, sigma)
 
-    def _block_scores(self) -> dict[int, arb]:
+    def _duals(self, charge: arb, sigma: arb) -> None:
+        """GAP: derive the dual points, and the smallest gap."""
+        pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
+        self.duals: list[tuple[arb, int, arb, dict[int, arb]]] = []
+        limit = self.total * self.phi_slope(self.penalty)
+        if self.ridge:
+            self._add(arb(1), charge + self._answer(arb(1)) - pull)
+            shrink = self._fitting(limit) if self.phi_conjugate is None else arb(1)
+            if shrink < 1:
+                self._add(shrink, self.objective + self._dual_loss(shrink) + self._answer(shrink))
+                self.duals.sort(key=lambda dual: float(dual[2].mid()))
+        elif self.phi_conjugate is not None or sigma <= limit:
+            answer = arb(0) if self.phi_conjugate is None else self.phi_conjugate(self.penalty, sigma / self.total)
+            self._add(arb(1), charge + self.total * answer - pull)
+        else:
+            shrink = arb((limit / sigma).lower())
+            self._add(shrink, self.objective + self._dual_loss(shrink))
+        if 2 * arb(self.objective.upper()) < self.duals[0][2]:
+            self._add(arb(0), self.objective)  # GAP with k = 0: the objective itself
+        self.gap = arb(self.objective.upper())
+        for _, factor, reach, _ in self.duals:
+            gap = arb((reach / factor).upper())
+            self.gap = gap if gap < self.gap else self.gap
+
+    def _add(self, shrink: arb, gap: arb) -> None:
+        """Take note of a dual point, theta times a number, and of its gap."""
+        factor = 1 if shrink == 1 else 2
+        scores = self.scores if shrink == 1 else {g: score * shrink for g, score in self.scores.items()}
+        self.duals.append((shrink, factor, factor * _positive(arb(gap.upper())), scores))
+
+    def _dual_loss(self, shrink: arb) -> arb:
+        """Return the conjugate of the loss where theta is multiplied by a number, less what the offset adds."""
+        samples = zip(self.weights, self.slopes, self.data.y.tolist(), self.data.offset.tolist())
+        dual = (w * (self.loss.conjugate(shrink * t, y) - shrink * t * arb(o)) for w, t, y, o in samples)
+        return sum(dual, arb(0))
+
+    def _answer(self, shrink: arb) -> arb:
+        """Return the conjugate of penalty and ridge at k z, or a bound of it: GAP with a RIDGE."""
+        scores = [(arb((shrink * score).upper()), g) for g, score in self.scores.items() if score > 0]
+        scores.sort(key=lambda pair: -float(pair[0].mid()))
+
+        def at(t: arb) -> arb:
+            surely_below = float(t.lower()) * (1 - 2.0**-40)
+            total = arb(0) if self.phi_conjugate is None else self.phi_conjugate(self.penalty, t / self.total)
+            total = self.total * total
+            for score, g in scores:
+                if float(score.mid()) < surely_below:
+                    break
+                total += square(_positive(score - t) * self.gauge.prices[g]) / (2 * self.ridge[g])
+            return total
+
+        first = self.total * self.phi_slope(self.penalty)
+        if self.phi_conjugate is None:
+            return at(first)
+        return at(_lowest(at, first, highest([first, *(score for score, _ in scores[:1])])))
+
+    def _fitting(self, limit: arb) -> arb:
+        """Return a number by which theta may be multiplied so that no score is far above that of the optimum."""
+        shrink = arb(1)
+        for g, score in self.scores.items():
+            most = limit + self.ridge[g] * self.norms.get(g, arb(0)) / self.gauge.prices[g]
+            if score > most:
+                shrink = shrink.min(arb((most / score).lower()))
+        return arb(shrink.lower())
+
+    def _block_scores(self, z: list[arb]) -> dict[int, arb]:
         """Return the score of every block with a price."""
         prices = {g: price for g, price in enumerate(self.gauge.prices) if self.gauge.counts(g)}
         if self.gauge.coordinates:
-            return {g: (abs(self.z[g]) if self.gauge.signed[g] else self.z[g]) / price for g, price in prices.items()}
+            return {g: (abs(z[g]) if self.gauge.signed[g] else z[g]) / price for g, price in prices.items()}
         squares = {g: arb(0) for g in prices}
-        for g, v in zip(self.gauge.labels.tolist(), self.z):
-            squares[g] += v * v
+        for g, v in zip(self.gauge.labels.tolist(), z):
+            if g in squares:
+                squares[g] += v * v
         return {g: root(squares[g]) / price for g, price in prices.items()}
 
     def _settle(self, fit: arb_mat) -> list[arb]:
@@ -1044,9 +1139,10 @@ class Checker:
                 return bound
         raise Refused("the best free coefficients (intercept) cannot be enclosed")
 
-    def _inverse(self, columns: list[arb_mat], least: list[arb]) -> arb_mat:
-        """Return the inverse of `C' diag(s m) C`, with bounds; raise Refused if it is not proven to exist."""
-        if len(columns) > min(self.n, MOST):
+    def _inverse(self, columns: list[arb_mat], least: list[arb], ridge: list[arb] | None = None) -> arb_mat:
+        """Return the inverse of `C' diag(s m) C + diag(ridge)`, with bounds; raise Refused if it may not exist."""
+        ridge = [arb(0)] * len(columns) if ridge is None else ridge
+        if len(columns) > MOST or sum(v == 0 for v in ridge) > self.n:
             raise Refused(f"{len(columns)} columns are more than there are samples, or than {MOST}")
         C = arb_mat([[column[i, 0] for column in columns] for i in range(self.n)])
         weighted = arb_mat(
@@ -1056,7 +1152,10 @@ class Checker:
             ]
         )
         try:
-            return (C.transpose() * weighted).inv()
+            gram = C.transpose() * weighted
+            for k, v in enumerate(ridge):
+                gram[k, k] += v
+            return gram.inv()
         except ZeroDivisionError as error:
             raise Refused("columns that the certificate takes for independent are not, or as good as not") from error
 
@@ -1101,6 +1200,7 @@ class Checker:
             else:
                 block = np.array([[_above(abs(v)) for v in column.entries()] for column in self._columns(index)]).T
             lengths[index] = _lengths(block * roots[:, None])
+        self.lengths = lengths.tolist()
         squares = {g: arb(0) for g in range(len(self.gauge.prices))}
         for g, length in zip(self.gauge.labels.tolist(), lengths.tolist()):
             squares[g] += square(arb(length))
@@ -1113,7 +1213,15 @@ class Checker:
         zero = [g for g in range(len(self.gauge.prices)) if g not in told and g not in self.gauge.barred]
         carried = {self.gauge.labels[j] for j in self.x}
         radius, spreads = arb(root(self.reach).upper()), self._spreads()
+        self.spreads = spreads
         floor = self.total * self.phi_slope(self.penalty)
+        if self.ridge:
+            self.steepness = self._slopes(floor)
+            for g in zero:
+                below = self.scores[g] + radius * arb(spreads[g]) < self.steepness[0]
+                self._claim(below, f"coefficient or block {g} is not proven zero")
+                self._claim(g not in carried, f"block {g} carries weight at the point")
+            return
         for g, score in self.scores.items():
             candidate = score - radius * arb(spreads[g])
             floor = candidate if candidate > floor else floor
@@ -1124,6 +1232,21 @@ class Checker:
                 f"coefficient or block {g} is not proven zero",
             )
             self._claim(g not in carried, f"block {g} carries weight at the point")
+
+    def _slopes(self, first: arb) -> tuple[arb, arb]:
+        """SLOPE: return bounds of the slope of S phi at the optimum."""
+        if self.phi_conjugate is None:
+            return first, first
+        low, high = first, first
+        dragged = [self.shrink * v for v in self.z]
+        for j, v in self.x.items():
+            dragged[j] -= self.ridge[self.gauge.labels[j]] * v
+        for g, score in self._block_scores(dragged).items():
+            bend = 2 * self.ridge[g] / (self.factor * square(self.gauge.prices[g]))
+            moved = arb(root(self.reach * (square(arb(self.spreads[g])) + bend)).upper())
+            low = low.max(arb((score - moved).lower()))
+            high = high.max(arb((score + moved).upper()))
+        return arb(low.lower()), arb(high.upper())
 
     def _beaten(self, g: int, rivals: list[int], radius: arb) -> bool:
         """Return whether one of the rivals, the best first, beats coordinate g by the distance of their images.
@@ -1167,11 +1290,12 @@ class Checker:
         if bounds or told_of_free or self.claims["nonzero"]:
             away = self._distances([name for name in names if name not in sums], involved)
         for j, ends in bounds.items():
-            fits = self._fits(self.x.get(j, arb(0)), away.get(j), *ends)
+            fits = self._fits(self._range(j, away.get(j)), *ends)
             self._claim(fits, f"the interval of coefficient {j} is too narrow")
         for k in told_of_free:
             distance = None if -1 - k not in away else away[-1 - k] + self.shift * self.unit[k]
-            fits = self._fits(arb(self.point["free"][k]), distance, *free[k])
+            value = arb(self.point["free"][k])
+            fits = self._fits(None if distance is None else (value - distance, value + distance), *free[k])
             self._claim(fits, f"the interval of free coefficient {k} is too narrow")
         self._not_zero(rows, away)
 
@@ -1199,7 +1323,18 @@ class Checker:
             return {}
         columns = [self.B[-1 - name] if name < 0 else self._columns([name])[0] for name in independent]
         units = [_unit(column) for column in columns]  # badly scaled columns would cost the inverse all its digits
-        inverse = self._inverse([column * unit for column, unit in zip(columns, units)], self.least)
+        ridge = [arb(0)] * len(columns)
+        if self.ridge:
+            ridge = [
+                arb(0) if name < 0 else self.factor * self.ridge[self.gauge.labels[name]] * square(unit) / 2
+                for name, unit in zip(independent, units)
+            ]
+        try:
+            inverse = self._inverse([column * unit for column, unit in zip(columns, units)], self.least, ridge)
+        except Refused:
+            if self.ridge:  # other bounds may do
+                return {}
+            raise
         known = [(k, name) for k, name in enumerate(independent) if name not in involved]
         return {name: root(inverse[k, k] * self.reach) * units[k] for k, name in known}
 
@@ -1213,14 +1348,44 @@ class Checker:
             known = bool(block) and all(j in away for j in block)
             size = sum((square(self.x.get(j, arb(0))) for j in block), arb(0))
             blur = sum((square(away[j]) for j in block), arb(0)) if known else arb(0)
-            self._claim(known and size > blur, f"coefficient or block {g} is not proven non-zero")
+            pulled = bool(self.ridge and block) and self._pulled(g)
+            self._claim(pulled or (known and size > blur), f"coefficient or block {g} is not proven non-zero")
+
+    def _pulled(self, g: int) -> bool:
+        """NOT 0 with a RIDGE."""
+        return bool(self._dual_norm(g)[0] > self.steepness[1] * self.gauge.prices[g])
 
     @staticmethod
-    def _fits(value: arb, away: arb | None, low: float | None, high: float | None) -> bool:
-        """Return whether all numbers within a distance of a value lie in an interval."""
-        if away is None:
+    def _fits(ends: tuple[arb, arb] | None, low: float | None, high: float | None) -> bool:
+        """Return whether a range lies in an interval."""
+        if ends is None:
             return False
-        return bool((low is None or value - away >= arb(low)) and (high is None or value + away <= arb(high)))
+        return bool((low is None or ends[0] >= arb(low)) and (high is None or ends[1] <= arb(high)))
+
+    def _range(self, j: int, away: arb | None) -> tuple[arb, arb] | None:
+        """RANGE: return bounds of a coefficient."""
+        x = self.x.get(j, arb(0))
+        if not self.ridge:
+            return None if away is None else (x - away, x + away)
+        g = int(self.gauge.labels[j])
+        alone = root(2 * self.reach / (self.factor * self.ridge[g]))
+        away = alone if away is None or alone < away else away
+        least, most = self._dual_norm(g)
+        moved = arb(root(self.reach).upper()) * arb(self.lengths[j])
+        ends = [self.shrink * self.z[j] - moved, self.shrink * self.z[j] + moved]
+        low, high = self.steepness
+        price = self.gauge.prices[g]
+        smaller = arb(_positive(1 - high * price / least).lower()) if least > 0 else arb(0)
+        larger = arb(_positive(1 - low * price / most).upper()) if most > 0 else arb(0)
+        below = (larger if not ends[0] >= 0 else smaller) * ends[0] / self.ridge[g]
+        above = (larger if not ends[1] <= 0 else smaller) * ends[1] / self.ridge[g]
+        return arb((x - away).lower()).max(arb(below.lower())), arb((x + away).upper()).min(arb(above.upper()))
+
+    def _dual_norm(self, g: int) -> tuple[arb, arb]:
+        """Return bounds of what a block pulls at the optimum: the norm of z*_g, or z*_g itself if x_g >= 0."""
+        moved = arb(root(self.reach).upper()) * arb(self.spreads[g])
+        price = self.gauge.prices[g]
+        return arb(((self.scores[g] - moved) * price).lower()), arb(((self.scores[g] + moved) * price).upper())
 
     def _sums(self, dependencies: list[dict[str, Any]], names: list[int]) -> None:
         """DEPENDENCY: check that columns are sums of others, exactly."""
@@ -1245,6 +1410,24 @@ class Checker:
         if self.gauge.matrix is not None and -1 - name >= self.given:
             raise Unknown("dependencies of atoms are not known to this checker")
         return [Fraction(float(v.mid())) for v in self.B[-1 - name].entries()]
+
+
+def _lowest(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
+    """Return a place near the minimum of a convex function between two numbers, by golden sections."""
+    ratio = (arb(5).sqrt() - 1) / 2
+    ends = [arb(low.mid()), arb(high.mid())]
+    inner = [arb((ends[1] - ratio * (ends[1] - ends[0])).mid()), arb((ends[0] + ratio * (ends[1] - ends[0])).mid())]
+    values = [function(t).mid() for t in inner]
+    for _ in range(SECTIONS):
+        if values[0] < values[1]:
+            ends[1], inner[1], values[1] = inner[1], inner[0], values[0]
+            inner[0] = arb((ends[1] - ratio * (ends[1] - ends[0])).mid())
+            values[0] = function(inner[0]).mid()
+        else:
+            ends[0], inner[0], values[0] = inner[0], inner[1], values[1]
+            inner[1] = arb((ends[0] + ratio * (ends[1] - ends[0])).mid())
+            values[1] = function(inner[1]).mid()
+    return inner[0]
 
 
 def _unit(column: arb_mat) -> arb:

@@ -16,7 +16,7 @@ from atomsieve.losses.compiled import caution
 from atomsieve.methods.corrective.hessian import hessian
 from atomsieve.methods.corrective.working_set import Part, sized
 from atomsieve.methods.moves import Move, apply
-from atomsieve.methods.steps import slope_along
+from atomsieve.methods.steps import ridge_along, slope_along
 from atomsieve.numerics.clock import look
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.penalties import Linear, LinearSquare, Penalty, Square
@@ -75,12 +75,18 @@ class Compiled:
         problem = point.problem
         self.part, self.memory = part, memory
         self.problem = problem
+        self.blocks = part.blocks_of(problem)
         state = point.state
         image = np.array(state.image) if state.drift == 0 else np.full(len(state.image), np.nan)
         entries = part.entries
         self.iterate = Iterate(state.x[entries], np.array(state.coordinates), image, point.view.z[entries])
         if memory.caution is None:
             memory.caution = caution(problem.loss)
+
+    def turn_to(self, problem: Problem) -> None:
+        """Go on with a problem that differs in the penalty and the ridge alone."""
+        self.problem = problem
+        self.blocks = self.part.blocks_of(problem)
 
     def solve(self, line: Line, target: float, respond: bool) -> Outcome:
         look()
@@ -89,7 +95,7 @@ class Compiled:
         assert loss is not None  # noqa: S101
         assert memory.caution is not None  # noqa: S101
         outcome, memory.caution = restricted(
-            memory.store, part.packed, part.ids, part.sizes, loss.number, loss.samples, self.iterate, line, target,
+            memory.store, part.packed, part.ids, self.blocks, loss.number, loss.samples, self.iterate, line, target,
             memory.caution, respond,
         )  # fmt: skip
         return outcome
@@ -111,7 +117,9 @@ class Modelled:
         self.part, self.memory = part, memory
         self.point = part.restrict(point)
         self.alive = self.point.scores > -np.inf
-        widest = point.problem.lifted.widest_reach
+        shrinkage = point.problem.shrinkage
+        held = 0.0 if shrinkage is None else math.sqrt(float(shrinkage.atoms.max()))
+        widest = math.hypot(point.problem.lifted.widest_reach, held)
         self.unit = 2.0 ** round(math.log2(widest)) if widest > 0 else 1.0
 
     def state(self) -> State:
@@ -153,7 +161,7 @@ class Modelled:
             return state, 0.0
         model = self._model(point, chosen)
         there = model.x.copy()
-        growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, point.measured.value, part)
+        growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, point.smooth_value, part)
         change = np.zeros(state.x.shape)
         change.ravel()[model.entries] = (there - model.x) / self.unit
         return self._go(point, change, growth)
@@ -164,13 +172,15 @@ class Modelled:
         labels = problem.lifted.labels
         entries = np.flatnonzero(chosen[labels])
         entries = entries[np.argsort(labels[entries], kind="stable")]
-        blocks = sized(problem.lifted, entries, 1 / unit)
+        blocks = sized(problem.lifted, entries, None, 1 / unit)
         matrix = np.ascontiguousarray(hessian(point, entries, unit))
         stiffness = np.repeat(blocks.stiffness, np.diff(blocks.ends, prepend=0))
         steepest = problem.loss.smoothness_near(point.u) * stiffness
         diagonal = matrix.ravel()[:: len(matrix) + 1]
+        if problem.shrinkage is not None:
+            diagonal += problem.shrinkage.by_entry[entries] / unit / unit
         diagonal += np.maximum(np.where(diagonal < LEAST_RIDGE * steepest, LEAST_RIDGE, 0.0), self.caution) * steepest
-        pull = point.view.z.ravel()[entries] / unit
+        pull = point.pulls.ravel()[entries] / unit
         return Model(entries, blocks, matrix, pull, point.state.x.ravel()[entries] * unit)
 
     @property
@@ -185,20 +195,20 @@ class Modelled:
         if not chosen.any():
             return 0.0
         model = self._model(point, chosen)
-        args = (model.hessian, model.z, model.x, model.blocks, line, point.measured.value)
+        args = (model.hessian, model.z, model.x, model.blocks, line, point.smooth_value)
         return quadratic(*args, 1.0, respond=True)[1]
 
     def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
         """Go along a change of x, as far as the objective falls; derivatives tell, values lose their digits."""
         problem, state = point.problem, point.state
         move = Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, problem.design.matvec(change))
-        across = problem.seminorm.project(move.image)
+        across, held = problem.seminorm.project(move.image), ridge_along(point, move)
 
         def slope(s: float) -> float:
-            return slope_along(point, move, across, s)
+            return slope_along(point, move, across, held, s)
 
-        start = -float(np.vdot(point.view.z, change)) + growth * problem.penalty.slope(state.mass)
-        noise = 1e-15 * float(np.abs(point.view.z * change).sum())
+        start = -float(np.vdot(point.pulls, change)) + growth * problem.penalty.slope(state.mass)
+        noise = 1e-15 * float(np.abs(point.pulls * change).sum())
         if not start < noise:
             return state, 0.0
         # no step lowers the objective by more than all of it: a steeper slope says little about where to stop

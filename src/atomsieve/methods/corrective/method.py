@@ -47,13 +47,21 @@ class Corrective(Piece):
     max_iter = 1000
 
     def check(self, problem: Problem) -> None:
-        pass
+        if problem.shrinkage is not None and not by_rows(problem):
+            raise ValueError(
+                f"Corrective() solves no problem with a ridge and {type(problem.loss).__name__} whose blocks have more "
+                f"than {LARGE} coefficients. Use smaller groups, or leave out the ridge."
+            )
 
     def begin(self, problem: Problem, target: Target) -> "Corrections":
-        rows = problem.lifted.prices is not None
-        if rows and not compiled(problem):  # a Hessian of the widest block must fit into memory
-            rows = np.bincount(problem.lifted.labels).max() <= LARGE
-        return Corrections(RowSet() if rows else AtomSet(), target)
+        return Corrections(RowSet() if by_rows(problem) else AtomSet(), target)
+
+
+def by_rows(problem: Problem) -> bool:
+    """Return whether working sets are rows of x: a Hessian of the widest block must fit into memory."""
+    if problem.lifted.prices is None or compiled(problem):
+        return problem.lifted.prices is not None
+    return bool(np.bincount(problem.lifted.labels).max() <= LARGE)
 
 
 class Corrections:
@@ -100,16 +108,16 @@ class Corrections:
         All are solved on one working set, so a single product with A' shows how good they are. Where a block outside
         has joined in between, that product tells, and the run goes on from there.
         """
-        lines = [problem.penalty.line for problem in problems]
         if not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
             return []
         inner = Compiled(self.working_set.renew(point), point, self._memory)
         states: list[State] = []
         try:
-            for line in lines:
-                if line is None:
+            for problem in problems:
+                if problem.penalty.line is None:
                     break
-                inner.solve(line, CLOSE * self.target.gap, respond=False)
+                inner.turn_to(problem)
+                inner.solve(problem.penalty.line, CLOSE * self.target.gap, respond=False)
                 states.append(inner.state())
         except TimeUp:  # what was found so far is not lost
             pass
@@ -167,7 +175,7 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
 def bearable(point: Point, beyond: float, enough: float) -> bool:
     """Return whether x may be shrunk by a mass beyond the limit of the penalty: that moves the scores of all atoms."""
     problem = point.problem
-    steepest = problem.curvature * problem.lifted.widest_reach * problem.lifted.widest_reach
+    steepest = problem.steepest(problem.lifted.widest_reach)
     return beyond <= 0 or beyond * problem.penalty.limit * steepest <= enough / 2
 
 

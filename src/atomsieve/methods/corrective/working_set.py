@@ -9,12 +9,16 @@ import numpy as np
 from atomsieve.core import Blocks, Packed, best, highest_outside
 from atomsieve.design import DenseDesign, StackDesign
 from atomsieve.gauges import Atom, NonNegative
-from atomsieve.problem import Point, State
+from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
+from atomsieve.problem.shrinkage import Shrinkage
 from atomsieve.typing import Array, Index
 
 LEAST = 150
 """Blocks in a working set, at least."""
+
+NEXT_TO_NOTHING = 1e-100
+"""A block shorter than this part of the root of its ridge is measured as if it were as long."""
 
 EDGE = 1e-12
 """Relative distance from the limit of a penalty that counts as none."""
@@ -57,9 +61,12 @@ class Part:
         return np.ascontiguousarray(self.entries if places is None else places[self.entries], dtype=np.int64)
 
     @cached_property
-    def sizes(self) -> Blocks:
-        """The blocks as the core reads them; each has a unit of its own."""
-        return sized(self.lifted, self.entries)
+    def _sizes(self) -> Blocks:
+        return sized(self.lifted, self.entries, None)
+
+    def blocks_of(self, problem: Problem) -> Blocks:
+        """Return the blocks as the core reads them; each has a unit of its own, and the ridge of the problem."""
+        return self._sizes if problem.shrinkage is None else sized(self.lifted, self.entries, problem.shrinkage)
 
     def holds(self, point: Point) -> bool:
         """Return whether no coefficient outside carries weight."""
@@ -84,7 +91,7 @@ class Part:
         return replace(state, x=x, known_support=None)
 
 
-def sized(lifted: Lifted, entries: Index, unit: float | None = None) -> Blocks:
+def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: float | None = None) -> Blocks:
     """Return the blocks of entries that are ordered by them; each has a unit of its own, unless one is given."""
     blocks = entries
     ends = np.arange(1, len(entries) + 1)
@@ -95,12 +102,16 @@ def sized(lifted: Lifted, entries: Index, unit: float | None = None) -> Blocks:
     assert lifted.prices is not None  # noqa: S101
     prices = lifted.prices[blocks]
     lengths = lifted.reaches[blocks] * prices
-    # a power of two near the norm of a block, by which numbers are scaled without rounding
-    units = np.ldexp(1.0, -np.frexp(lengths)[1]) if unit is None else np.full(len(blocks), unit)
+    ridges = np.zeros(len(blocks)) if shrinkage is None else shrinkage.ridges[blocks]
+    # a power of two near the norm of a block, by which numbers are scaled without rounding; the Gram matrix, which is
+    # kept when the ridge changes, has it too
+    units = np.full(len(blocks), unit)
+    if unit is None:
+        units = np.ldexp(1.0, -np.frexp(np.maximum(lengths, NEXT_TO_NOTHING * np.sqrt(ridges)))[1])
     negative = np.empty(len(entries), dtype=np.uint8)
     signs = lifted.core.signs(lifted.shape)
     negative[:] = signs if isinstance(signs, bool) else signs[entries]
-    return Blocks(ends, prices * units, units, (lengths * units) ** 2, negative)
+    return Blocks(ends, prices * units, units, (lengths * units) ** 2, ridges * units * units, negative)
 
 
 class WorkingSet(Protocol):

@@ -1,0 +1,130 @@
+"""What a ridge adds to a proof: the conjugate of penalty and ridge together, and intervals from the dual point alone.
+
+With R_b the ridge of a block, times S like everything here, and t the slope of the penalty at the optimum,
+`x*_b = (1 - t price_b / |z*_b|)_+ z*_b / R_b`. So bounds of z* and of t are bounds of x*, without any matrix.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from atomsieve.certificate.statement import Statement
+from atomsieve.numerics.enclosures import LEAST, Enclosure, root, up
+from atomsieve.numerics.rounding import EPS
+from atomsieve.typing import Array, Index, Mask
+
+if TYPE_CHECKING:
+    from atomsieve.certificate.proof import Proof
+
+BELOW = 1 - 16 * EPS
+"""Factor by which a slope stays below that of a linear penalty, so that the comparison is certain."""
+
+
+class Box(NamedTuple):
+    """Bounds of the optimal coefficients, and which blocks are certainly not zero."""
+
+    lower: Array
+    upper: Array
+    nonzero: Mask
+
+
+def held(statement: Statement, ridges: Enclosure, x: Array, support: Index) -> Enclosure:
+    """Return what the ridge charges for x; it is zero outside of the rows of the support."""
+    own = ridges[statement.labels.reshape(x.shape)[support]]
+    there = Enclosure.exact(x[support])
+    return (own * there * there).sum() * 0.5
+
+
+def answer(proof: "Proof", ridges: Enclosure, shrink: float) -> float:
+    """Return an upper bound of the conjugate of penalty and ridge at the dual point, scaled by `shrink`.
+
+    Every slope t gives an upper bound. Tried are the best one for the scores in floats and, unless the penalty is
+    linear, one that no score exceeds.
+    """
+    statement = proof.statement
+    problem = statement.problem
+    assert problem.shrinkage is not None  # noqa: S101
+    penalty, total, eligible = problem.penalty, statement.total, problem.eligible
+    scores = np.where(eligible, proof.scores[1] * shrink / float(total.mid), -np.inf)
+    pulls = Enclosure.exact(proof.pulls[1]) * Enclosure.exact(shrink)
+
+    def at(slope: float) -> float:
+        over = pulls - Enclosure.exact(slope) * total * statement.prices
+        excess = np.where(eligible, np.maximum(over.high, 0.0), 0.0)
+        blocks = np.flatnonzero(excess)
+        beyond = Enclosure.exact(excess[blocks])
+        charged = (beyond * beyond / ridges[blocks]).sum() * 0.5
+        return float((total * statement.penalty.conjugate(Enclosure.exact(slope)) + charged).high)
+
+    best = problem.shrinkage.conjugate(penalty, scores).slope
+    if not penalty.superlinear:
+        return at(best * BELOW)
+    return min(at(best), at(max(best, float(scores.max(initial=0.0)) / BELOW)))
+
+
+def fitting_scale(proof: "Proof") -> float:
+    """Return a scale of the dual point of a linear penalty at which no score is much higher than at the optimum."""
+    problem = proof.statement.problem
+    assert problem.shrinkage is not None  # noqa: S101
+    scores = np.where(problem.eligible, proof.scores[1] / float(proof.statement.total.mid), -np.inf)
+    sizes = problem.core.sizes(proof.x)
+    return problem.shrinkage.fitting_scale(problem.penalty.slope(0.0), scores, sizes) * BELOW
+
+
+def slopes(proof: "Proof", ridges: Enclosure) -> tuple[float, float]:
+    """Return bounds of the slope of the penalty at the optimum, times S.
+
+    A linear penalty has one slope. For others, the slope is the best score of `z - R x` at the optimum, and from a
+    paired point that score moves by at most `sqrt(gap (spread^2 + 2 R / price^2))`.
+    """
+    statement = proof.statement
+    first = statement.total * statement.penalty.first_slope
+    if not statement.problem.penalty.superlinear:
+        return float(first.low), float(first.high)
+    x = proof.x
+    dragged = ridges[statement.labels.reshape(x.shape)] * Enclosure.exact(x)
+    below, above = proof.at(proof.z - dragged).scores
+    eligible = statement.problem.eligible
+    atoms = (ridges / statement.prices / statement.prices).high
+    away = root(up(proof.gap_bound * up(proof.spread[0] * proof.spread[0] + 2 * atoms)))
+    least = np.where(eligible, below - away - 4 * EPS * (np.abs(below) + away), -np.inf)
+    most = np.where(eligible, above + away + 4 * EPS * (np.abs(above) + away), -np.inf)
+    return (
+        max(float(first.low), float(np.max(least, initial=-np.inf))),
+        max(float(first.high), float(np.max(most, initial=-np.inf))),
+    )
+
+
+def box(proof: "Proof", ridges: Enclosure) -> Box:
+    """Return bounds of the optimal coefficients from the dual point; blocks without a price have none."""
+    statement = proof.statement
+    shape = proof.x.shape
+    labels = statement.labels.reshape(shape)
+    with np.errstate(all="ignore"):
+        radius = root(np.asarray(proof.gap_bound))
+        norms = proof.spread[1]
+        moved = np.broadcast_to(up(radius * norms) if len(shape) == 1 else up(radius * norms)[:, None], shape)
+        z = (proof.z * Enclosure.exact(proof.shrink)).widened(moved)
+        apart = up(radius * up(proof.spread[0] * statement.prices.high))
+        least, most = (proof.shrink * pulls for pulls in proof.pulls)
+        least = least - apart - 8 * EPS * (np.abs(least) + apart) - LEAST
+        most = most + apart + 8 * EPS * (np.abs(most) + apart) + LEAST
+        low, high = slopes(proof, ridges)
+        weak, strong = low * statement.prices.low, high * statement.prices.high
+        # the part of z* that is left: it grows with the norm
+        larger = np.where(most > weak, 1 - weak / most, 0.0)
+        smaller = np.where(least > strong, 1 - strong / least, 0.0)
+        nonzero = least * (1 - 8 * EPS) > strong * (1 + 8 * EPS)
+        upper = np.where(z.high > 0, larger[labels] * z.high, smaller[labels] * z.high)
+        lower = np.where(z.low < 0, larger[labels] * z.low, smaller[labels] * z.low)
+        blur = 64 * EPS * z.size  # parts are off by a few roundings of numbers that are at most 1
+        upper, lower = upper + blur, lower - blur
+        ends = (ridges.low[labels], ridges.high[labels])
+        upper = np.where(upper > 0, upper / ends[0], upper / ends[1])
+        lower = np.where(lower < 0, lower / ends[0], lower / ends[1])
+        upper = upper + 4 * EPS * np.abs(upper) + 4 * LEAST
+        lower = lower - 4 * EPS * np.abs(lower) - 4 * LEAST
+    priced = statement.problem.eligible[labels]
+    upper = np.where(priced & ~np.isnan(upper), upper, np.inf)
+    lower = np.where(priced & ~np.isnan(lower), lower, -np.inf)
+    return Box(lower, upper, np.asarray(nonzero & statement.problem.eligible))

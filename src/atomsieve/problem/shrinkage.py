@@ -1,0 +1,139 @@
+"""A ridge beside the penalty, `sum over blocks of ridge_b |x_b|^2 / 2`: the elastic net.
+
+It is eliminated, not stacked below the data. With `h(x) = phi(kappa(x)) + sum_b ridge_b |x_b|^2 / 2`, where kappa is a
+sum of prices times l2 norms of blocks, the dual of the problem has the conjugate of h in place of that of phi:
+
+    h*(z) = min over t >= 0 of   phi*(t) + sum_b (|z_b| - t price_b)_+^2 / (2 ridge_b)
+
+It is finite for every z. The minimal t is the slope of the penalty at the point that attains h*, and every other t
+gives an upper bound.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+
+from atomsieve.intake.arguments import as_floats, is_number, shown
+from atomsieve.numerics.roots import monotone_zero
+from atomsieve.penalties import Penalty
+from atomsieve.typing import Array, Index, Mask
+
+if TYPE_CHECKING:
+    from atomsieve.problem.lifted import Lifted
+
+EXACT = 1e-14
+"""Part of its first derivative to which the minimum over the slope is found."""
+
+
+class Conjugate(NamedTuple):
+    """h* at some z, and the slope t of the penalty that attains it."""
+
+    value: float
+    slope: float
+
+
+@dataclass(frozen=True, eq=False)
+class Shrinkage:
+    """The ridge of every block, and what the blocks cost."""
+
+    ridges: Array
+    """The ridge of each block."""
+
+    prices: Array
+    """The price of each block."""
+
+    eligible: Mask
+    """Which blocks have a price, and so a ridge."""
+
+    labels: Index
+    """The block of every coefficient, row by row."""
+
+    @classmethod
+    def of(cls, ridge: float | Array, lifted: "Lifted") -> Self:
+        """Return the ridges of the blocks of a problem, from one number for all, or one for each column."""
+        assert lifted.prices is not None  # noqa: S101
+        per = int(np.prod(lifted.shape[1:]))
+        if isinstance(ridge, float):
+            ridges = np.full(len(lifted.prices), ridge)
+        else:
+            ridges = np.repeat(ridge if lifted.places is None else ridge[lifted.places], per)
+        return cls(ridges, lifted.prices, lifted.eligible, lifted.labels)
+
+    @cached_property
+    def _rates(self) -> Array:
+        """How fast the gauge of each block of the minimiser falls with the slope; 0 for blocks without a price."""
+        priced = np.where(self.eligible, self.prices, 0.0)
+        return np.asarray(priced * (priced / self.ridges))
+
+    @cached_property
+    def by_entry(self) -> Array:
+        """The ridge of every coefficient, row by row."""
+        return np.asarray(self.ridges[self.labels])
+
+    def drag(self, x: Array) -> Array:
+        """Return the gradient of the ridge."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.by_entry.reshape(x.shape) * x
+
+    def value(self, x: Array, support: Index) -> float:
+        """Return what the ridge charges; x is zero outside of the support."""
+        there = x.ravel()[support]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float((self.by_entry[support] * there) @ there) / 2
+
+    def conjugate(self, penalty: Penalty, scores: Array) -> Conjugate:
+        """Return h* at a z with these scores, `|z_b| / price_b`; blocks of score -inf are left out."""
+        least = penalty.slope(0.0)
+        top = float(scores.max())
+        if not top < np.inf:  # not even a number, perhaps
+            return Conjugate(top, least)
+        beyond = scores > least
+        steep, rates = scores[beyond], self._rates[beyond]
+
+        def derivative(further: float) -> float:
+            return penalty.argmax(least + further) - float(rates @ np.maximum(steep - (least + further), 0.0))
+
+        def at(slope: float) -> Conjugate:
+            over = np.maximum(steep - slope, 0.0)
+            return Conjugate(penalty.conjugate(slope) + float((rates * over) @ over) / 2, slope)
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not (penalty.superlinear and len(steep)):
+                return at(least)
+            found = at(least + monotone_zero(derivative, top - least, EXACT))
+            # the best slope of a tiny ridge may be between the best score and the float below it
+            return min(found, at(top), key=lambda known: known.value)
+
+    def fitting_scale(self, slope: float, scores: Array, sizes: Array) -> float:
+        """Return the largest scale, at most 1, at which no score exceeds what it is at the optimum if x is optimal.
+
+        That is the slope of the penalty, plus the ridge times x in the units of a score. `sizes` are the gauges of the
+        blocks of x.
+        """
+        with np.errstate(all="ignore"):
+            held = slope + np.where(sizes > 0, sizes / self._rates, 0.0)
+            return float(np.min(held / scores, where=scores > held, initial=1.0))
+
+    @cached_property
+    def atoms(self) -> Array:
+        """`ridge |p|^2` for the atoms p of each block: how much the ridge adds to their curvature."""
+        prices = np.where(self.eligible, self.prices, 1.0)
+        return np.where(self.eligible, self.ridges / prices / prices, 0.0)
+
+
+def check_ridge(ridge: object, count: int, entrywise: bool) -> float | Array:
+    """Return the ridge as one number, or as one for each of the columns of X; refuse what is neither."""
+    if is_number(ridge):
+        if not 0 <= float(ridge) < np.inf:  # type: ignore[arg-type]
+            raise ValueError(f"ridge must be a finite number that is not negative, got {shown(ridge)}.")
+        return float(ridge)  # type: ignore[arg-type]
+    given = as_floats(ridge, "ridge")
+    if given.shape != (count,):
+        raise ValueError(f"ridge must be a number, or one for each of the {count} features, got shape {given.shape}.")
+    if not ((given > 0) & (given < np.inf)).all():
+        raise ValueError("ridge must hold positive finite numbers, if it has one for each feature.")
+    if not entrywise:
+        raise ValueError("ridge must be one number for a gauge whose blocks hold several coefficients.")
+    return np.array(given)
