@@ -1,6 +1,9 @@
-"""A progress line for runs that take longer than a second, if the output is a terminal."""
+"""A progress line for runs that take longer than a second, if the output is a terminal; or a watcher in its place."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self, TextIO
@@ -9,6 +12,21 @@ from atomsieve.run.trace import Progress
 
 PATIENCE = 1.0
 INTERVAL = 0.2
+
+Watcher = Callable[[Progress, float], None]
+"""Is shown every iteration of every run, with the gap that the run is to reach."""
+
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched_by(watcher: Watcher) -> Iterator[None]:
+    """Show all runs in this block to a watcher, in this thread; they print no line of their own."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 @dataclass
@@ -29,6 +47,10 @@ class ProgressLine:
 
     def show(self, progress: Progress, target: float) -> None:
         """Show where the run stands."""
+        watcher = _watcher.get()
+        if watcher is not None:
+            watcher(progress, target)
+            return
         late = progress.time > max(PATIENCE, self._shown_at + INTERVAL)
         if late and self.stream.isatty():
             self._shown_at = progress.time
