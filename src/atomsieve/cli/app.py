@@ -5,8 +5,14 @@ from typing import Annotated
 import typer
 
 import atomsieve
+from atomsieve.cli.demo import demo
 from atomsieve.cli.fit import fit
+from atomsieve.cli.path import path
+from atomsieve.cli.predict import predict
+from atomsieve.cli.report import report
+from atomsieve.cli.reproduce import reproduce
 from atomsieve.cli.said import STATUSES
+from atomsieve.cli.verify import verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -38,4 +44,5 @@ def common(
     del version
 
 
-app.command(epilog=STATUSES)(fit)
+for command in (fit, path, predict, verify, report, demo, reproduce):
+    app.command(epilog=STATUSES)(command)

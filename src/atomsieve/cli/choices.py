@@ -46,7 +46,12 @@ class Wish:
             (self.select or "1se", RULES, "--select"),
         ):
             require_word(value, known, option)
-        ways = {"--strength": self.strength, "--fraction": self.fraction, "--features": self.features, "--cv": self.folds}
+        ways = {
+            "--strength": self.strength,
+            "--fraction": self.fraction,
+            "--features": self.features,
+            "--cv": self.folds,
+        }
         given = [option for option, value in ways.items() if value is not None]
         if len(given) > 1:
             raise RefusedError(f"{given[0]} and {given[1]} both set the strength of the penalty: give one of them.")
@@ -86,9 +91,12 @@ class Wish:
         loss = self.loss_for(labels)
         against = ", each class against the rest" if labels and len(labels) > 2 and loss != "multinomial" else ""
         chosen = ", chosen by the target" if self.loss == "auto" else ""
-        gauge = {"l1": "l1 norm", "nonnegative": "coefficients that are not negative", "group": "group norm"}[self.gauge]
+        gauge = {"l1": "l1 norm", "nonnegative": "coefficients that are not negative", "group": "group norm"}[
+            self.gauge
+        ]
         scale = "features standardised" if self.standardize else "features as they are"
-        return f"{loss.replace('-', ' ')} loss{chosen}{against}; {gauge}, {self.penalty} penalty; {scale}; {self.strength_words}."
+        what = f"{loss.replace('-', ' ')} loss{chosen}{against}"
+        return f"{what}; {gauge}, {self.penalty} penalty; {scale}; {self.strength_words}."
 
     @property
     def strength_words(self) -> str:
@@ -149,7 +157,7 @@ def loss_of(word: str, delta: float) -> Any:
     """Return a loss by its word; delta is for the Huber loss."""
     from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge  # noqa: PLC0415
 
-    pieces = {
+    pieces: dict[str, Any] = {
         "squared": Squared,
         "logistic": Logistic,
         "poisson": Poisson,
@@ -163,5 +171,5 @@ def penalty_of(wish: Wish) -> Any:
     """Return a penalty by its word."""
     from atomsieve.penalties import Ball, Linear, LogBarrier, Power, Square  # noqa: PLC0415
 
-    pieces = {"linear": Linear, "square": Square, "ball": Ball, "log-barrier": LogBarrier}
+    pieces: dict[str, Any] = {"linear": Linear, "square": Square, "ball": Ball, "log-barrier": LogBarrier}
     return Power(1.0, wish.exponent) if wish.penalty == "power" else pieces[wish.penalty]()

@@ -35,7 +35,8 @@ class Output:
 
     def row(self, j: int) -> tuple[str, float, float, float, str]:
         """Return feature, coefficient, bounds and verdict."""
-        return self.names[j], *(float(part[j]) for part in (self.coefficients, self.lower, self.upper)), str(self.words[j])
+        value, lower, upper = (float(part[j]) for part in (self.coefficients, self.lower, self.upper))
+        return self.names[j], value, lower, upper, str(self.words[j])
 
     def counts(self) -> dict[str, int]:
         """Return how many coefficients there are of each verdict."""

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def fit(  # noqa: PLR0913, PLR0917 -- the options of the command
     data: options.DataFile,
     target: options.Target = None,
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--out", "-o", metavar="DIR", help="Where the files go; it is made if need be.", rich_help_panel=options.OUTPUT
-        ),
-    ] = Path("fitted"),
+    exclude: options.Exclude = None,
+    categorical: options.Categorical = None,
+    offset: options.Offset = None,
+    weights: options.Weights = None,
+    separator: options.Separator = None,
+    header: options.Header = None,
     loss: options.LossWord = "auto",
     gauge: options.GaugeWord = "l1",
     penalty: options.PenaltyWord = "linear",
@@ -38,12 +38,16 @@ def fit(  # noqa: PLR0913, PLR0917 -- the options of the command
     cv: options.Folds = None,
     select: options.Select = None,
     seed: options.Seed = 0,
-    offset: options.Offset = None,
-    weights: options.Weights = None,
-    exclude: options.Exclude = None,
-    categorical: options.Categorical = None,
-    separator: options.Separator = None,
-    header: options.Header = None,
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where the files go; it is made if need be.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = Path("fitted"),
     time_limit: options.TimeLimit = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -52,14 +56,26 @@ def fit(  # noqa: PLR0913, PLR0917 -- the options of the command
 
     By default the loss suits the target, features are standardised, and the strength is chosen by cross-validation.
 
-    DIR gets model.json, certificate.json, coefficients.csv, data.json (how the columns were read), findings.json and
-    report.html, all of them or none.
+    DIR gets model.json, certificate.json, coefficients.csv, report.html and findings.json (what the report shows), and
+    data.json (how the columns were read); all of them or none.
 
     Example: atomsieve fit patients.csv --target outcome --exclude id
     """
     with in_sentences():
         wish = Wish(
-            loss, gauge, penalty, strength, fraction, features, cv, select, standardize, seed, time_limit, exponent, delta
+            loss,
+            gauge,
+            penalty,
+            strength,
+            fraction,
+            features,
+            cv,
+            select,
+            standardize,
+            seed,
+            time_limit,
+            exponent,
+            delta,
         )
         source = Source(
             str(data), target, offset, weights, tuple(exclude or ()), tuple(categorical or ()), separator, header
@@ -134,7 +150,9 @@ def _announce(source: Source, wish: Wish, work: Job) -> None:
     what = "" if reading.labels is None else f", classes {', '.join(map(str, reading.labels[:6]))}"
     more = "" if reading.labels is None or len(reading.labels) <= 6 else f" and {len(reading.labels) - 6} more"
     console = out()
-    console.print(f"{source.path}: {rows} rows, {features} features; target {reading.target}{what}{more}.", markup=False)
+    console.print(
+        f"{source.path}: {rows} rows, {features} features; target {reading.target}{what}{more}.", markup=False
+    )
     console.print(f"Fit: {wish.words(reading.labels)}", markup=False)
     for note in work.notes:
         console.print(f"Note: {note}", style="yellow", markup=False)

@@ -45,5 +45,9 @@ def _about(error: OSError, folder: Path) -> bool:
 
 def _sentence(folder: Path, error: OSError) -> str:
     why = error.strerror or str(error)
-    reason = why if " could not be written: " not in why else why.partition(" could not be written: ")[2].partition(".")[0]
-    return f"The folder {folder} (--out) cannot be written: {reason}. Nothing was written; choose another folder by --out."
+    reason = (
+        why if " could not be written: " not in why else why.partition(" could not be written: ")[2].partition(".")[0]
+    )
+    return (
+        f"The folder {folder} (--out) cannot be written: {reason}. Nothing was written; choose another folder by --out."
+    )

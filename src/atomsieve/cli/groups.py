@@ -25,7 +25,9 @@ def read_groups(path: Path, reading: Reading) -> dict[str, str]:
     if unknown == list(found)[:1] and next(iter(found.values())).lower() in ("group", "groups"):
         del found[unknown.pop()]  # a header
     if unknown:
-        raise RefusedError(f"{path} (--groups) names {unknown[0]!r}, which is no feature. {closest(unknown[0], columns)}")
+        raise RefusedError(
+            f"{path} (--groups) names {unknown[0]!r}, which is no feature. {closest(unknown[0], columns)}"
+        )
     return found
 
 

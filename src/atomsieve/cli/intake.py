@@ -74,11 +74,13 @@ def _check_folds(wish: Wish, samples: "Samples", reading: "Reading") -> None:
     if reading.labels is None:
         rows, what = len(samples), "rows"
     else:
-        values, counts = np.unique(samples.y, return_counts=True)
+        values, counts = np.unique(np.asarray(samples.y), return_counts=True)
         rows, what = int(counts.min()), f"rows of the class {values[counts.argmin()]!s}"
     if rows < folds:
         way = f"--cv {rows}" if rows > 1 else "--fraction 0.1, which needs no folds"
-        raise RefusedError(f"{folds} folds need at least {folds} {what}, and there are {rows}. Take {way}, or more data.")
+        raise RefusedError(
+            f"{folds} folds need at least {folds} {what}, and there are {rows}. Take {way}, or more data."
+        )
 
 
 def _positions(reading: "Reading", names: Sequence[str]) -> list[int]:

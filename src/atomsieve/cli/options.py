@@ -47,7 +47,7 @@ Categorical = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="A column of numbers that are codes: one feature per value. Columns of text need no mention. May be repeated.",
+        help="A column of numbers that are codes: one feature per value. Text needs no mention. May be repeated.",
         rich_help_panel=DATA,
     ),
 ]
@@ -95,14 +95,16 @@ Groups = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Groups of columns, for --gauge group: a CSV file of column,group, or JSON. Others are groups of their own.",
+        help="Groups of columns, for --gauge group: a CSV file of column,group, or JSON. Others stay single.",
         rich_help_panel=MODEL,
     ),
 ]
 Unpenalized = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="COLUMN", help="A column that is always in the model. May be given several times.", rich_help_panel=MODEL
+        metavar="COLUMN",
+        help="A column that is always in the model. May be given several times.",
+        rich_help_panel=MODEL,
     ),
 ]
 Standardize = Annotated[
@@ -113,7 +115,8 @@ Standardize = Annotated[
     ),
 ]
 Delta = Annotated[
-    float, typer.Option(metavar="NUMBER", help="Errors beyond this count linearly, for --loss huber.", rich_help_panel=MODEL)
+    float,
+    typer.Option(metavar="NUMBER", help="Errors beyond this count linearly, for --loss huber.", rich_help_panel=MODEL),
 ]
 Exponent = Annotated[
     float, typer.Option(metavar="NUMBER", help="The exponent, for --penalty power.", rich_help_panel=MODEL)
@@ -148,12 +151,15 @@ Select = Annotated[
         rich_help_panel=STRENGTH,
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="Which rows make a fold: shuffled with this seed.", rich_help_panel=STRENGTH)]
+Seed = Annotated[
+    int, typer.Option(metavar="N", help="Which rows make a fold: shuffled with this seed.", rich_help_panel=STRENGTH)
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", help="Seconds for the fit; the best so far is kept.", rich_help_panel=OUTPUT),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Write one JSON object, and nothing else, to standard output.", rich_help_panel=OUTPUT)
+    bool,
+    typer.Option("--json", help="Write one JSON object, and nothing else, to standard output.", rich_help_panel=OUTPUT),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write errors only.", rich_help_panel=OUTPUT)]

@@ -10,7 +10,7 @@ import typer
 DONE, NOT_PROVEN, REFUSED, NOT_WRITTEN, INTERRUPTED = 0, 1, 2, 3, 130
 
 STATUSES = (
-    "Exit status: 0 done; 1 nothing is proven, or a certificate is not valid; 2 a mistake in the command or in the data; "
+    "Exit status: 0 done; 1 nothing is proven, or a certificate is not valid; 2 a mistake in the command or the data; "
     "3 files could not be written; 130 interrupted."
 )
 

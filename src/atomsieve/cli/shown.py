@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Any
 
 import numpy as np
 from rich import box
@@ -30,7 +29,13 @@ def coefficient_table(output: Output) -> Table:
         table.add_column(column, justify="right" if right else "left", overflow="fold")
     for j in output.shown[:ROWS]:
         name, value, lower, upper, word = output.row(j)
-        table.add_row(Text(name), number(value * output.scales[j]), number(value), Text(interval(lower, upper)), Text(word, COLOURS.get(word, "")))
+        table.add_row(
+            Text(name),
+            number(value * output.scales[j]),
+            number(value),
+            Text(interval(lower, upper)),
+            Text(word, COLOURS.get(word, "")),
+        )
     rest = len(output.shown) - ROWS
     if rest > 0:
         table.add_row(f"and {rest} more", "", "", "", "")
@@ -45,7 +50,11 @@ def counts_line(outputs: Sequence[Output]) -> str:
         for word, count in output.counts().items():
             totals[word] = totals.get(word, 0) + count
     nonzero = totals.pop("non-zero", 0)
-    parts = [f"{totals.pop('zero', 0)} proven zero", f"{nonzero} proven non-zero", f"{totals.pop('undecided', 0)} undecided"]
+    parts = [
+        f"{totals.pop('zero', 0)} proven zero",
+        f"{nonzero} proven non-zero",
+        f"{totals.pop('undecided', 0)} undecided",
+    ]
     parts += [f"{count} {word}" for word, count in totals.items()]
     return f"Of {sum(len(output.names) for output in outputs)} coefficients: {', '.join(parts)}."
 

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from atomsieve.tables import Reading, Samples, Table
 
 
-def verify(
+def verify(  # noqa: PLR0917 -- the options of the command
     certificate: Annotated[
         Path,
-        typer.Argument(metavar="CERTIFICATE", help="certificate.json, or the folder that fit wrote.", show_default=False),
+        typer.Argument(
+            metavar="CERTIFICATE", help="certificate.json, or the folder that fit wrote.", show_default=False
+        ),
     ],
     data: options.DataFile,
     target: options.Target = None,
@@ -73,7 +75,11 @@ def checked(path: Path, data: str, given: dict[str, str | None]) -> dict[str, An
     samples, reading = samples_of(certificate, path, data, given)
     names = certificate.names.get("features")
     if names is not None and tuple(names) != samples.columns:
-        return {"valid": False, "says": "The certificate is about other features than the data were read for.", "claims": 0}
+        return {
+            "valid": False,
+            "says": "The certificate is about other features than the data were read for.",
+            "claims": 0,
+        }
     y = targets(certificate, path, samples, reading)
     verdict = check(path, samples.X, y, sample_weight=samples.weights, offset=samples.offset)
     about = f" It is about {len(samples)} rows and {len(samples.columns)} features of {data}, target {reading.target}."
@@ -143,6 +149,8 @@ def targets(certificate: "Certificate", path: Path, samples: "Samples", reading:
         return codes
     numbered = re.fullmatch(r"certificate-(\d+)\.json", path.name)
     if len(labels) > 2 and numbered is None:
-        raise RefusedError(f"{path} is about one of {len(labels)} classes: call it certificate-K.json for the K-th of them.")
+        raise RefusedError(
+            f"{path} is about one of {len(labels)} classes: call it certificate-K.json for the K-th of them."
+        )
     which = 1 if numbered is None else int(numbered[1]) - 1
     return np.where(codes == which, 1.0, -1.0)

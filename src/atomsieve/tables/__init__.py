@@ -6,4 +6,15 @@ from atomsieve.tables.plan import Roles, plan
 from atomsieve.tables.reading import Category, Reading, Samples
 from atomsieve.tables.table import Selection, Table
 
-__all__ = ["Category", "Reading", "Roles", "Samples", "Selection", "Table", "TableError", "closest", "plan", "read_table"]
+__all__ = [
+    "Category",
+    "Reading",
+    "Roles",
+    "Samples",
+    "Selection",
+    "Table",
+    "TableError",
+    "closest",
+    "plan",
+    "read_table",
+]

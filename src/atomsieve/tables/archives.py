@@ -35,7 +35,8 @@ def read_parquet(path: str, selection: Selection) -> Table:
     for j, name in enumerate(numbers):
         matrix[:, j] = columns.pop(name)
     require_finite(path, matrix, numbers)
-    return Table(path, matrix, tuple(numbers), texts)
+    unread = tuple(name for name in names if not selection.takes(name))
+    return Table(path, matrix, tuple(numbers), texts, unread=unread)
 
 
 def _arrow_column(path: str, name: str, column: Any, selection: Selection) -> NDArray[Any]:
@@ -45,12 +46,19 @@ def _arrow_column(path: str, name: str, column: Any, selection: Selection) -> ND
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_temporal(kind) and name not in selection.text:
         raise TableError(dates(path, name))
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if (
+        pa.types.is_boolean(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+    ):
         if name not in selection.text:
             try:
                 return np.asarray(column.cast(pa.int8() if pa.types.is_boolean(kind) else pa.float64()))
             except pa.ArrowInvalid:
-                raise TableError(f"Column {name!r} of {path} holds whole numbers beyond 2^53, which doubles cannot.") from None
+                raise TableError(
+                    f"Column {name!r} of {path} holds whole numbers beyond 2^53, which doubles cannot."
+                ) from None
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_temporal(kind)):
         raise TableError(f"Column {name!r} of {path} holds {kind}, neither numbers nor text: --exclude {quote(name)}.")
     return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
@@ -59,8 +67,8 @@ def _arrow_column(path: str, name: str, column: Any, selection: Selection) -> ND
 def dates(path: str, name: str) -> str:
     """Return what to say about a column of dates."""
     return (
-        f"Column {name!r} of {path} holds dates, which are no numbers. Turn them into what matters (days since a date, month, "
-        f"weekday), or leave the column out: --exclude {quote(name)}."
+        f"Column {name!r} of {path} holds dates, which are no numbers. Turn them into what matters (days since a date, "
+        f"month, weekday), or leave the column out: --exclude {quote(name)}."
     )
 
 
@@ -80,7 +88,7 @@ def read_svmlight(path: str, selection: Selection) -> Table:
 
 
 def read_npz(path: str, selection: Selection) -> Table:
-    """Read X and y (with `names`, `offset`, `weights` if they are there), or a sparse matrix of SciPy with y beside it."""
+    """Read X and y (with `names`, `offset`, `weights` if there are any), or a sparse matrix of SciPy and y beside it."""
     try:
         archive = np.load(path, allow_pickle=False)
         arrays = {name: archive[name] for name in archive.files}
@@ -89,7 +97,8 @@ def read_npz(path: str, selection: Selection) -> Table:
     if "format" in arrays and "shape" in arrays:
         from scipy.sparse import load_npz  # noqa: PLC0415 -- slow to import
 
-        matrix: Any = load_npz(path).tocsr()
+        stored: Any = load_npz(path)
+        matrix: Any = stored.tocsr()
         arrays = {name: arrays[name] for name in ("y", "names", "offset", "weights") if name in arrays}
     elif "X" in arrays:
         matrix = arrays.pop("X")
@@ -129,4 +138,5 @@ def _chosen(table: Table, selection: Selection) -> Table:
     if len(chosen) == len(table.names):
         return table
     names = tuple(table.names[j] for j in chosen)
-    return Table(table.path, table.matrix[:, chosen], names, table.beside, table.target)
+    unread = tuple(name for name in table.names if not selection.takes(name))
+    return Table(table.path, table.matrix[:, chosen], names, table.beside, table.target, unread=unread)

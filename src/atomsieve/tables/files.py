@@ -57,4 +57,7 @@ def _looks_like_svmlight(path: str) -> bool:
             line = next((line for line in file if line.strip() and not line.startswith("#")), "")
     except TableError:
         return False
-    return SVMLIGHT_LINE.fullmatch(line.rstrip("\n")[:10_000].rsplit(" ", 1)[0] if len(line) > 10_000 else line.strip()) is not None
+    return (
+        SVMLIGHT_LINE.fullmatch(line.rstrip("\n")[:10_000].rsplit(" ", 1)[0] if len(line) > 10_000 else line.strip())
+        is not None
+    )

@@ -65,8 +65,8 @@ def require_width(path: str, number: int, width: int, expected: int, *, header: 
     if width != expected:
         first = "the header" if header else "the first row"
         raise TableError(
-            f"Row {number} of {path} has {width} fields, {first} has {expected}. Put quotes around text that contains the "
-            "separator, or name the separator by --separator."
+            f"Row {number} of {path} has {width} fields, {first} has {expected}. Put quotes around text that contains "
+            "the separator, or name the separator by --separator."
         )
 
 

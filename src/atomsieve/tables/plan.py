@@ -58,7 +58,9 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
     texts = [name for name in table.beside if table.is_text(name) and name not in apart]
     numbers = tuple(name for name in table.names if name not in apart)
     if not numbers and not texts:
-        raise TableError(f"{table.path} has no column but {listed(roles.apart)}: there is nothing to fit the target to.")
+        raise TableError(
+            f"{table.path} has no column but {listed(roles.apart)}: there is nothing to fit the target to."
+        )
     forced = set(roles.categorical)
     categories = [_category(table, name, reference=reference, forced=name in forced) for name in texts]
     reading = Reading(
@@ -81,12 +83,15 @@ def _category(table: Table, name: str, *, reference: bool, forced: bool) -> Cate
         raise TableError(dates(table.path, name))
     if FEW * len(levels) > table.rows and len(levels) > 2 and not forced:
         raise TableError(
-            f"Column {name!r} of {table.path} has {len(levels)} different texts in {table.rows} rows, like {levels[0]!r}: "
-            f"it seems to name the rows. Leave it out (--exclude {quote(name)}), or insist on it (--categorical {quote(name)})."
+            f"Column {name!r} of {table.path} has {len(levels)} different texts in {table.rows} rows, like "
+            f"{levels[0]!r}: it seems to name the rows. Leave it out (--exclude {quote(name)}), or insist on it "
+            f"(--categorical {quote(name)})."
         )
     if len(levels) == 1:
         return Category(name, (), levels[0])
-    return Category(name, tuple(levels[1:]), levels[0]) if reference or len(levels) == 2 else Category(name, tuple(levels))
+    return (
+        Category(name, tuple(levels[1:]), levels[0]) if reference or len(levels) == 2 else Category(name, tuple(levels))
+    )
 
 
 def _labels(table: Table, target: str, classes: bool | None) -> tuple[Any, ...] | None:
@@ -95,20 +100,21 @@ def _labels(table: Table, target: str, classes: bool | None) -> tuple[Any, ...] 
     text = table.is_text(target)
     if (column == column[0]).all():
         raise TableError(
-            f"The target {target!r} of {table.path} is {column.tolist()[0]!r} in all {table.rows} rows: there is nothing to "
-            "explain. Is it the right column?"
+            f"The target {target!r} of {table.path} is {column.tolist()[0]!r} in all {table.rows} rows: there is "
+            "nothing to explain. Is it the right column?"
         )
     if classes is False and text:
         raise TableError(
-            f"The target {target!r} of {table.path} holds text, {column.tolist()[0]!r}: this loss needs numbers. Leave --loss "
-            "out, or take logistic."
+            f"The target {target!r} of {table.path} holds text, {column.tolist()[0]!r}: this loss needs numbers. "
+            "Leave --loss out, or take logistic."
         )
     values = np.unique(column)
     if classes is False or (classes is None and not text and len(values) > 2):
         return None
     if FEW * len(values) > table.rows:
         raise TableError(
-            f"The target {target!r} of {table.path} has {len(values)} classes in {table.rows} rows, too many to tell apart."
+            f"The target {target!r} of {table.path} has {len(values)} classes in {table.rows} rows, too many to "
+            "tell apart."
         )
     whole = not text and bool((values == np.round(values)).all())
     return tuple((values.astype(np.int64) if whole else values).tolist())
@@ -140,7 +146,3 @@ def _notes(table: Table, reading: Reading, categories: list[Category]) -> list[s
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-
-

@@ -42,8 +42,8 @@ class Category:
         strange = sorted(set(np.unique(texts).tolist()) - set(known))
         if strange:
             raise TableError(
-                f"Column {self.column!r} of {path} holds {listed(map(repr, strange))}, which the model has not seen: it "
-                f"knows {listed(map(repr, known))}. Correct or remove those rows."
+                f"Column {self.column!r} of {path} holds {listed(map(repr, strange))}, which the model has not seen: "
+                f"it knows {listed(map(repr, known))}. Correct or remove those rows."
             )
         return np.stack([texts == level for level in self.levels], axis=1).astype(np.float64)
 
@@ -130,8 +130,9 @@ class Reading:
         columns = [*self.numbers, *(category.column for category in self.categories)]
         missing = [name for name in columns if name not in set(table.columns)]
         if missing:
-            hint = closest(missing[0], table.columns) if len(missing) == 1 else f"It has {listed(table.columns)}."
-            raise TableError(f"{table.path} lacks {listed(map(repr, missing))}, which the model was fitted to. {hint}")
+            there = [*table.columns, *table.unread]
+            hint = closest(missing[0], there) if len(missing) == 1 else f"It has {listed(there)}."
+            raise TableError(f"{table.path} lacks {listed(missing)}, which the model was fitted to. {hint}")
         for name in self.numbers:
             if table.is_text(name):
                 raise TableError(
@@ -195,5 +196,7 @@ def _numbers(table: Table, name: str, role: str) -> NDArray[Any]:
     """Return a column that must hold numbers."""
     table.require(name, role)
     if table.is_text(name):
-        raise TableError(f"Column {name!r} of {table.path} ({role}) holds text, {table.column(name)[0]!r}, not numbers.")
+        raise TableError(
+            f"Column {name!r} of {table.path} ({role}) holds text, {table.column(name)[0]!r}, not numbers."
+        )
     return np.ascontiguousarray(table.column(name))

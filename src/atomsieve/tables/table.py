@@ -65,6 +65,9 @@ class Table:
     notes: tuple[str, ...] = ()
     """What was decided on the way, in sentences."""
 
+    unread: tuple[str, ...] = ()
+    """Columns that the file has beside these."""
+
     @property
     def rows(self) -> int:
         """Number of samples."""
@@ -78,7 +81,9 @@ class Table:
     def require(self, name: str, role: str) -> None:
         """Refuse a column that is not there, with the closest spelling."""
         if name not in self.columns:
-            raise TableError(f"{self.path} has no column {name!r} ({role}). {closest(name, self.columns)}")
+            raise TableError(
+                f"{self.path} has no column {name!r} ({role}). {closest(name, [*self.columns, *self.unread])}"
+            )
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds text."""
@@ -101,8 +106,8 @@ def require_complete(path: str, missing: dict[str, int], rows: int) -> None:
     counts = ", ".join(f"{name} ({count})" for name, count in worst[:8])
     more = f" and {len(worst) - 8} more columns" if len(worst) > 8 else ""
     raise TableError(
-        f"{path} has missing values in {len(worst)} of its columns, of {rows} rows: {counts}{more}. Fill them in or remove "
-        f"those rows first, or leave columns out: --exclude {quote(worst[0][0])}."
+        f"{path} has missing values in {len(worst)} of its columns, of {rows} rows: {counts}{more}. Fill them in or "
+        f"remove those rows first, or leave columns out: --exclude {quote(worst[0][0])}."
     )
 
 

@@ -32,7 +32,8 @@ def read_text(path: str, selection: Selection, separator: str | None = None, hea
     matrix = _numbers(path, layout, numbers) if numbers else np.zeros((_count(path, layout), 0))
     beside = _texts(path, layout, texts, len(matrix)) if texts else {}
     written = {"header": layout.header, "separator": layout.separator}
-    return Table(path, matrix, tuple(numbers), beside, None, written, tuple(notes))
+    unread = tuple(name for name in layout.names if name not in {*numbers, *texts})
+    return Table(path, matrix, tuple(numbers), beside, None, written, tuple(notes), unread)
 
 
 def _places(layout: Layout, names: list[str]) -> list[int]:
@@ -128,7 +129,7 @@ def explain(path: str, layout: Layout, names: list[str]) -> None:
     if strange:
         name, (number, field) = next(iter(strange.items()))
         raise TableError(
-            f"Column {name!r} of {path} holds numbers, but {field[:40]!r} in row {number}. Correct it, leave the column "
-            f"out (--exclude {quote(name)}), or take its values as categories (--categorical {quote(name)})."
+            f"Column {name!r} of {path} holds numbers, but {field[:40]!r} in row {number}. Correct it, leave the "
+            f"column out (--exclude {quote(name)}), or take its values as categories (--categorical {quote(name)})."
         )
     require_complete(path, missing, rows)
