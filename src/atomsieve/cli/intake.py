@@ -48,6 +48,7 @@ def job(source: Source, wish: Wish, groups: Path | None = None, unpenalized: Seq
     if groups is not None and wish.gauge != "group":
         raise RefusedError(f"--groups needs --gauge group, got --gauge {wish.gauge}.")
     samples, reading, notes = read_samples(source, wish)
+    _check_signs(source, wish, samples)
     _check_folds(wish, samples, reading)
     labels = _grouped(reading, groups) if wish.gauge == "group" else None
     model = estimator(wish, reading.labels, gauge_of(wish, labels), _positions(reading, unpenalized))
@@ -62,6 +63,14 @@ def read_samples(source: Source, wish: Wish) -> "tuple[Samples, Reading, list[st
     table = read_table(source.path, roles.selection(), separator=source.separator, header=source.header)
     reading, notes = plan(table, roles, classes=wish.classes, reference=wish.gauge == "group")
     return reading.take(table), reading, notes
+
+
+def _check_signs(source: Source, wish: Wish, samples: "Samples") -> None:
+    """Refuse negative weights and negative counts."""
+    if samples.weights is not None and (samples.weights.min() < 0 or samples.weights.max() == 0):
+        raise RefusedError(f"Column {source.weights!r} (--weights) must hold weights: none negative, and not all 0.")
+    if wish.loss == "poisson" and samples.y is not None and samples.y.min() < 0:
+        raise RefusedError(f"--loss poisson is for counts, and the target {source.target!r} has negative numbers.")
 
 
 def _check_folds(wish: Wish, samples: "Samples", reading: "Reading") -> None:

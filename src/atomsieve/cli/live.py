@@ -1,7 +1,8 @@
 """A live line while a fit runs: fold, gap, proven zeros, undecided, time left."""
 
 import math
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
@@ -22,14 +23,15 @@ class Watch:
         self.time_limit = time_limit
         self.started = perf_counter()
         self.seen = 0.0
-        self.samples: list[int] = []
+        self.round = 0
+        self.samples: Callable[[], Any] = lambda: None
         self.steepest = 0.0
 
     def __call__(self, progress: Progress, target: float) -> None:
         """Look at one iteration of a run."""
         problem = progress.point.problem
         slope = problem.penalty.slope(float(progress.point.state.mass))
-        self._follow(id(problem.data), slope)
+        self._follow(problem.data, slope)
         now = perf_counter()
         if now - self.seen < INTERVAL:
             return
@@ -41,10 +43,11 @@ class Watch:
             self._done(slope),
         )
 
-    def _follow(self, samples: int, slope: float) -> None:
-        """Notice when a run is about other samples than the last one."""
-        if not self.samples or self.samples[-1] != samples:
-            self.samples.append(samples)
+    def _follow(self, samples: Any, slope: float) -> None:
+        """Notice when a run is about other samples than the last one, which need not be there any more."""
+        if self.samples() is not samples:
+            self.samples = weakref.ref(samples)
+            self.round += 1
             self.steepest = 0.0
         if math.isfinite(slope):
             self.steepest = max(self.steepest, slope)
@@ -54,7 +57,7 @@ class Watch:
         if self.rounds < 2 or not 0 < slope < math.inf or self.steepest <= 0:
             return None
         along = min(1.0, math.log(self.steepest / slope) / math.log(1e3)) if slope < self.steepest else 0.0
-        return min(1.0, (min(len(self.samples), self.rounds) - 1 + along) / self.rounds)
+        return min(1.0, (min(self.round, self.rounds) - 1 + along) / self.rounds)
 
     def _time(self, elapsed: float, slope: float) -> str:
         done = self._done(slope)

@@ -12,7 +12,7 @@ import typer
 from atomsieve.cli import options
 from atomsieve.cli.choices import Wish
 from atomsieve.cli.intake import Job, Source, job
-from atomsieve.cli.said import NotWrittenError, RefusedError, err, in_sentences, out, print_json
+from atomsieve.cli.said import NotWrittenError, RefusedError, ended, err, in_sentences, out, print_json
 
 SHOWN = 16
 """Strengths shown in the terminal; all are in the file."""
@@ -171,4 +171,4 @@ def _write(file: Path, text: str) -> None:
     try:
         write_text(file, text)
     except OSError as error:
-        raise NotWrittenError(f"{file} (--out) cannot be written: {error.strerror or error}") from None
+        raise NotWrittenError(f"{file} (--out) cannot be written: {ended(error)}") from None

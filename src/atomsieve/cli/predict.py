@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from atomsieve.cli import options
-from atomsieve.cli.said import RefusedError, err, in_sentences
+from atomsieve.cli.said import NotWrittenError, RefusedError, ended, err, in_sentences
 
 if TYPE_CHECKING:
     from atomsieve.standalone.predict import SavedModel
@@ -93,10 +93,9 @@ def _columns(model: "SavedModel", samples: "Samples") -> dict[str, list[Any]]:
 
 
 def _write(file: Path, text: str) -> None:
-    from atomsieve.cli.said import NotWrittenError  # noqa: PLC0415
     from atomsieve.intake.files import write_text  # noqa: PLC0415
 
     try:
         write_text(file, text)
     except OSError as error:
-        raise NotWrittenError(f"{file} (--out) cannot be written: {error.strerror or error}") from None
+        raise NotWrittenError(f"{file} (--out) cannot be written: {ended(error)}") from None

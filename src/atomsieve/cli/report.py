@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from atomsieve.cli import options
-from atomsieve.cli.said import NotWrittenError, RefusedError, in_sentences, out
+from atomsieve.cli.said import NotWrittenError, RefusedError, ended, in_sentences, out
 
 
 def report(
@@ -29,6 +29,6 @@ def report(
         except ValueError as error:
             raise RefusedError(str(error)) from None
         except OSError as error:
-            raise NotWrittenError(f"{folder / 'report.html'} cannot be written: {error.strerror or error}") from None
+            raise NotWrittenError(f"{folder / 'report.html'} cannot be written: {ended(error)}") from None
         if not quiet:
             out().print(f"Written: {folder / 'report.html'}", markup=False)

@@ -23,9 +23,11 @@ from atomsieve.numerics.threads import one_thread
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.problem import Point, Problem
 from atomsieve.run.limits import Limits
+from atomsieve.run.progress import show_watcher
 from atomsieve.run.result import Result
 from atomsieve.run.solve import Callback, Spent, check_callbacks, run, solve
 from atomsieve.run.status import Status
+from atomsieve.run.trace import Progress
 from atomsieve.screening import Rule, rules_for
 from atomsieve.typing import Array
 
@@ -208,6 +210,7 @@ def walk(
             if first is not None and limits.reached(first):
                 spent = Spent(1, limits.elapsed, problem.meter.passes - passes)
                 result = spent.result(here, first, new_rule(), Status.CONVERGED)
+                show_watcher(Progress(1, limits.elapsed, first, int(np.count_nonzero(result.alive))), limits.gap)
             elif pressed:
                 result = Spent(0, limits.elapsed, 0.0).result(here, point.under(here), new_rule(), Status.INTERRUPTED)
             else:

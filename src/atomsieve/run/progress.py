@@ -29,6 +29,14 @@ def watched_by(watcher: Watcher) -> Iterator[None]:
         _watcher.reset(token)
 
 
+def show_watcher(progress: Progress, target: float) -> bool:
+    """Show an iteration to the watcher; return whether there is one."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(progress, target)
+    return watcher is not None
+
+
 @dataclass
 class ProgressLine:
     """Rewrite one line of a terminal; print nothing elsewhere. As a context manager it clears the line at the end."""
@@ -47,9 +55,7 @@ class ProgressLine:
 
     def show(self, progress: Progress, target: float) -> None:
         """Show where the run stands."""
-        watcher = _watcher.get()
-        if watcher is not None:
-            watcher(progress, target)
+        if show_watcher(progress, target):
             return
         late = progress.time > max(PATIENCE, self._shown_at + INTERVAL)
         if late and self.stream.isatty():

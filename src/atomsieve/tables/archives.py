@@ -1,5 +1,6 @@
 """Formats that hold numbers, not text: Parquet, svmlight, NPZ."""
 
+import re
 from shlex import quote
 from typing import Any
 from zipfile import BadZipFile
@@ -80,15 +81,25 @@ def read_svmlight(path: str, selection: Selection) -> Table:
         matrix, y = load_svmlight_file(path, zero_based=True)
     except (ValueError, OverflowError) as error:
         raise TableError(f"{path} is no svmlight file: {error}.") from None
-    first = 0 if matrix.shape[1] and matrix[:, [0]].nnz else 1
-    matrix = matrix[:, first:] if first else matrix
-    names = tuple(f"x{j}" for j in range(first, first + matrix.shape[1]))
     _require_rows(path, matrix)
+    first = 0 if matrix[:, [0]].nnz or "x0" in (selection.only or ()) else 1
+    matrix = _widened(matrix, selection)[:, first:]
+    names = tuple(f"x{j}" for j in range(first, first + matrix.shape[1]))
     return _chosen(Table(path, matrix, names, {"y": y}, "y"), selection)
 
 
+def _widened(matrix: Any, selection: Selection) -> Any:
+    """Return a matrix with all features that are asked for: those beyond the last one in a file are zero."""
+    asked = [int(name[1:]) + 1 for name in selection.only or () if re.fullmatch(r"x\d+", name)]
+    if max(asked, default=0) <= matrix.shape[1]:
+        return matrix
+    wider = matrix.copy()
+    wider.resize((matrix.shape[0], max(asked)))
+    return wider
+
+
 def read_npz(path: str, selection: Selection) -> Table:
-    """Read X and y (with `names`, `offset`, `weights` if there are any), or a sparse matrix of SciPy and y beside it."""
+    """Read X and y (with `names`, `offset`, `weights` if there are any), or a sparse matrix of SciPy and y."""
     try:
         archive = np.load(path, allow_pickle=False)
         arrays = {name: archive[name] for name in archive.files}
