@@ -126,6 +126,17 @@ class TestText:
         with pytest.raises(TableError, match=r"a \(1\)"):
             read_table(written(tmp_path, "a,y\n" + body + ",1\n"))
 
+    def test_very_wide_rows(self, tmp_path):
+        names = [f"gene{j}" for j in range(20_000)]
+        rows = "\n".join(",".join([str(j * k) for j in range(20_000)]) for k in range(3))
+        table = read_table(written(tmp_path, ",".join(names) + "\n" + rows + "\n"))
+        assert table.names == tuple(names)
+        assert table.matrix[2, 19_999] == 39_998
+
+    def test_an_open_quotation_mark(self, tmp_path):
+        with pytest.raises(TableError, match="quotation mark"):
+            read_table(written(tmp_path, 'a,b\n1,"' + "2,3\n" * 50_000))
+
     def test_misspelled_columns_are_refused(self, tmp_path):
         path = written(tmp_path, ROWS)
         for selection in (Selection(skip=frozenset({"aa"})), Selection(text=frozenset({"aa"}))):

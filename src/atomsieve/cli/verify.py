@@ -129,8 +129,9 @@ def _only(table: "Table", names: list[str]) -> "Table":
     """Return the table without the columns that are not named."""
     from dataclasses import replace  # noqa: PLC0415
 
-    kept = [j for j, name in enumerate(table.names) if name in set(names)]
-    texts = {name.partition("=")[0] for name in names} | set(names)
+    wanted = set(names)
+    kept = [j for j, name in enumerate(table.names) if name in wanted]
+    texts = {name.partition("=")[0] for name in names} | wanted
     beside = {name: column for name, column in table.beside.items() if name in texts}
     if len(kept) == len(table.names):
         return replace(table, beside=beside)

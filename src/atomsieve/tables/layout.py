@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -70,6 +70,14 @@ def require_width(path: str, number: int, width: int, expected: int, *, header: 
         )
 
 
+def cut(path: str, lines: Iterable[str], separator: str) -> Iterator[list[str]]:
+    """Yield the fields of each row that is not empty."""
+    try:
+        yield from filter(None, csv.reader(lines, delimiter=separator))
+    except csv.Error as error:
+        raise TableError(f"{path} cannot be cut into columns: {error}. Is a quotation mark not closed?") from None
+
+
 def _first_rows(path: str, separator: str | None) -> tuple[list[list[str]], str]:
     """Return the first rows, cut at the separator."""
     lines, size = [], 0
@@ -89,14 +97,17 @@ def _first_rows(path: str, separator: str | None) -> tuple[list[list[str]], str]
         raise TableError(
             f"--separator must be one character or one of {listed(NAMES_OF_SEPARATORS)}, got {separator!r}."
         )
-    return [[field.strip() for field in row] for row in csv.reader(lines, delimiter=chosen)], chosen
+    return [[field.strip() for field in row] for row in cut(path, lines, chosen)], chosen
 
 
 def _sniffed(path: str, lines: Sequence[str]) -> str:
     """Return the separator that cuts most of the lines into the same number of fields, more than one."""
     best = (0.0, 0, ",")
     for separator in SEPARATORS if not path.endswith((".tsv", ".tsv.gz")) else ("\t",):
-        widths = Counter(len(row) for row in csv.reader(islice(lines, 50), delimiter=separator))
+        try:
+            widths = Counter(map(len, cut(path, islice(lines, 50), separator)))
+        except TableError:  # a line of many fields is one very long field by another separator
+            continue
         width, times = widths.most_common(1)[0]
         if width > 1:
             best = max(best, (times / widths.total(), width, separator), key=lambda found: found[:2])

@@ -128,10 +128,11 @@ class Reading:
     def _require(self, table: Table) -> None:
         """Refuse a table that lacks a column, or has text where numbers are wanted."""
         columns = [*self.numbers, *(category.column for category in self.categories)]
-        missing = [name for name in columns if name not in set(table.columns)]
+        there = set(table.columns)
+        missing = [name for name in columns if name not in there]
         if missing:
-            there = [*table.columns, *table.unread]
-            hint = closest(missing[0], there) if len(missing) == 1 else f"It has {listed(there)}."
+            known = [*table.columns, *table.unread]
+            hint = closest(missing[0], known) if len(missing) == 1 else f"It has {listed(known)}."
             raise TableError(f"{table.path} lacks {listed(missing)}, which the model was fitted to. {hint}")
         for name in self.numbers:
             if table.is_text(name):

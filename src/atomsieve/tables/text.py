@@ -1,6 +1,5 @@
 """Tables in text: NumPy's reader turns the columns of numbers into one matrix, to the last bit and without a copy."""
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.tables.errors import TableError
-from atomsieve.tables.layout import Layout, is_number, lay_out, require_width
+from atomsieve.tables.layout import Layout, cut, is_number, lay_out, require_width
 from atomsieve.tables.opened import opened
 from atomsieve.tables.table import MISSING, Selection, Table, require_complete, require_finite
 
@@ -32,7 +31,8 @@ def read_text(path: str, selection: Selection, separator: str | None = None, hea
     matrix = _numbers(path, layout, numbers) if numbers else np.zeros((_count(path, layout), 0))
     beside = _texts(path, layout, texts, len(matrix)) if texts else {}
     written = {"header": layout.header, "separator": layout.separator}
-    unread = tuple(name for name in layout.names if name not in {*numbers, *texts})
+    read = {*numbers, *texts}
+    unread = tuple(name for name in layout.names if name not in read)
     return Table(path, matrix, tuple(numbers), beside, None, written, tuple(notes), unread)
 
 
@@ -89,8 +89,7 @@ def _texts(path: str, layout: Layout, names: list[str], rows: int) -> dict[str, 
 def _body(path: str, layout: Layout) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows below the header with their numbers, counted from the first row of the file."""
     with opened(path) as file:
-        rows = (row for row in csv.reader(file, delimiter=layout.separator) if row)
-        for number, row in enumerate(rows, 1):
+        for number, row in enumerate(cut(path, file, layout.separator), 1):
             if number > layout.header:
                 yield number, row
 
