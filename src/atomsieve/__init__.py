@@ -6,24 +6,9 @@ Minimise `F(A x + B b) + phi(kappa_P(x))`: a smooth loss, a gauge over atoms, a 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from atomsieve.certificate import Certificate
-from atomsieve.certificate.verify import verify
-from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
-from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
-from atomsieve.methods import GCG, Away, Corrective, Pairwise
-from atomsieve.methods.steps import LineSearch, OpenLoop, ShortStep
-from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Power, Square
-from atomsieve.problem import Point, Problem
-from atomsieve.run.path import Path, path
-from atomsieve.run.progress import Printer
-from atomsieve.run.result import Result
-from atomsieve.run.solve import solve
-from atomsieve.run.status import Status
-from atomsieve.run.trace import Progress, Trace
-from atomsieve.screening import Rule
-from atomsieve.standalone.predict import SavedModel, load_model
-
 if TYPE_CHECKING:
+    from atomsieve.certificate import Certificate
+    from atomsieve.certificate.verify import verify
     from atomsieve.display import CertificateDisplay, CVDisplay, PathDisplay, PredictionDisplay, StabilityDisplay
     from atomsieve.estimators import (
         CertifiedElasticNet,
@@ -44,6 +29,19 @@ if TYPE_CHECKING:
         UnprovenWarning,
         save_model,
     )
+    from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
+    from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
+    from atomsieve.methods import GCG, Away, Corrective, Pairwise
+    from atomsieve.methods.steps import LineSearch, OpenLoop, ShortStep
+    from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Power, Square
+    from atomsieve.problem import Point, Problem
+    from atomsieve.run.path import Path, path
+    from atomsieve.run.result import Result
+    from atomsieve.run.solve import solve
+    from atomsieve.run.status import Status
+    from atomsieve.run.trace import Progress, Trace
+    from atomsieve.screening import Rule
+    from atomsieve.standalone.predict import SavedModel, load_model
 
 __version__ = "0.1.0.dev0"
 
@@ -116,12 +114,35 @@ __all__ = [
 ]
 
 
+_HOMES = {
+    "certificate": "Certificate",
+    "certificate.verify": "verify",
+    "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
+    "gauges": "L1 L2 Atoms Group Image LInf NonNegative Scaled Simplex",
+    "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
+    "methods": "GCG Away Corrective Pairwise",
+    "methods.steps": "LineSearch OpenLoop ShortStep",
+    "penalties": "Ball Linear LinearSquare LogBarrier Power Square",
+    "problem": "Point Problem",
+    "run.path": "Path path",
+    "run.progress": "Printer",
+    "run.result": "Result",
+    "run.solve": "solve",
+    "run.status": "Status",
+    "run.trace": "Progress Trace",
+    "screening": "Rule",
+    "standalone.predict": "SavedModel load_model",
+}
+"""Where a name comes from; all others are estimators."""
+
+
 def __getattr__(name: str) -> Any:
-    """Import estimators and displays on first use: importing scikit-learn takes longer than a fit."""
-    if name in __all__:
-        home = "atomsieve.display" if name.endswith("Display") else "atomsieve.estimators"
-        return getattr(import_module(home), name)
-    raise AttributeError(f"module 'atomsieve' has no attribute {name!r}")
+    """Import what is asked for, on first use: the command line starts at once, and scikit-learn waits for a fit."""
+    if name not in __all__:
+        raise AttributeError(f"module 'atomsieve' has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names.split()), "estimators")
+    found = globals()[name] = getattr(import_module(f"atomsieve.{home}"), name)
+    return found
 
 
 def __dir__() -> list[str]:

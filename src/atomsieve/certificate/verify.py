@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 def verify(
     certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None, offset: Any = None
 ) -> "Verification":
-    """Check a certificate or its file against the data; needs python-flint (`pip install atomsieve[verify]`).
+    """Check a certificate or its file against the data; in ball arithmetic (python-flint).
 
     A module that shares no code with the solver derives every claim again from the data, in ball arithmetic.
 
@@ -23,7 +23,7 @@ def verify(
     try:
         checker = import_module("atomsieve.standalone.verify")
     except ImportError as error:
-        raise ImportError("verify needs python-flint for ball arithmetic: pip install atomsieve[verify].") from error
+        raise ImportError("verify needs python-flint for ball arithmetic: pip install python-flint.") from error
     given = {"sample_weight": sample_weight, "free": free, "offset": offset}
     verdict: Verification = checker.verify(certificate, X, y, **given)
     return verdict

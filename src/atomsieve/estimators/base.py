@@ -28,7 +28,7 @@ from atomsieve.estimators.verdicts import group_table, model_coefficients, suppo
 from atomsieve.estimators.watching import CallbackSupportMixin, Watch, printer_of, with_callbacks
 from atomsieve.methods import Method
 from atomsieve.problem.data import check_offset
-from atomsieve.run.progress import printing
+from atomsieve.run.progress import watched_by
 from atomsieve.run.result import Result
 from atomsieve.typing import Array, Mask
 
@@ -94,7 +94,7 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         problems = task.problems(data)
         last = getattr(self, "_solution", None) if self.warm_start else None
         watch = Watch.of(self)
-        with printing(watch.printer):
+        with watched_by(watch.printer):
             results = solver.solve_all(task.strength, problems, last)
         self._keep(task, results, Source.of(X, y, sample_weight, offset, keep=bool(self.keep_data)))
         watch.end()
@@ -175,7 +175,7 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """Prove what can be proven, without a word."""
         check_is_fitted(self)
         data = TrainingData.of(self, X, y, sample_weight, offset, reset=False)
-        with printing(printer_of(self)):
+        with watched_by(printer_of(self)):
             self._proof = ModelProof.of(self._solved.problems(data), self._solution, Solver.of(self))
         self._told = False
         return self._proof

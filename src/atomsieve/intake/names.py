@@ -53,5 +53,5 @@ def pandas_for(what: str) -> Any:
     try:
         import pandas  # noqa: PLC0415 -- optional
     except ImportError as error:  # pragma: no cover
-        raise ImportError(f"{what} needs pandas: pip install 'atomsieve[frame]'.") from error
+        raise ImportError(f"{what} needs pandas. In a clone: pip install '.[all]'.") from error
     return pandas

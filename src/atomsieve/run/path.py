@@ -25,9 +25,11 @@ from atomsieve.numerics.threads import one_thread
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.problem import Point, Problem
 from atomsieve.run.limits import Limits
+from atomsieve.run.progress import watcher
 from atomsieve.run.result import Result
 from atomsieve.run.solve import Callback, Spent, check_callbacks, run, solve
 from atomsieve.run.status import Status
+from atomsieve.run.trace import Progress
 from atomsieve.screening import Rule, rules_for
 from atomsieve.typing import Array, Index
 
@@ -249,6 +251,7 @@ def walk(
             if first is not None and limits.reached(first):
                 spent = Spent(1, limits.elapsed, problem.meter.passes - passes)
                 result = spent.result(here, first, new_rule(), Status.CONVERGED)
+                show(result, limits)
             elif pressed:
                 result = Spent(0, limits.elapsed, 0.0).result(here, point.under(here), new_rule(), Status.INTERRUPTED)
             else:
@@ -258,6 +261,13 @@ def walk(
             yield result
             if result.status in (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED):
                 return
+
+
+def show(result: Result, limits: Limits) -> None:
+    """Show a result that needed no run of its own to the watcher, if there is one."""
+    somebody = watcher()
+    if somebody is not None:
+        somebody.see(Progress(1, limits.elapsed, result.point, int(np.count_nonzero(result.alive))), limits.gap)
 
 
 def ahead(point: Point, batch: Sequence[Problem], stepper: Stepper, limits: Limits) -> list[Point]:

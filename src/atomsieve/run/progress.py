@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Protocol, Self, TextIO
 
 from atomsieve.run.trace import Progress
 
@@ -46,6 +46,10 @@ class Printer:
         else:
             self._waiting = progress
 
+    def see(self, progress: Progress, target: float) -> None:  # noqa: ARG002 -- a table has no room for the target
+        """Take notice of an iteration, as a callback does."""
+        self(progress)
+
     def end(self) -> None:
         """Print the last row, if it is still to be printed: the run is over."""
         if self._waiting is not None:
@@ -72,29 +76,47 @@ class Printer:
         self._shown_at, self._waiting = progress.time, None
 
 
-_PRINTER: ContextVar[Printer | None] = ContextVar("printer", default=None)
+class Watcher(Protocol):
+    """Somebody who is shown all runs in a block of code, in place of the line that a run shows by itself."""
+
+    def see(self, progress: Progress, target: float) -> None:
+        """Take notice of an iteration, and of the gap that the run is to reach."""
+
+    def say(self, text: str) -> None:
+        """Take notice of a line of text."""
+
+    def end(self) -> None:
+        """Take notice that a run is over."""
+
+
+_WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+def watcher() -> Watcher | None:
+    """Return who watches the runs in this block and thread, if anybody does."""
+    return _WATCHER.get()
 
 
 @contextmanager
-def printing(printer: Printer | None) -> Iterator[None]:
-    """Let a printer show all runs within, in this thread; None changes nothing."""
-    token = _PRINTER.set(printer if printer is not None else _PRINTER.get())
+def watched_by(somebody: Watcher | None) -> Iterator[None]:
+    """Show all runs in this block to a watcher, in this thread; None changes nothing."""
+    token = _WATCHER.set(somebody if somebody is not None else _WATCHER.get())
     try:
         yield
     finally:
-        _PRINTER.reset(token)
+        _WATCHER.reset(token)
 
 
 def say(text: str) -> None:
-    """Print a line where a printer is at work."""
-    printer = _PRINTER.get()
-    if printer is not None:
-        printer.say(text)
+    """Tell the watcher, if there is one."""
+    somebody = watcher()
+    if somebody is not None:
+        somebody.say(text)
 
 
 @dataclass
 class ProgressLine:
-    """Rewrite one line of a terminal, or tell the printer that is at work; print nothing elsewhere.
+    """Rewrite one line of a terminal, or tell the watcher; print nothing elsewhere.
 
     As a context manager it clears the line at the end, and tells callbacks with a method `end` that the run is over.
     """
@@ -111,15 +133,15 @@ class ProgressLine:
     ) -> None:
         if self._shown_at:
             self._write("")
-        for callback in (*self.callbacks, _PRINTER.get()):
+        for callback in (*self.callbacks, watcher()):
             if hasattr(callback, "end"):
                 callback.end()
 
     def show(self, progress: Progress, target: float) -> None:
         """Show where the run stands."""
-        printer = _PRINTER.get()
-        if printer is not None:
-            printer(progress)
+        somebody = watcher()
+        if somebody is not None:
+            somebody.see(progress, target)
             return
         late = progress.time > max(PATIENCE, self._shown_at + INTERVAL)
         if late and self.stream.isatty():

@@ -1,0 +1,49 @@
+"""Groups of columns from a file: CSV lines `column,group`, or JSON, by column or by group."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from atomsieve.cli.said import RefusedError
+from atomsieve.tables import Reading, closest
+
+FORMS = 'lines of column,group, or JSON: {"column": "group"} or {"group": ["column", ...]}'
+
+
+def read_groups(path: Path, reading: Reading) -> dict[str, str]:
+    """Return the group of each column that is named; refuse columns that are not there."""
+    if not path.is_file():
+        raise RefusedError(f"There is no file {path} (--groups).")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        found = _from_json(json.loads(text)) if text.lstrip().startswith("{") else _from_lines(text)
+    except ValueError as error:
+        raise RefusedError(f"{path} (--groups) holds no groups: {error}. It must hold {FORMS}.") from None
+    columns = {*reading.features, *(category.column for category in reading.categories)}
+    unknown = [name for name in found if name not in columns]
+    if unknown == list(found)[:1] and next(iter(found.values())).lower() in ("group", "groups"):
+        del found[unknown.pop()]  # a header
+    if unknown:
+        raise RefusedError(
+            f"{path} (--groups) names {unknown[0]!r}, which is no feature. {closest(unknown[0], columns)}"
+        )
+    return found
+
+
+def _from_lines(text: str) -> dict[str, str]:
+    rows = [[field.strip() for field in row] for row in csv.reader(text.splitlines()) if row]
+    wrong = next((row for row in rows if len(row) != 2), None)
+    if wrong is not None or not rows:
+        raise ValueError("the file is empty" if wrong is None else f"a line has {len(wrong)} fields")
+    return dict(rows)
+
+
+def _from_json(content: dict[str, Any]) -> dict[str, str]:
+    found = {}
+    for key, value in content.items():
+        for column, group in [(str(name), key) for name in value] if isinstance(value, list) else [(key, str(value))]:
+            if column in found:
+                raise ValueError(f"{column!r} is in two groups")
+            found[column] = group
+    return found

@@ -1,0 +1,129 @@
+"""From the options of a command to samples, a gauge and an estimator."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from atomsieve.cli.choices import FOLDS, Wish, estimator
+from atomsieve.cli.said import RefusedError
+
+if TYPE_CHECKING:
+    from atomsieve.tables import Reading, Samples
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data file and what the options say about it."""
+
+    path: str
+    target: str | None
+    offset: str | None = None
+    weights: str | None = None
+    exclude: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    separator: str | None = None
+    header: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Samples, how they were read, and the estimator for them."""
+
+    samples: "Samples"
+    reading: "Reading"
+    model: Any
+    notes: list[str]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return len(self.samples), len(self.samples.columns)
+
+
+def job(source: Source, wish: Wish, groups: Path | None = None, unpenalized: Sequence[str] = ()) -> Job:
+    """Read the data and prepare the fit; refuse what cannot be fitted."""
+    if unpenalized and wish.gauge != "l1":
+        raise RefusedError(f"--unpenalized needs --gauge l1, got --gauge {wish.gauge}.")
+    if groups is not None and wish.gauge != "group":
+        raise RefusedError(f"--groups needs --gauge group, got --gauge {wish.gauge}.")
+    samples, reading, notes = read_samples(source, wish)
+    _check_signs(source, wish, samples)
+    _check_folds(wish, samples, reading)
+    labels = _grouped(reading, groups) if wish.gauge == "group" else None
+    model = estimator(wish, reading.labels, gauge_of(wish, labels), _positions(reading, unpenalized))
+    return Job(samples, reading, model, notes)
+
+
+def read_samples(source: Source, wish: Wish) -> "tuple[Samples, Reading, list[str]]":
+    """Read a file and decide how its columns are used."""
+    from atomsieve.tables import Roles, plan, read_table  # noqa: PLC0415 -- NumPy
+
+    roles = Roles(source.target, source.offset, source.weights, source.exclude, source.categorical)
+    table = read_table(source.path, roles.selection(), separator=source.separator, header=source.header)
+    reading, notes = plan(table, roles, classes=wish.classes, reference=wish.gauge == "group")
+    return reading.take(table), reading, notes
+
+
+def _check_signs(source: Source, wish: Wish, samples: "Samples") -> None:
+    """Refuse negative weights and negative counts."""
+    if samples.weights is not None and (samples.weights.min() < 0 or samples.weights.max() == 0):
+        raise RefusedError(f"Column {source.weights!r} (--weights) must hold weights: none negative, and not all 0.")
+    if wish.loss == "poisson" and samples.y is not None and samples.y.min() < 0:
+        raise RefusedError(f"--loss poisson is for counts, and the target {source.target!r} has negative numbers.")
+
+
+def _check_folds(wish: Wish, samples: "Samples", reading: "Reading") -> None:
+    """Refuse more folds than there are rows, or rows of a class."""
+    import numpy as np  # noqa: PLC0415 -- slow to import
+
+    if not wish.validates:
+        return
+    folds = wish.folds or FOLDS
+    if reading.labels is None:
+        rows, what = len(samples), "rows"
+    else:
+        values, counts = np.unique(np.asarray(samples.y), return_counts=True)
+        rows, what = int(counts.min()), f"rows of the class {values[counts.argmin()]!s}"
+    if rows < folds:
+        way = f"--cv {rows}" if rows > 1 else "--fraction 0.1, which needs no folds"
+        raise RefusedError(
+            f"{folds} folds need at least {folds} {what}, and there are {rows}. Take {way}, or more data."
+        )
+
+
+def _positions(reading: "Reading", names: Sequence[str]) -> list[int]:
+    """Return the places of columns among the features; of all its levels for a category."""
+    from atomsieve.tables import closest  # noqa: PLC0415
+
+    where = {name: [j] for j, name in enumerate(reading.features)}
+    for category in reading.categories:
+        where[category.column] = [j for name in category.features for j in where[name]]
+    for name in names:
+        if name not in where:
+            raise RefusedError(f"There is no feature {name!r} (--unpenalized). {closest(name, where)}")
+    return [j for name in names for j in where[name]]
+
+
+def _grouped(reading: "Reading", path: Path | None) -> list[str]:
+    """Return the group of each feature: of a file, of its category, or its own."""
+    from atomsieve.cli.groups import read_groups  # noqa: PLC0415
+
+    given = {} if path is None else read_groups(path, reading)
+    found = [given.get(name, name) for name in reading.numbers]
+    for category in reading.categories:
+        group = given.get(category.column, category.column)
+        found += [given.get(name, group) for name in category.features]
+    return found
+
+
+def gauge_of(wish: Wish, labels: Sequence[str] | None) -> Any:
+    """Return the gauge; groups weigh the square root of their size, as is usual."""
+    import numpy as np  # noqa: PLC0415 -- slow to import
+
+    from atomsieve.gauges import L1, Group, NonNegative  # noqa: PLC0415
+
+    if labels is None:
+        return NonNegative() if wish.gauge == "nonnegative" else L1()
+    sizes = np.unique(np.array(labels), return_counts=True)[1]
+    return Group(np.array(labels), np.sqrt(sizes))

@@ -1,0 +1,165 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atomsieve.cli.choices import GAUGES, LOSSES, PENALTIES, RULES
+
+DATA, MODEL, STRENGTH, OUTPUT = "Data", "Model", "Strength of the penalty", "Output"
+
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A file of samples: .csv, .tsv, .parquet, .svm (svmlight) or .npz (X and y); text also as .gz, .bz2, .xz.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="The column to explain. Formats that keep targets apart (svmlight, npz) need none.",
+        rich_help_panel=DATA,
+    ),
+]
+Offset = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="A column that is added to the linear predictions as it is, such as the logarithm of an exposure.",
+        rich_help_panel=DATA,
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="A column of sample weights: 2 means the row twice.", rich_help_panel=DATA),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column to leave out. May be given several times.", rich_help_panel=DATA),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="A column of numbers that are codes: one feature per value. Text needs no mention. May be repeated.",
+        rich_help_panel=DATA,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIGN",
+        help="What separates columns of text: comma, semicolon, tab, bar, space, or a sign. Found by itself.",
+        rich_help_panel=DATA,
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first row names the columns. Found by itself; without names they are column1, column2, ...",
+        rich_help_panel=DATA,
+    ),
+]
+LossWord = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(LOSSES),
+        help="How far predictions are off. auto: logistic for labels and for two values, squared for other numbers.",
+        rich_help_panel=MODEL,
+    ),
+]
+GaugeWord = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(GAUGES),
+        help="What is kept small: single coefficients, the same with none below zero, or whole groups of them.",
+        rich_help_panel=MODEL,
+    ),
+]
+PenaltyWord = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(PENALTIES),
+        help="How the size of the coefficients is charged: linear is the Lasso, ball a limit of the size.",
+        rich_help_panel=MODEL,
+    ),
+]
+Groups = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Groups of columns, for --gauge group: a CSV file of column,group, or JSON. Others stay single.",
+        rich_help_panel=MODEL,
+    ),
+]
+Unpenalized = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="A column that is always in the model. May be given several times.",
+        rich_help_panel=MODEL,
+    ),
+]
+Standardize = Annotated[
+    bool,
+    typer.Option(
+        help="Charge coefficients as if all features had the same spread. They are reported in their own units.",
+        rich_help_panel=MODEL,
+    ),
+]
+Delta = Annotated[
+    float,
+    typer.Option(metavar="NUMBER", help="Errors beyond this count linearly, for --loss huber.", rich_help_panel=MODEL),
+]
+Exponent = Annotated[
+    float, typer.Option(metavar="NUMBER", help="The exponent, for --penalty power.", rich_help_panel=MODEL)
+]
+Strength = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="The strength itself: the Lasso's alpha for linear, the radius for ball and log-barrier.",
+        rich_help_panel=STRENGTH,
+    ),
+]
+Fraction = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER", help="A part of the strength at which all coefficients are zero.", rich_help_panel=STRENGTH
+    ),
+]
+Features = Annotated[
+    int | None,
+    typer.Option(metavar="K", help="As much as leaves K features in the model.", rich_help_panel=STRENGTH),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option("--cv", metavar="K", help="Cross-validation with K folds; 5 by default.", rich_help_panel=STRENGTH),
+]
+Select = Annotated[
+    str | None,
+    typer.Option(
+        metavar="|".join(RULES),
+        help="1se (the default): the sparsest model within one standard error of the best. min: the best.",
+        rich_help_panel=STRENGTH,
+    ),
+]
+Seed = Annotated[
+    int, typer.Option(metavar="N", help="Which rows make a fold: shuffled with this seed.", rich_help_panel=STRENGTH)
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Seconds for the fit; the best so far is kept.", rich_help_panel=OUTPUT),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="Write one JSON object, and nothing else, to standard output.", rich_help_panel=OUTPUT),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write errors only.", rich_help_panel=OUTPUT)]

@@ -1,0 +1,174 @@
+"""`atomsieve path`: which features enter the model as the penalty falls."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from atomsieve.cli import options
+from atomsieve.cli.choices import Wish
+from atomsieve.cli.intake import Job, Source, job
+from atomsieve.cli.said import NotWrittenError, RefusedError, ended, err, in_sentences, out, print_json
+
+SHOWN = 16
+"""Strengths shown in the terminal; all are in the file."""
+
+
+def path(  # noqa: PLR0913, PLR0917 -- the options of the command
+    data: options.DataFile,
+    target: options.Target = None,
+    file: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="A CSV file for all coefficients.", rich_help_panel=options.OUTPUT
+        ),
+    ] = Path("path.csv"),
+    loss: options.LossWord = "auto",
+    gauge: options.GaugeWord = "l1",
+    groups: options.Groups = None,
+    unpenalized: options.Unpenalized = None,
+    standardize: options.Standardize = True,
+    delta: options.Delta = 1.0,
+    count: Annotated[
+        int, typer.Option("--count", min=2, metavar="N", help="How many strengths.", rich_help_panel=options.STRENGTH)
+    ] = 100,
+    offset: options.Offset = None,
+    weights: options.Weights = None,
+    exclude: options.Exclude = None,
+    categorical: options.Categorical = None,
+    separator: options.Separator = None,
+    header: options.Header = None,
+    time_limit: options.TimeLimit = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Follow the model from no features to many, as the linear penalty falls, and write all coefficients.
+
+    Example: atomsieve path patients.csv --target outcome
+    """
+    with in_sentences():
+        wish = Wish(loss, gauge, fraction=0.1, standardize=standardize, delta=delta, time_limit=time_limit)
+        source = Source(
+            str(data), target, offset, weights, tuple(exclude or ()), tuple(categorical or ()), separator, header
+        )
+        work = job(source, wish, groups, tuple(unpenalized or ()))
+        walks = followed(work, count, time_limit, silent=json or quiet)
+        _write(file, path_csv(walks))
+        if json:
+            print_json({"command": "path", "file": str(file), "paths": [walk.content() for walk in walks]})
+        elif not quiet:
+            _tell(source, work, walks, file)
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """The path of one problem."""
+
+    label: str | None
+    names: Sequence[str]
+    slopes: Any
+    coefs: Any
+    explained: Any
+    """The part of the loss at x = 0 that is gone."""
+
+    def content(self) -> dict[str, Any]:
+        """Return strengths, counts and features as plain data."""
+        rows = [
+            {"strength": float(slope), "features": int((coef != 0).sum()), "explained": float(part)}
+            for slope, coef, part in zip(self.slopes, self.coefs, self.explained, strict=True)
+        ]
+        return ({} if self.label is None else {"class": self.label}) | {"steps": rows}
+
+    def entering(self, k: int) -> list[str]:
+        """Return the features that are in the model for the first time at a strength."""
+        before = (self.coefs[:k] != 0).any(axis=0)
+        return [self.names[j] for j in range(len(self.names)) if self.coefs[k][j] != 0 and not before[j]]
+
+
+def followed(work: Job, count: int, time_limit: float | None, *, silent: bool) -> list[Walk]:
+    """Follow the path of each problem of an estimator."""
+    import numpy as np  # noqa: PLC0415 -- slow to import
+
+    from atomsieve.cli.live import live  # noqa: PLC0415
+    from atomsieve.estimators.task import TrainingData  # noqa: PLC0415
+    from atomsieve.run.path import path as follow  # noqa: PLC0415
+
+    console, samples, model = err(), work.samples, work.model
+    console.quiet = silent
+    try:
+        data = TrainingData.of(model, samples.X, samples.y, samples.weights, samples.offset, reset=True)
+        task = model._task(data)
+        problems = task.problems(data)
+        with live(console, "Following the path", len(problems), time_limit):
+            found = [follow(problem, n=count, time_limit=time_limit) for problem in problems]
+    except (TypeError, ValueError) as error:
+        raise RefusedError(f"These data cannot be fitted: {error}") from error
+    walks = []
+    for k, one in enumerate(found):
+        start = one.problem.baseline
+        losses = np.array(
+            [result.objective - result.problem.penalty.value(result.point.state.mass) for result in one.results]
+        )
+        coefs = one.coefs.reshape(len(one.slopes), len(samples.columns), -1)
+        for output in range(coefs.shape[2]):
+            label = _label(work, len(found), coefs.shape[2], k + output)
+            walks.append(Walk(label, samples.columns, one.slopes, coefs[:, :, output], 1 - losses / start))
+    return walks
+
+
+def _label(work: Job, problems: int, outputs: int, which: int) -> str | None:
+    return None if problems * outputs == 1 or work.reading.labels is None else str(work.reading.labels[which])
+
+
+def path_csv(walks: Sequence[Walk]) -> str:
+    """Return strengths, counts and the coefficients of all features that are ever in the model."""
+    import numpy as np  # noqa: PLC0415 -- slow to import
+
+    used = np.flatnonzero(np.any([(walk.coefs != 0).any(axis=0) for walk in walks], axis=0)).tolist()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    several = len(walks) > 1
+    names = [walks[0].names[j] for j in used]
+    writer.writerow([*(["class"] if several else []), "strength", "features", "explained", *names])
+    for walk in walks:
+        for step, coef in zip(walk.content()["steps"], walk.coefs, strict=True):
+            writer.writerow([*([walk.label] if several else []), *step.values(), *map(repr, coef[used].tolist())])
+    return text.getvalue()
+
+
+def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
+    import numpy as np  # noqa: PLC0415 -- slow to import
+
+    from atomsieve.cli.shown import number, plain_table  # noqa: PLC0415 -- rich
+    from atomsieve.tables.errors import listed  # noqa: PLC0415
+
+    console = out()
+    rows, features = work.shape
+    console.print(f"{source.path}: {rows} rows, {features} features; target {work.reading.target}.", markup=False)
+    for note in work.notes:
+        console.print(f"Note: {note}", style="yellow", markup=False)
+    for walk in walks:
+        table = plain_table(None if walk.label is None else f"class {walk.label}")
+        for column in ("strength", "features", "explained", "in the model from here on"):
+            table.add_column(column, justify="left" if column.startswith("in") else "right", overflow="fold")
+        steps = walk.content()["steps"]
+        chosen = np.unique(np.linspace(0, len(steps) - 1, SHOWN).astype(int)).tolist()
+        for last, k in zip([-1, *chosen], chosen, strict=False):
+            names = [name for between in range(last + 1, k + 1) for name in walk.entering(between)]
+            step = steps[k]
+            table.add_row(number(step["strength"]), str(step["features"]), f"{step['explained']:.1%}", listed(names))
+        console.print(table, soft_wrap=False)
+    console.print(f"Written: {file}", markup=False)
+
+
+def _write(file: Path, text: str) -> None:
+    from atomsieve.intake.files import write_text  # noqa: PLC0415
+
+    try:
+        write_text(file, text)
+    except OSError as error:
+        raise NotWrittenError(f"{file} (--out) cannot be written: {ended(error)}") from None

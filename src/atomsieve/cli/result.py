@@ -1,0 +1,133 @@
+"""What a fit found, and the files it becomes."""
+
+import json
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atomsieve.cli.choices import Wish
+from atomsieve.cli.claims import Output, as_json, coefficients_csv, outputs_of
+from atomsieve.cli.intake import Job, Source
+from atomsieve.intake.files import write_text
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A certified model with what there is to say about it."""
+
+    job: Job
+    wish: Wish
+    outputs: list[Output]
+    notes: list[str]
+
+    @classmethod
+    def of(cls, job: Job, wish: Wish, notes: list[str]) -> "Fitted":
+        """Look at a certified model."""
+        return cls(job, wish, outputs_of(job.model, job.samples.X, job.samples.columns), notes)
+
+    @property
+    def certificates(self) -> list[Any]:
+        """The certificates, one for each problem."""
+        certificates: list[Any] = self.job.model._told_proof().certificates
+        return certificates
+
+    @property
+    def proven(self) -> bool:
+        """Whether anything is proven."""
+        return any(certificate.valid for certificate in self.certificates)
+
+    @property
+    def strength(self) -> float | None:
+        """The strength of the penalty; None where classes have their own."""
+        penalty = self.job.model.penalty_
+        return None if isinstance(penalty, list) else float(getattr(penalty, penalty.main))
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was chosen, what signs mean, and why anything is undecided."""
+        model, told = self.job.model, []
+        labels = self.job.reading.labels
+        if labels is not None and len(labels) == 2 and len(self.outputs) == 1:
+            told.append(f"Positive coefficients speak for {labels[1]}, negative ones for {labels[0]}.")
+        if self.strength is not None:
+            told.append(f"{model.penalty_.main.capitalize()} of the penalty: {self.strength:.6g}.")
+        told += [c.reason for c in self.certificates if c.reason and c.valid and c.undecided.any()]
+        return told
+
+    def content(self, source: Source, files: list[Path], missing: list[str], command: str) -> dict[str, Any]:
+        """Return everything as plain data."""
+        model, reading = self.job.model, self.job.reading
+        rows, features = self.job.shape
+        counts: dict[str, int] = {}
+        for output in self.outputs:
+            for word, count in output.counts().items():
+                counts[word] = counts.get(word, 0) + count
+        return {
+            "command": "fit",
+            "data": {"file": source.path, "rows": rows, "features": features},
+            "target": reading.target,
+            "classes": None if reading.labels is None else list(reading.labels),
+            "loss": self.wish.loss_for(reading.labels),
+            "gauge": self.wish.gauge,
+            "penalty": self.wish.penalty,
+            "strength": self.strength,
+            "proven": self.proven,
+            "counts": counts,
+            "intercept": np.atleast_1d(model.intercept_).tolist(),
+            "coefficients": list(as_json(self.outputs)),
+            "optimal_value": [[_finite(c.dual), _finite(c.primal)] for c in self.certificates],
+            "status": str(model.status_),
+            "notes": [*self.job.notes, *self.notes, *missing, *self.sentences],
+            "files": [str(file) for file in files],
+            "verify": command,
+        }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def write_all(fitted: Fitted, source: Source, folder: Path, staging: Path) -> tuple[list[Path], list[str]]:
+    """Write all files to the staging folder; return where they will be, and why one is missing."""
+    from atomsieve.estimators import save_model  # noqa: PLC0415 -- slow to import
+
+    model = fitted.job.model
+    save_model(model, staging / "model.json")
+    several = len(fitted.certificates) > 1
+    for k, certificate in enumerate(fitted.certificates, 1):
+        certificate.save(staging / (f"certificate-{k}.json" if several else "certificate.json"))
+    write_text(staging / "coefficients.csv", coefficients_csv(fitted.outputs))
+    write_text(staging / "data.json", json.dumps(fitted.job.reading.content(), indent=1, ensure_ascii=False) + "\n")
+    missing = _report(fitted, source, staging)
+    return [folder / file.name for file in sorted(staging.iterdir())], missing
+
+
+def _report(fitted: Fitted, source: Source, staging: Path) -> list[str]:
+    """Write findings.json and report.html; what they need is an extra, and may be missing."""
+    try:
+        report = import_module("atomsieve.report")
+        rows, features = fitted.job.shape
+        facts = {
+            "file": source.path,
+            "rows": rows,
+            "features": features,
+            "offset": source.offset,
+            "weights": source.weights,
+            "digest": fitted.certificates[0].digest,
+        }
+        settings = {"fit": fitted.wish.words(fitted.job.reading.labels), "seed": str(fitted.wish.seed)}
+        data = {name: value for name, value in facts.items() if value is not None}
+        findings = report.Findings.of(fitted.job.model, target=fitted.job.reading.target, data=data, settings=settings)
+        findings.save(staging / "findings.json")
+        report.write_report(findings, staging / "report.html")
+    except ModuleNotFoundError as error:
+        return [missing_report(error)]
+    return []
+
+
+def missing_report(error: ModuleNotFoundError) -> str:
+    """Say what a report needs."""
+    return f"There is no report.html: it needs {error.name}. In a clone: pip install '.[all]'."

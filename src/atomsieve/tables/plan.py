@@ -1,0 +1,148 @@
+"""Decide how the columns of a table become features and a target."""
+
+import re
+from dataclasses import dataclass
+from shlex import quote
+from typing import Any
+
+import numpy as np
+
+from atomsieve.tables.archives import dates
+from atomsieve.tables.errors import TableError, listed
+from atomsieve.tables.reading import Category, Reading
+from atomsieve.tables.table import Selection, Table
+
+DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+
+FEW = 2
+"""A column of texts is refused if it has more levels than one for this many rows: it names samples, not kinds."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What a user says of the columns."""
+
+    target: str | None
+    """None leaves it to the format."""
+
+    offset: str | None = None
+    weights: str | None = None
+    exclude: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Columns that are no features."""
+        return tuple(name for name in (self.target, self.offset, self.weights) if name is not None)
+
+    def selection(self) -> Selection:
+        """Return how to read the file."""
+        return Selection(skip=frozenset(self.exclude), text=frozenset(self.categorical), last=self.apart)
+
+
+def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -> tuple[Reading, list[str]]:
+    """Return how to read a table, and what there is to say about it.
+
+    `classes` is whether the target is a label; None lets the target decide: texts and two values are. With `reference`
+    the first level of every category is what the others are compared with; otherwise this holds for two levels only.
+    """
+    target = roles.target or table.target
+    if target is None:
+        raise TableError(
+            f"Which column is to be explained? Name it by --target: {table.path} has {listed(table.columns)}."
+        )
+    for name, role in ((target, "--target"), (roles.offset, "--offset"), (roles.weights, "--weights")):
+        if name is not None:
+            table.require(name, role)
+    apart = set(roles.apart) | ({table.target} if table.target is not None else set())
+    texts = [name for name in table.beside if table.is_text(name) and name not in apart]
+    numbers = tuple(name for name in table.names if name not in apart)
+    if not numbers and not texts:
+        raise TableError(
+            f"{table.path} has no column but {listed(roles.apart)}: there is nothing to fit the target to."
+        )
+    forced = set(roles.categorical)
+    categories = [_category(table, name, reference=reference, forced=name in forced) for name in texts]
+    reading = Reading(
+        numbers,
+        tuple(c for c in categories if c.levels),
+        target,
+        _labels(table, target, classes),
+        roles.offset,
+        roles.weights,
+        table.layout,
+    )
+    return reading, [*table.notes, *_notes(table, reading, categories)]
+
+
+def _category(table: Table, name: str, *, reference: bool, forced: bool) -> Category:
+    """Return a column of texts as a category; refuse dates, and names of single samples."""
+    texts = table.column(name)
+    levels = np.unique(texts).tolist()
+    if DATE.fullmatch(levels[0]) and DATE.fullmatch(levels[-1]) and not forced:
+        raise TableError(dates(table.path, name))
+    if FEW * len(levels) > table.rows and len(levels) > 2 and not forced:
+        raise TableError(
+            f"Column {name!r} of {table.path} has {len(levels)} different texts in {table.rows} rows, like "
+            f"{levels[0]!r}: it seems to name the rows. Leave it out (--exclude {quote(name)}), or insist on it "
+            f"(--categorical {quote(name)})."
+        )
+    if len(levels) == 1:
+        return Category(name, (), levels[0])
+    return (
+        Category(name, tuple(levels[1:]), levels[0]) if reference or len(levels) == 2 else Category(name, tuple(levels))
+    )
+
+
+def _labels(table: Table, target: str, classes: bool | None) -> tuple[Any, ...] | None:
+    """Return the classes of the target, None where it is a number."""
+    column = table.column(target)
+    text = table.is_text(target)
+    if (column == column[0]).all():
+        raise TableError(
+            f"The target {target!r} of {table.path} is {column.tolist()[0]!r} in all {table.rows} rows: there is "
+            "nothing to explain. Is it the right column?"
+        )
+    if classes is False and text:
+        raise TableError(
+            f"The target {target!r} of {table.path} holds text, {column.tolist()[0]!r}: this loss needs numbers. "
+            "Leave --loss out, or take logistic."
+        )
+    values = np.unique(column)
+    if classes is False or (classes is None and not text and len(values) > 2):
+        return None
+    if FEW * len(values) > table.rows:
+        raise TableError(
+            f"The target {target!r} of {table.path} has {len(values)} classes in {table.rows} rows, too many to "
+            "tell apart."
+        )
+    whole = not text and bool((values == np.round(values)).all())
+    return tuple((values.astype(np.int64) if whole else values).tolist())
+
+
+def constant_columns(X: Any, names: tuple[str, ...]) -> list[str]:
+    """Return the columns that hold one value only."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    low, high = (np.asarray(end.toarray() if hasattr(end, "toarray") else end).ravel() for end in (low, high))
+    return [name for name, same in zip(names, low == high, strict=True) if same]
+
+
+def _notes(table: Table, reading: Reading, categories: list[Category]) -> list[str]:
+    notes = []
+    constant = set(constant_columns(table.matrix, table.names)) & set(reading.numbers) if table.names else set()
+    alone = [category.column for category in categories if not category.levels]
+    names = [name for name in reading.numbers if name in constant] + alone
+    if names:
+        notes.append(f"{_counted(len(names), 'column')} with one value in all rows cannot matter: {listed(names)}.")
+    if reading.categories:
+        told = [
+            f"{c.column} ({_counted(len(c.levels) + (c.reference is not None), 'level')}"
+            + (f", compared with {c.reference})" if c.reference is not None else ")")
+            for c in reading.categories
+        ]
+        notes.append(f"Columns of text become one feature per level: {listed(told)}.")
+    return notes
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
