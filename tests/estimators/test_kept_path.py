@@ -1,6 +1,8 @@
 """The path that a cross-validation keeps: both choices, the table, and models at every strength on it."""
 
+import gc
 import pickle
+import weakref
 from copy import deepcopy
 
 import numpy as np
@@ -157,4 +159,14 @@ class TestPath:
         y = np.asarray(X[:, :3].sum(axis=1)).ravel()
         model = CertifiedLassoCV(alphas=50, cv=3).fit(X, y + np.random.default_rng(1).standard_normal(30))
         assert model.coef_path_.nbytes == 50 * 20_000 * 8
-        assert len(pickle.dumps(model)) < 20 * 20_000 * 8
+        assert len(pickle.dumps(model)) < 4 * 20_000 * 8
+
+    @pytest.mark.parametrize("limit", [None, 600])
+    def test_keeps_no_data_alive(self, limit):
+        X, y = DATA["tall"]()
+        held = weakref.ref(X)
+        model = CertifiedLassoCV(alphas=5, time_limit=limit).fit(X, y)
+        del X
+        gc.collect()
+        assert held() is None
+        assert model.coef_path_.shape == (5, 15)

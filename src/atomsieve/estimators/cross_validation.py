@@ -164,7 +164,7 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
     choice.tell()
     source = Source.of(X, y, sample_weight, offset, keep=bool(model.keep_data))
     shown = choice.attributes() | choice.table(models)
-    penalties, path = choice.candidates.penalties(total), ModelPath(choice.candidates, models)
+    penalties, path = choice.candidates.penalties(total), ModelPath(choice.candidates, models.alone())
     watch.say(choice.told(models))
     model._keep(task, models.results[choice.index], source, penalties_=penalties, _choice=choice, _models=path, **shown)
     watch.end()

@@ -1,7 +1,7 @@
 """Models along a path of strengths, kept sparse: on the samples of a fold, and on all samples."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -47,6 +47,10 @@ class Models:
             if place in held:
                 results[place] = row
         return cls(vstack(coefs, format="csr"), np.stack(constants), np.array(counts), missed, results)
+
+    def alone(self) -> Self:
+        """Return the models without solutions, which would keep the data alive."""
+        return replace(self, results={})
 
     def __len__(self) -> int:
         return len(self.intercepts)
