@@ -1,0 +1,355 @@
+"use strict";
+
+// The table and the map of the report. A coefficient is a place: its output times the number of features, plus its feature.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const count = typeof data.names === "number" ? data.names : data.names.length;
+const several = data.outputs.length > 1;
+
+const VERDICTS = {
+  n: { word: "non-zero", style: "v-non-zero", colour: "--nonzero" },
+  g: { word: "in a non-zero group", style: "v-group", colour: "--group" },
+  u: { word: "undecided", style: "v-undecided", colour: "--undecided" },
+  f: { word: "not penalised", style: "v-unpenalised", colour: "--unpenalised" },
+  z: { word: "zero", style: "v-zero", colour: "--zero" },
+};
+const LETTERS = Object.keys(VERDICTS);
+const PAGE = 50;
+const PRINTED = 500;
+
+const rows = new Map();
+for (const [output, feature, coefficient, within, scaled, value, lower, upper] of data.rows) {
+  rows.set(output * count + feature, { coefficient, within, scaled, value, lower, upper });
+}
+const hasScale = data.rows.some((row) => row[4] !== "");
+const tallies = Object.fromEntries(LETTERS.map((letter) => [letter, 0]));
+for (const verdicts of data.verdicts) for (const letter of verdicts) tallies[letter] += 1;
+
+const featureOf = (place) => place % count;
+const outputOf = (place) => Math.floor(place / count);
+const letterOf = (place) => data.verdicts[outputOf(place)][featureOf(place)];
+const nameOf = (feature) => (typeof data.names === "number" ? `x${feature}` : data.names[feature]);
+const weightOf = (place) => Math.abs(rows.get(place)?.value ?? 0);
+const groupOf = (feature) => (data.groups ? data.groups.names[data.groups.of[feature]] : undefined);
+
+function rowOf(place) {
+  const silent = letterOf(place) === "z" ? "exactly" : "unknown";
+  return rows.get(place) ?? { coefficient: "0", within: silent, scaled: "0", value: 0, lower: null, upper: null };
+}
+
+function element(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+function shape(name, attributes) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
+}
+
+// Table
+
+const state = { search: "", letters: firstLetters(), key: "weight", falling: true, limit: PAGE };
+
+function firstLetters() {
+  const held = LETTERS.filter((letter) => letter !== "z" && tallies[letter] > 0);
+  return new Set(held.length ? held : ["z"]);
+}
+
+const COLUMNS = [
+  { key: "name", title: "feature", width: "26%" },
+  ...(several ? [{ key: "output", title: "of", width: "12%" }] : []),
+  { key: "value", title: "coefficient", width: "12%", style: "number" },
+  { key: "within", title: "proven within", width: "13%" },
+  ...(hasScale ? [{ key: "weight", title: "per SD", width: "10%", style: "number" }] : []),
+  { key: null, title: "interval", width: "" },
+  { key: "verdict", title: "verdict", width: "15%" },
+];
+
+const lowered = { names: null };
+function matches(feature) {
+  if (!state.search) return true;
+  lowered.names ??= Array.from({ length: count }, (_, j) => `${nameOf(j)}\n${groupOf(j) ?? ""}`.toLowerCase());
+  return lowered.names[feature].includes(state.search);
+}
+
+function chosen() {
+  const places = [];
+  data.verdicts.forEach((verdicts, output) => {
+    for (let feature = 0; feature < count; feature += 1) {
+      if (state.letters.has(verdicts[feature]) && matches(feature)) places.push(output * count + feature);
+    }
+  });
+  return sorted(places);
+}
+
+const collator = new Intl.Collator("en", { numeric: true });
+const ORDERS = {
+  name: (a, b) => collator.compare(nameOf(featureOf(a)), nameOf(featureOf(b))),
+  output: (a, b) => outputOf(a) - outputOf(b),
+  value: (a, b) => (rows.get(a)?.value ?? 0) - (rows.get(b)?.value ?? 0),
+  weight: (a, b) => weightOf(a) - weightOf(b),
+  within: (a, b) => widthOf(a) - widthOf(b),
+  verdict: (a, b) => LETTERS.indexOf(letterOf(a)) - LETTERS.indexOf(letterOf(b)),
+};
+
+function widthOf(place) {
+  const { lower, upper, within } = rowOf(place);
+  if (within === "exactly") return 0;
+  return lower === null || upper === null ? Infinity : upper - lower;
+}
+
+function sorted(places) {
+  const order = ORDERS[state.key];
+  const sign = state.falling ? -1 : 1;
+  return places.sort((a, b) => sign * order(a, b) || weightOf(b) - weightOf(a) || a - b);
+}
+
+const ends = barEnds();
+function barEnds() {
+  const all = data.rows.flatMap((row) => row.slice(5).filter((end) => end !== null));
+  const low = Math.min(0, ...chunked(all, Math.min));
+  const high = Math.max(0, ...chunked(all, Math.max));
+  const room = 0.03 * (high - low || 1);
+  return [low - room, high + room];
+}
+
+function chunked(values, best) {
+  const found = [];
+  for (let k = 0; k < values.length; k += 10000) found.push(best(...values.slice(k, k + 10000)));
+  return found;
+}
+
+function bar(row) {
+  const at = (value) => (100 * (value - ends[0])) / (ends[1] - ends[0]);
+  const svg = shape("svg", { class: "bar", "aria-hidden": "true" });
+  svg.append(shape("line", { class: "axis", x1: `${at(0)}%`, x2: `${at(0)}%`, y1: 0, y2: 16 }));
+  const stem = [Math.min(at(0), at(row.value)), Math.abs(at(row.value) - at(0))];
+  if (row.lower === null || row.upper === null) {
+    if (row.within !== "exactly") svg.append(shape("line", { class: "open", x1: 0, x2: "100%", y1: 8, y2: 8 }));
+    if (row.value) svg.append(shape("circle", { class: "held", cx: `${at(row.value)}%`, cy: 8, r: 3.5 }));
+    return svg;
+  }
+  svg.append(shape("rect", { class: "stem", x: `${stem[0]}%`, width: `${stem[1]}%`, y: 5, height: 6 }));
+  const middle = at((row.lower + row.upper) / 2);
+  const held = shape("rect", { class: "held", x: `${at(row.lower)}%`, width: `${at(row.upper) - at(row.lower)}%`, y: 2, height: 12 });
+  const line = shape("line", { class: "held", x1: `${middle}%`, x2: `${middle}%`, y1: 1, y2: 15, style: "stroke:var(--verdict);stroke-width:3" });
+  svg.append(held, line);
+  return svg;
+}
+
+function tableRow(place) {
+  const row = rowOf(place);
+  const feature = featureOf(place);
+  const verdict = VERDICTS[letterOf(place)];
+  const name = element("td", { class: "name" }, nameOf(feature));
+  if (data.groups) name.append(element("small", {}, groupOf(feature) ?? ""));
+  const cells = [name];
+  if (several) cells.push(element("td", { class: "output" }, data.outputs[outputOf(place)]));
+  cells.push(element("td", { class: "number" }, row.coefficient), element("td", { class: "within" }, row.within));
+  if (hasScale) cells.push(element("td", { class: "number scaled" }, row.scaled));
+  const negative = row.value < 0 && letterOf(place) !== "u" ? " negative" : "";
+  cells.push(element("td", { class: `drawn ${verdict.style}${negative}` }, bar(row)));
+  cells.push(element("td", { class: "verdict" }, element("span", { class: `chip ${verdict.style}${negative}` }, verdict.word)));
+  return element("tr", {}, ...cells);
+}
+
+function drawTable() {
+  const places = chosen();
+  const body = document.querySelector("#table tbody");
+  body.replaceChildren(...places.slice(0, state.limit).map(tableRow));
+  const shown = Math.min(places.length, state.limit);
+  const noun = several ? "coefficients" : "features";
+  document.getElementById("shown").textContent = `${shown.toLocaleString("en")} of ${places.length.toLocaleString("en")} ${noun} shown.`;
+  document.getElementById("more").hidden = shown === places.length;
+  for (const head of document.querySelectorAll("#table th")) {
+    if (head.dataset.key === state.key) head.setAttribute("aria-sort", state.falling ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  }
+}
+
+function drawHead() {
+  const cells = COLUMNS.map(({ key, title, width, style }) => {
+    const label = key ? element("button", { type: "button" }, title) : title;
+    if (key) label.addEventListener("click", () => sortBy(key));
+    const attributes = { scope: "col", "data-key": key, class: `${style ?? ""} c-${key}`, style: width && `width:${width}` };
+    return element("th", attributes, label);
+  });
+  document.querySelector("#table thead").replaceChildren(element("tr", {}, ...cells));
+}
+
+function sortBy(key) {
+  const same = state.key === key;
+  state.falling = same ? !state.falling : key === "weight" || key === "value";
+  state.key = key;
+  drawTable();
+}
+
+function drawFilters() {
+  const buttons = LETTERS.filter((letter) => tallies[letter] > 0).map((letter) => {
+    const verdict = VERDICTS[letter];
+    const words = `${verdict.word} ${tallies[letter].toLocaleString("en")}`;
+    const button = element("button", { type: "button", class: verdict.style, "data-letter": letter, "aria-pressed": state.letters.has(letter) }, words);
+    button.addEventListener("click", () => toggle(letter, button));
+    return button;
+  });
+  document.getElementById("filters").replaceChildren(...buttons);
+}
+
+function toggle(letter, button) {
+  if (!state.letters.delete(letter)) state.letters.add(letter);
+  button.setAttribute("aria-pressed", state.letters.has(letter));
+  state.limit = PAGE;
+  drawTable();
+}
+
+function find(name, letter) {
+  state.search = name.toLowerCase();
+  document.getElementById("search").value = name;
+  if (!state.letters.has(letter)) {
+    state.letters.add(letter);
+    drawFilters();
+  }
+  state.limit = PAGE;
+  drawTable();
+}
+
+// Map
+
+const STRIPS = 12;
+const strips = several && data.outputs.length > STRIPS ? [{ title: "in any of them", at: summed }] : data.outputs.map((title, output) => ({ title, at: (feature) => data.verdicts[output][feature], output }));
+
+function summed(feature) {
+  const letters = new Set(data.verdicts.map((verdicts) => verdicts[feature]));
+  if (letters.has("n") || letters.has("g")) return "n";
+  return letters.size === 1 ? letters.values().next().value : "u";
+}
+
+function drawStrip(strip) {
+  const { canvas, at, output } = strip;
+  const width = canvas.parentElement.clientWidth;
+  const tallest = strips.length > 1 ? 150 : 320;
+  const size = Math.max(2, Math.min(26, Math.floor(Math.sqrt((width * tallest) / count))));
+  const across = Math.floor(width / size);
+  const ratio = window.devicePixelRatio || 1;
+  const height = Math.ceil(count / across) * size;
+  Object.assign(strip, { size, across });
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const pen = canvas.getContext("2d");
+  pen.scale(ratio, ratio);
+  const style = getComputedStyle(document.documentElement);
+  const gap = size > 3 ? 1 : 0;
+  const grown = size < 5 ? 2 : 0;
+  for (const letter of ["z", "u", "f", "g", "n"]) {
+    for (const [sign, colour] of [[1, VERDICTS[letter].colour], [-1, "--negative"]]) {
+      pen.fillStyle = style.getPropertyValue(colour);
+      const more = letter === "z" || (letter === "u" && tallies.u > count / 10) ? 0 : grown;
+      for (let feature = 0; feature < count; feature += 1) {
+        if (at(feature) !== letter || signOf(letter, output, feature) !== sign) continue;
+        const x = (feature % across) * size;
+        const y = Math.floor(feature / across) * size;
+        pen.fillRect(x - more / 2, y - more / 2, size - gap + more, size - gap + more);
+      }
+    }
+  }
+}
+
+function signOf(letter, output, feature) {
+  if (output === undefined || !"ng".includes(letter)) return 1;
+  return (rows.get(output * count + feature)?.value ?? 0) < 0 ? -1 : 1;
+}
+
+function drawMap() {
+  const place = document.getElementById("strips");
+  const parts = strips.map((strip) => {
+    const words = LETTERS.map((letter) => `${tallies[letter]} ${VERDICTS[letter].word}`).join(", ");
+    strip.canvas = element("canvas", { role: "img", "aria-label": `Verdicts on all features: ${words}` });
+    strip.canvas.addEventListener("pointermove", (event) => point(event, strip));
+    strip.canvas.addEventListener("pointerleave", hideTip);
+    strip.canvas.addEventListener("click", (event) => visit(event, strip));
+    const title = strip.title === null ? [] : [element("h3", {}, strip.title)];
+    return element("div", { class: "strip" }, ...title, strip.canvas);
+  });
+  const held = LETTERS.filter((letter) => tallies[letter] > 0);
+  const signs = held.includes("n") ? [["chip v-non-zero", "non-zero, positive"], ["chip negative", "non-zero, negative"]] : [];
+  const others = held.filter((letter) => letter !== "n").map((letter) => [`chip ${VERDICTS[letter].style}`, VERDICTS[letter].word]);
+  const legend = [...signs, ...others].map(([style, word]) => element("span", { class: style }, word));
+  place.replaceChildren(...parts, element("div", { class: "legend" }, ...legend));
+  strips.forEach(drawStrip);
+}
+
+function under(event, { canvas, size, across }) {
+  const box = canvas.getBoundingClientRect();
+  const column = Math.floor((event.clientX - box.left) / size);
+  const feature = Math.floor((event.clientY - box.top) / size) * across + column;
+  return column < across && feature < count ? nearest(feature, size, across) : null;
+}
+
+function nearest(feature, size, across) {
+  if (size >= 5) return feature;
+  const around = [0, 1, -1, across, -across].map((step) => feature + step).filter((j) => j >= 0 && j < count);
+  return around.find((j) => summed(j) === "n") ?? feature;
+}
+
+function point(event, strip) {
+  const feature = under(event, strip);
+  if (feature === null) return hideTip();
+  const tip = document.getElementById("tip");
+  const letter = strip.at(feature);
+  const row = strip.output === undefined ? null : rows.get(strip.output * count + feature);
+  const number = row ? `: ${row.coefficient} ${row.within === "unknown" ? "" : row.within}` : "";
+  tip.replaceChildren(element("b", {}, nameOf(feature)), `${VERDICTS[letter].word}${number}`);
+  tip.hidden = false;
+  const left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
+  tip.style.left = `${Math.max(8, left)}px`;
+  tip.style.top = `${event.clientY + 18}px`;
+}
+
+function hideTip() {
+  document.getElementById("tip").hidden = true;
+}
+
+function visit(event, strip) {
+  const feature = under(event, strip);
+  if (feature === null) return;
+  find(nameOf(feature), strip.at(feature));
+  document.getElementById("coefficients").scrollIntoView();
+}
+
+// Begin
+
+function redraw() {
+  strips.forEach(drawStrip);
+}
+
+document.getElementById("search").addEventListener("input", (event) => {
+  state.search = event.target.value.trim().toLowerCase();
+  state.limit = PAGE;
+  drawTable();
+});
+document.getElementById("more").addEventListener("click", () => {
+  state.limit += 200;
+  drawTable();
+});
+window.addEventListener("beforeprint", () => {
+  state.limit = Math.max(state.limit, PRINTED);
+  drawTable();
+  redraw();
+});
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+let drawnWidth = window.innerWidth;
+window.addEventListener("resize", () => {
+  if (window.innerWidth === drawnWidth) return;
+  drawnWidth = window.innerWidth;
+  redraw();
+});
+drawHead();
+drawFilters();
+drawTable();
+drawMap();
