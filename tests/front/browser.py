@@ -122,7 +122,9 @@ class Browser:
 
     def requests(self):
         """Return the addresses that the page asked for, itself included."""
-        asked = [event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
+        asked = [
+            event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"
+        ]
         return asked
 
     def screenshot(self, path, *, whole=True):

@@ -1,7 +1,7 @@
 """The curves of a report: drawn by the displays of this package, written as SVG that follows the colours of the page."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
@@ -11,7 +11,7 @@ from atomsieve.display import CVDisplay, PathDisplay
 from atomsieve.display.canvas import FONT, canvas, pyplot
 from atomsieve.display.palette import ACCENT, DARK, DOUBT, MUTED
 from atomsieve.report.findings import Findings
-from atomsieve.report.markup import Html, tag
+from atomsieve.report.markup import Html, join, tag
 from atomsieve.report.walk import Choice, PathFacts
 from atomsieve.typing import Array
 
@@ -33,13 +33,32 @@ def path_chart(findings: Findings) -> Html:
     def draw(figure: Any, shape: str) -> None:
         heights = [3.4, 1] if path.supports else [1]
         axes = figure.subplots(len(heights), squeeze=False, height_ratios=heights, sharex=True)[:, 0]
-        shown = PathDisplay(strengths, values, names, choice.label, marks, quantity=quantity)
+        plain = [name.replace("$", r"\$") for name in names]  # no formulas
+        shown = PathDisplay(strengths, values, plain, choice.label, marks, quantity=quantity)
         shown.plot(axes[0], labels=10 if shape == "wide" else 5)
+        counted_as(axes[0], "coefficients" if len(findings.outputs) > 1 else "features")
+        name_lines(shown, plain)
         if path.supports:
             axes[0].set_xlabel("")
             draw_supports(axes[1], choice, path)
 
-    return both_shapes("path", draw)
+    return both_shapes("path", draw, names)
+
+
+def counted_as(ax: Any, noun: str) -> None:
+    """Say what the counts along the top of a picture are."""
+    for top in ax.child_axes:
+        top.set_xlabel(noun)
+
+
+def name_lines(shown: PathDisplay, names: Sequence[str]) -> None:
+    """Give every line the address of its name, also those that have no name in the picture."""
+    numbers = {name: k for k, name in enumerate(names)}
+    for name, line in shown.lines_.items():
+        line.set_url(f"#{numbers.pop(name)}")
+    for rest in shown.ax_.collections:
+        if len(rest.get_paths()) == len(numbers):
+            rest.set_urls([f"#{k}" for k in numbers.values()])
 
 
 def path_lines(findings: Findings, path: PathFacts) -> tuple[list[str], Array, str]:
@@ -54,7 +73,7 @@ def path_lines(findings: Findings, path: PathFacts) -> tuple[list[str], Array, s
 def line_name(findings: Findings, feature: int, output: int) -> str:
     """Return the name of a coefficient: of its feature and, where there are several, of its output."""
     name, label = findings.names[feature], findings.outputs[output].label
-    return (name if label is None else f"{name} ({label})").replace("$", r"\$")  # no formula
+    return name if label is None else f"{name} ({label})"
 
 
 def draw_supports(ax: Any, choice: Choice, path: PathFacts) -> None:
@@ -93,16 +112,24 @@ def choice_chart(findings: Findings) -> Html:
         choice.label,
         choice.score,
     )
-    return both_shapes("choice", lambda figure, _: shown.plot(figure.subplots()))
+
+    def draw(figure: Any, shape: str) -> None:
+        ax = shown.plot(figure.subplots()).ax_
+        counted_as(ax, "features")
+        if shape == "narrow":  # the table below says the same
+            ax.get_legend().remove()
+
+    return both_shapes("choice", draw)
 
 
-def both_shapes(name: str, draw: Callable[[Any, str], Any]) -> Html:
+def both_shapes(name: str, draw: Callable[[Any, str], Any], names: Sequence[str] = ()) -> Html:
     """Return a picture twice, for a page and for a phone; the style sheet shows one of them."""
-    return Html("".join(tag("div", svg(f"{name}-{shape}", draw, shape), class_=f"chart {shape}") for shape in SHAPES))
+    pictures = [tag("div", svg(f"{name}-{shape}", draw, shape, names), class_=f"chart {shape}") for shape in SHAPES]
+    return join(*pictures)
 
 
-def svg(name: str, draw: Callable[[Any, str], Any], shape: str) -> Html:
-    """Return a picture as an SVG element; `name` tells it apart from others on the page."""
+def svg(name: str, draw: Callable[[Any, str], Any], shape: str, names: Sequence[str]) -> Html:
+    """Return a picture as an SVG element; `name` tells it apart from others on the page, `names` are those of lines."""
     import matplotlib as mpl  # noqa: PLC0415 -- optional
     from matplotlib.figure import Figure  # noqa: PLC0415 -- optional
 
@@ -113,7 +140,16 @@ def svg(name: str, draw: Callable[[Any, str], Any], shape: str) -> Html:
         figure.patch.set_alpha(0.0)
         draw(figure, shape)
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return dressed(text.getvalue(), name)
+    return titled(dressed(text.getvalue(), name), name, names)
+
+
+def titled(text: str, name: str, names: Sequence[str]) -> Html:
+    """Return a picture whose addresses have become titles, which browsers show where one points."""
+
+    def title(found: re.Match[str]) -> str:
+        return f'<g class="line">{tag("title", names[int(found[1])])}'
+
+    return Html(re.sub(rf'<a href="#{name}-(\d+)"[^>]*>', title, text).replace("</a>", "</g>"))
 
 
 def dressed(text: str, name: str) -> Html:
@@ -121,7 +157,9 @@ def dressed(text: str, name: str) -> Html:
 
     Only what is within tags is changed: what is between them are words.
     """
-    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(
+        r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL
+    )
     return Html(re.sub(r"\n\s*", "\n", re.sub(r"<[^>]*>", lambda found: _dressed_tag(found[0], name), text)))
 
 

@@ -15,13 +15,13 @@ const VERDICTS = {
 };
 const LETTERS = Object.keys(VERDICTS);
 const PAGE = 50;
+const FEW = 10;
 const PRINTED = 500;
 
 const rows = new Map();
 for (const [output, feature, coefficient, within, scaled, value, lower, upper] of data.rows) {
   rows.set(output * count + feature, { coefficient, within, scaled, value, lower, upper });
 }
-const hasScale = data.rows.some((row) => row[4] !== "");
 const tallies = Object.fromEntries(LETTERS.map((letter) => [letter, 0]));
 for (const verdicts of data.verdicts) for (const letter of verdicts) tallies[letter] += 1;
 
@@ -52,25 +52,29 @@ function shape(name, attributes) {
 
 // Table
 
-const state = { search: "", letters: firstLetters(), key: "weight", falling: true, limit: PAGE };
-
-function firstLetters() {
-  const held = LETTERS.filter((letter) => letter !== "z" && tallies[letter] > 0);
-  return new Set(held.length ? held : ["z"]);
-}
+const first = LETTERS.filter((letter) => letter !== "z" && tallies[letter] > 0);
+const state = {
+  search: "",
+  only: null,
+  letters: new Set(first.length ? first : ["z"]),
+  key: "weight",
+  falling: true,
+  limit: first.length ? PAGE : FEW,
+};
 
 const COLUMNS = [
-  { key: "name", title: "feature", width: "26%" },
-  ...(several ? [{ key: "output", title: "of", width: "12%" }] : []),
-  { key: "value", title: "coefficient", width: "12%", style: "number" },
-  { key: "within", title: "proven within", width: "13%" },
-  ...(hasScale ? [{ key: "weight", title: "per SD", width: "10%", style: "number" }] : []),
+  { key: "name", title: "feature", width: "24%" },
+  ...(several ? [{ key: "output", title: "of", width: "11%" }] : []),
+  { key: "value", title: "coefficient", width: "10.5%", style: "number" },
+  { key: "within", title: "proven within", width: "11.5%" },
+  ...(data.scaled ? [{ key: "weight", title: "per SD", width: "8%", style: "number" }] : []),
   { key: null, title: "interval", width: "" },
-  { key: "verdict", title: "verdict", width: "15%" },
+  { key: "verdict", title: "verdict", width: "13%" },
 ];
 
 const lowered = { names: null };
 function matches(feature) {
+  if (state.only !== null) return feature === state.only;
   if (!state.search) return true;
   lowered.names ??= Array.from({ length: count }, (_, j) => `${nameOf(j)}\n${groupOf(j) ?? ""}`.toLowerCase());
   return lowered.names[feature].includes(state.search);
@@ -149,8 +153,8 @@ function tableRow(place) {
   if (data.groups) name.append(element("small", {}, groupOf(feature) ?? ""));
   const cells = [name];
   if (several) cells.push(element("td", { class: "output" }, data.outputs[outputOf(place)]));
-  cells.push(element("td", { class: "number" }, row.coefficient), element("td", { class: "within" }, row.within));
-  if (hasScale) cells.push(element("td", { class: "number scaled" }, row.scaled));
+  cells.push(element("td", { class: "number coefficient" }, row.coefficient), element("td", { class: "within" }, row.within));
+  if (data.scaled) cells.push(element("td", { class: "number scaled" }, row.scaled));
   const negative = row.value < 0 && letterOf(place) !== "u" ? " negative" : "";
   cells.push(element("td", { class: `drawn ${verdict.style}${negative}` }, bar(row)));
   cells.push(element("td", { class: "verdict" }, element("span", { class: `chip ${verdict.style}${negative}` }, verdict.word)));
@@ -178,6 +182,7 @@ function drawHead() {
     const attributes = { scope: "col", "data-key": key, class: `${style ?? ""} c-${key}`, style: width && `width:${width}` };
     return element("th", attributes, label);
   });
+  document.getElementById("table").classList.toggle("several", several);
   document.querySelector("#table thead").replaceChildren(element("tr", {}, ...cells));
 }
 
@@ -206,9 +211,9 @@ function toggle(letter, button) {
   drawTable();
 }
 
-function find(name, letter) {
-  state.search = name.toLowerCase();
-  document.getElementById("search").value = name;
+function find(feature, letter) {
+  state.only = feature;
+  document.getElementById("search").value = nameOf(feature);
   if (!state.letters.has(letter)) {
     state.letters.add(letter);
     drawFilters();
@@ -240,7 +245,6 @@ function drawStrip(strip) {
   canvas.width = width * ratio;
   canvas.height = height * ratio;
   canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
   const pen = canvas.getContext("2d");
   pen.scale(ratio, ratio);
   const style = getComputedStyle(document.documentElement);
@@ -318,7 +322,7 @@ function hideTip() {
 function visit(event, strip) {
   const feature = under(event, strip);
   if (feature === null) return;
-  find(nameOf(feature), strip.at(feature));
+  find(feature, strip.at(feature));
   document.getElementById("coefficients").scrollIntoView();
 }
 
@@ -330,6 +334,7 @@ function redraw() {
 
 document.getElementById("search").addEventListener("input", (event) => {
   state.search = event.target.value.trim().toLowerCase();
+  state.only = null;
   state.limit = PAGE;
   drawTable();
 });

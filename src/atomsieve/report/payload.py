@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from atomsieve.display.numbers import around, number
+from atomsieve.display.numbers import around, column, number
 from atomsieve.report.findings import Findings
 from atomsieve.report.outputs import Entry
 
@@ -11,16 +11,12 @@ INFINITY = float("inf")
 
 def payload(findings: Findings) -> dict[str, Any]:
     """Return plain data for the script of the page."""
-    scales = dict(findings.scales or ())
     return {
         "names": names_of(findings),
         "outputs": [output.label for output in findings.outputs],
         "verdicts": [output.verdicts for output in findings.outputs],
-        "rows": [
-            [k, *row(entry, scales.get(entry.feature, 1.0), scaled=findings.scales is not None)]
-            for k, output in enumerate(findings.outputs)
-            for entry in output.entries
-        ],
+        "scaled": findings.scales is not None,
+        "rows": rows_of(findings),
         "groups": groups_of(findings),
     }
 
@@ -31,17 +27,29 @@ def names_of(findings: Findings) -> list[str] | int:
     return count if findings.names == tuple(f"x{j}" for j in range(count)) else list(findings.names)
 
 
-def row(entry: Entry, scale: float, *, scaled: bool) -> list[Any]:
-    """Return a coefficient: in words for the table, then value and bounds on the common scale, by which bars are drawn.
+def rows_of(findings: Findings) -> list[list[Any]]:
+    """Return the coefficients that have numbers: output, feature, words for the table, and what bars are drawn from.
 
-    An unknown bound is null.
+    That are the value and its bounds on the common scale, null where a bound is unknown.
     """
-    ends = (entry.lower, entry.upper)
-    known = (-INFINITY if entry.lower is None else entry.lower, INFINITY if entry.upper is None else entry.upper)
-    drawn = [None if end is None else rounded(end * scale) for end in ends]
-    value = entry.coefficient * scale
-    words = [number(entry.coefficient, 4), around(*known), number(value, 3) if scaled else ""]
-    return [entry.feature, *words, rounded(value), *drawn]
+    entries = [(k, entry) for k, output in enumerate(findings.outputs) for entry in output.entries]
+    known = dict(findings.scales or ())
+    scales = [known.get(entry.feature, 1.0) for _, entry in entries]
+    values = [entry.coefficient * scale for (_, entry), scale in zip(entries, scales, strict=True)]
+    return [
+        [k, entry.feature, number(entry.coefficient, 4), within(entry), words, rounded(value), *ends(entry, scale)]
+        for (k, entry), scale, value, words in zip(entries, scales, values, column(values, 3), strict=True)
+    ]
+
+
+def within(entry: Entry) -> str:
+    """Return how far the proven interval reaches, in words."""
+    return around(-INFINITY if entry.lower is None else entry.lower, INFINITY if entry.upper is None else entry.upper)
+
+
+def ends(entry: Entry, scale: float) -> list[float | None]:
+    """Return the ends of the interval on a scale; None where one is unknown."""
+    return [None if end is None else rounded(end * scale) for end in (entry.lower, entry.upper)]
 
 
 def rounded(value: float) -> float:

@@ -23,7 +23,7 @@ class ProofFacts:
     valid: bool
     reason: str
     blocks: str
-    """What is decided upon: coefficients or groups."""
+    """What is decided upon: a coefficient or a group."""
 
     zero: int
     nonzero: int
@@ -77,7 +77,7 @@ def _facts(label: str | None, certificate: Certificate) -> ProofFacts:
         label=label,
         valid=bool(certificate.valid),
         reason=certificate.reason,
-        blocks="coefficients" if certificate.lower.size == len(certificate.zero) else "groups",
+        blocks="coefficient" if certificate.lower.size == len(certificate.zero) else "group",
         zero=zero,
         nonzero=nonzero,
         undecided=undecided,
@@ -95,7 +95,9 @@ def groups_of(proof: ModelProof, labels: Sequence[str | None], coef: Array) -> t
         return None
     rows = np.split(coef, len(pairs))
     return tuple(
-        group for (label, certificate), part in zip(pairs, rows, strict=True) for group in _groups(label, certificate, part)
+        group
+        for (label, certificate), part in zip(pairs, rows, strict=True)
+        for group in _groups(label, certificate, part)
     )
 
 

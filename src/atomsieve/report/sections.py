@@ -15,6 +15,7 @@ SAYS = (
     "A feature called non-zero has a coefficient other than 0, and the optimal one lies in the interval shown.",
     "Both hold in spite of rounding, and a program that shares no code with this one can check them.",
 )
+SILENT = ("Nothing: for a model of this kind no proof is known, and its coefficients are as good as the solver's gap.",)
 SAYS_NOT = (
     "That a feature is relevant or a cause, or would be chosen on other data or at another strength.",
     "How coefficients vary from sample to sample: the intervals enclose this optimum, they are no confidence intervals.",
@@ -44,7 +45,7 @@ def finding(findings: Findings) -> Html:
         *(tag("p", text) for text in paragraphs(findings)),
         tag(
             "div",
-            tag("div", tag("h3", "What the certificate says"), _bullets(SAYS)),
+            tag("div", tag("h3", "What the certificate says"), _bullets(SAYS if findings.silence is None else SILENT)),
             tag("div", tag("h3", "What it does not say"), _bullets(SAYS_NOT)),
             class_="columns",
         ),
@@ -67,11 +68,11 @@ def _bullets(lines: Sequence[str]) -> Html:
 
 def coefficients(findings: Findings) -> Html:
     """Return the place of the table, and the intercepts above it."""
-    unit = "per standard deviation of its feature" if findings.scales is not None else "in the units of its feature"
-    note = (
-        f"Bars show each coefficient {unit}, with the interval that is proven to hold the optimal one. "
-        "An interval too narrow to see is a line."
+    unit = (
+        "per standard deviation (SD) of its feature" if findings.scales is not None else "in the units of its feature"
     )
+    held = ", with the interval that is proven to hold the optimal one. An interval too narrow to see is a line"
+    note = f"Bars show each coefficient {unit}{held if findings.silence is None else ''}."
     return section("coefficients", "Coefficients", tag("p", note, class_="note"), intercepts(findings), TABLE)
 
 
@@ -82,7 +83,11 @@ def intercepts(findings: Findings) -> Html:
         entry = output.intercept
         if entry is not None:
             known = entry.lower is not None and entry.upper is not None
-            value = interval(entry.lower or 0.0, entry.upper or 0.0) if known else f"{number(entry.coefficient)} (not proven)"
+            value = (
+                interval(entry.lower or 0.0, entry.upper or 0.0)
+                if known
+                else f"{number(entry.coefficient)} (not proven)"
+            )
             told.append(value if output.label is None else f"{output.label}: {value}")
     return tag("p", f"Intercept: {', '.join(told)}.", class_="note") if told else Html("")
 
@@ -98,13 +103,14 @@ def path(findings: Findings) -> Html:
     """Return the path of the coefficients with what is proven along it."""
     if findings.path is None:
         return Html("")
-    below = " Below, the number of features that are proven to carry weight" if findings.path.supports else ""
-    at = f" at {count(len(findings.path.supports), 'strength')} of the path" if findings.path.supports else ""
-    open_ = sum(support.undecided for support in findings.path.supports or ())
-    left = "; none is undecided there." if findings.path.supports and not open_ else "; undecided ones are stacked on top."
     note = "Each coefficient along the path of models, from the sparsest to the largest; both strengths are marked."
-    ending = f"{below}{at}{left}" if findings.path.supports else ""
-    return section("path", "Path of models", tag("p", note + ending, class_="note"), path_chart(findings))
+    supports = findings.path.supports
+    if supports:
+        where = f"{count(len(supports), 'strength')} up to the largest that a rule chooses"
+        unsure = any(support.undecided for support in supports)
+        rest = "undecided ones are stacked on top" if unsure else "none is undecided there"
+        note += f" Below, the number of features that are proven to carry weight, at {where}; {rest}."
+    return section("path", "Path of models", tag("p", note, class_="note"), path_chart(findings))
 
 
 def choice(findings: Findings) -> Html:
@@ -139,7 +145,8 @@ def groups(findings: Findings) -> Html:
             tag("span", group.verdict, class_=f"chip v-{group.verdict}"),
             number(group.length),
             str(len(group.features)),
-            ", ".join(findings.names[j] for j in group.features[:MEMBERS]) + (" …" if len(group.features) > MEMBERS else ""),
+            ", ".join(findings.names[j] for j in group.features[:MEMBERS])
+            + (" …" if len(group.features) > MEMBERS else ""),
         )
         for group in ranked[:GROUPS]
     ]
@@ -162,7 +169,9 @@ def dependent(findings: Findings) -> Html:
         "coefficients are not determined; what they predict together is."
     )
     lines = [tag("li", _equation(relation)) for relation in findings.relations[:GROUPS]]
-    return section("dependent", "Dependent features", tag("p", note, class_="note"), tag("ul", *lines, class_="equations"))
+    return section(
+        "dependent", "Dependent features", tag("p", note, class_="note"), tag("ul", *lines, class_="equations")
+    )
 
 
 def _equation(relation: Relation) -> str:
@@ -212,7 +221,11 @@ def verification(findings: Findings) -> Html:
         "made it: verify.py is one file, in the folder standalone of the package, and needs NumPy and python-flint."
     )
     digests = [
-        (proof.label or "certificate", f"{proof.zero:,} zero, {proof.nonzero:,} non-zero, {proof.undecided:,} undecided", tag("code", proof.digest))
+        (
+            proof.label or "certificate",
+            f"{proof.zero:,} zero, {proof.nonzero:,} non-zero, {proof.undecided:,} undecided",
+            tag("code", proof.digest),
+        )
         for proof in findings.proofs
     ]
     return section(
@@ -228,7 +241,11 @@ def grid(head: Sequence[str], body: Sequence[Sequence[str]], marked: str | None 
     """Return a small table; the row that begins with the marked word stands out."""
     top = tag("thead", tag("tr", *(tag("th", cell, scope="col") for cell in head)))
     rows = [
-        tag("tr", *(tag("td", cell, data_label=label) for cell, label in zip(row, head, strict=True)), class_="marked" if row[0] == marked else None)
+        tag(
+            "tr",
+            *(tag("td", cell, data_label=label) for cell, label in zip(row, head, strict=True)),
+            class_="marked" if row[0] == marked else None,
+        )
         for row in body
     ]
     return tag("div", tag("table", top, tag("tbody", *rows), class_="grid"), class_="scroll")

@@ -45,7 +45,7 @@ def headline(findings: Findings) -> str:
         used = len({entry.feature for output in findings.outputs for entry in output.entries if entry.coefficient})
         return f"The model of {findings.target} uses {used:,} of {count(total, 'feature')}; nothing is proven of them."
     if tally.zero == total:
-        return f"No feature carries weight: all {total:,} are proven to be zero, and {findings.target} is a constant."
+        return f"No feature carries weight: all {total:,} are proven to be zero. The model of {findings.target} is a constant."
     parts = [f"{tally.nonzero:,} of {count(total, 'feature')} {_verb(tally.nonzero)} proven to carry the model"]
     parts[0] += f" of {findings.target}"
     if tally.zero:
@@ -64,17 +64,21 @@ def paragraphs(findings: Findings) -> list[str]:
 
 
 def directions(findings: Findings) -> list[str]:
-    """Return in which direction features move the prediction, as far as signs are proven."""
-    sentences = []
-    for output in findings.outputs[:SPOKEN]:
-        up, down = proven_signs(findings, output)
-        what = effect(findings, output)
-        if up:
-            sentences.append(f"Larger values of {some(up)} raise {what}.")
-        if down:
-            sentences.append(f"Larger values of {some(down)} lower {what}.")
+    """Return in which direction features move the predictions, as far as signs are proven."""
+    sentences = [direction(findings, output) for output in findings.outputs[:SPOKEN]]
     left = len(findings.outputs) - SPOKEN
-    return [*sentences, f"The table tells of the {left} others."] if left > 0 else sentences
+    more = [f"The table tells of the {left:,} others."] if left > 0 else []
+    return [sentence for sentence in sentences if sentence] + more
+
+
+def direction(findings: Findings, output: Output) -> str:
+    """Return in which direction features move the prediction of one output; nothing where no sign is proven."""
+    up, down = proven_signs(findings, output)
+    what, pronoun = effect(findings, output)
+    raised = f"Larger values of {some(up)} raise {what}" if up else ""
+    if not down:
+        return raised and raised + "."
+    return f"{raised}; those of {some(down)} lower {pronoun}." if up else f"Larger values of {some(down)} lower {what}."
 
 
 def proven_signs(findings: Findings, output: Output) -> tuple[list[str], list[str]]:
@@ -90,17 +94,17 @@ def weight(findings: Findings, entry: Entry) -> float:
     return abs(entry.coefficient) * dict(findings.scales or ()).get(entry.feature, 1.0)
 
 
-def effect(findings: Findings, output: Output) -> str:
-    """Return what a coefficient raises or lowers."""
+def effect(findings: Findings, output: Output) -> tuple[str, str]:
+    """Return what a coefficient raises or lowers, and the pronoun for it."""
     link, classes = findings.model.link, findings.model.classes
     if classes is not None:
         label = classes[-1] if output.label is None else output.label
         against = f"against {classes[0]}" if output.label is None else "against the rest"
         if link == "logistic":
-            return f"the odds of {label} {against}"
-        return f"the score of {label}" + (f" {against}" if link == "identity" else "")
+            return f"the odds of {label} {against}", "them"
+        return f"the score of {label}" + (f" {against}" if link == "identity" else ""), "it"
     name = findings.target if output.label is None else f"output {output.label}"
-    return f"the expected {name}" if link == "exp" else f"the predicted {name}"
+    return (f"the expected {name}" if link == "exp" else f"the predicted {name}"), "it"
 
 
 def group_words(findings: Findings) -> list[str]:
@@ -136,7 +140,8 @@ def doubts(findings: Findings) -> list[str]:
     for proof in findings.proofs:
         if proof.undecided:
             of = "" if proof.label is None else f" of {proof.label}"
-            sentences.append(f"Undecided{of}: {proof.undecided:,} of the {proof.blocks}. {proof.reason}")
+            what = count(proof.undecided, proof.blocks)
+            sentences.append(f"The certificate{of} leaves {what} undecided. {proof.reason}")
     return sentences
 
 
