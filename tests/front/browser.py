@@ -1,6 +1,7 @@
 """Headless Chromium, spoken to over a pipe in its DevTools protocol: no package is needed, only the browser itself."""
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -55,10 +56,8 @@ class Browser:
         self.events = []
 
     def close(self):
-        try:
+        with contextlib.suppress(OSError, EOFError):
             self._call("Browser.close")
-        except (OSError, EOFError):
-            pass
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
@@ -122,10 +121,8 @@ class Browser:
 
     def requests(self):
         """Return the addresses that the page asked for, itself included."""
-        asked = [
-            event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"
-        ]
-        return asked
+        sent = [event for event in self.events if event["method"] == "Network.requestWillBeSent"]
+        return [event["params"]["request"]["url"] for event in sent]
 
     def screenshot(self, path, *, whole=True):
         picture = self._call("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **self._clip(whole))

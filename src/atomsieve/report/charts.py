@@ -1,6 +1,7 @@
-"""The curves of a report: drawn by the displays of this package, written as SVG that follows the colours of the page."""
+"""The curves of a report: drawn by the displays of this package, written as SVG in the colours of the page."""
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from typing import Any
@@ -18,7 +19,12 @@ from atomsieve.typing import Array
 SHAPES = {"wide": (8.2, 4.8), "narrow": (4.1, 4.4)}
 """Sizes in inches, for a page and for a phone: letters have the same size on both."""
 
-STYLE = {"svg.fonttype": "none", "svg.hashsalt": "atomsieve", "font.family": "sans-serif", "figure.dpi": 72.0}
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "atomsieve",
+    "font.family": "sans-serif",
+    "figure.dpi": 72.0,
+}
 
 
 def path_chart(findings: Findings) -> Html:
@@ -62,7 +68,7 @@ def name_lines(shown: PathDisplay, names: Sequence[str]) -> None:
 
 
 def path_lines(findings: Findings, path: PathFacts) -> tuple[list[str], Array, str]:
-    """Return the names, the values and the quantity of the lines of a path: per standard deviation where it is known."""
+    """Return names, values and quantity of the lines of a path: per standard deviation where that is known."""
     scales = dict(findings.scales or ())
     values = np.array([line.values for line in path.lines]).T
     values = values * np.array([scales.get(line.feature, 1.0) for line in path.lines])
@@ -114,7 +120,7 @@ def choice_chart(findings: Findings) -> Html:
     )
 
     def draw(figure: Any, shape: str) -> None:
-        ax = shown.plot(figure.subplots()).ax_
+        ax: Any = shown.plot(figure.subplots()).ax_
         counted_as(ax, "features")
         if shape == "narrow":  # the table below says the same
             ax.get_legend().remove()
@@ -135,7 +141,8 @@ def svg(name: str, draw: Callable[[Any, str], Any], shape: str, names: Sequence[
 
     pyplot()
     text = StringIO()
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # letters are drawn by the browser, whose fonts have them
         figure = Figure(figsize=SHAPES[shape], layout="constrained")
         figure.patch.set_alpha(0.0)
         draw(figure, shape)

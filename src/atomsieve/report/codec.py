@@ -58,7 +58,7 @@ def _decode_fields(kind: type, plain: Any, where: str) -> Any:
 
 def _decode_tuple(kinds: tuple[Any, ...], plain: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(plain, list):
-        raise ValueError(f"{where} must be a list, got {plain!r:.60}.")
+        raise ValueError(f"{where} must be a list, got {plain!r:.60}.")  # noqa: TRY004 -- a file, not an argument
     if kinds[-1] is Ellipsis:
         kinds = kinds[:1] * len(plain)
     if len(kinds) != len(plain):

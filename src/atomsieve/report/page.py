@@ -23,6 +23,8 @@ SECTIONS = (
     ("verify", "Verify", sections.verification),
 )
 
+SCRIPTS = ("page-data.js", "page-table.js", "page-map.js")
+
 
 def write_report(findings: Findings, path: str | os.PathLike[str]) -> None:
     """Write the findings as one HTML file that needs nothing else, all of it or nothing."""
@@ -44,7 +46,7 @@ def page(findings: Findings) -> str:
         style=Template(text_of("page.css")).substitute(
             light=colour_rules({role: role for role in DARK}), dark=colour_rules(DARK)
         ),
-        script=text_of("page.js"),
+        script="\n".join(map(text_of, SCRIPTS)),
         data=embedded(payload(findings)),
     )
 

@@ -1,4 +1,4 @@
-"""What the table and the map of a report are made from, as compact as it gets: numbers only where they say something."""
+"""What the table and the map of a report are made from, compact: numbers only where there is something to say."""
 
 from typing import Any
 

@@ -94,11 +94,8 @@ def groups_of(proof: ModelProof, labels: Sequence[str | None], coef: Array) -> t
     if any(certificate.names["blocks"] is None or _mixed(certificate) for _, certificate in pairs):
         return None
     rows = np.split(coef, len(pairs))
-    return tuple(
-        group
-        for (label, certificate), part in zip(pairs, rows, strict=True)
-        for group in _groups(label, certificate, part)
-    )
+    found = [_groups(*pair, part) for pair, part in zip(pairs, rows, strict=True)]
+    return tuple(group for groups in found for group in groups)
 
 
 def _groups(label: str | None, certificate: Certificate, coef: Array) -> list[GroupFacts]:

@@ -7,7 +7,7 @@ from atomsieve.display.numbers import count, interval, number
 from atomsieve.report.charts import choice_chart, path_chart
 from atomsieve.report.findings import Facts, Findings
 from atomsieve.report.markup import Html, join, tag
-from atomsieve.report.proofs import Relation
+from atomsieve.report.proofs import GroupFacts, ProofFacts, Relation
 from atomsieve.report.words import Tally, headline, listed, paragraphs
 
 SAYS = (
@@ -18,7 +18,7 @@ SAYS = (
 SILENT = ("Nothing: for a model of this kind no proof is known, and its coefficients are as good as the solver's gap.",)
 SAYS_NOT = (
     "That a feature is relevant or a cause, or would be chosen on other data or at another strength.",
-    "How coefficients vary from sample to sample: the intervals enclose this optimum, they are no confidence intervals.",
+    "How coefficients vary from sample to sample: intervals enclose this optimum, they are no confidence intervals.",
     "That the data, the units or the model are right.",
 )
 
@@ -95,7 +95,7 @@ def intercepts(findings: Findings) -> Html:
 def every_feature(findings: Findings) -> Html:
     """Return the place of the map."""
     total = count(len(findings.names), "feature")
-    note = f"All {total} in the order of the columns, one cell each. Point at a cell for its name; click to find it in the table."
+    note = f"All {total} in the order of the columns, one cell each. Point at a cell for its name; click to find it."
     return section("map", "Verdict on every feature", tag("p", note, class_="note"), tag("div", id="strips"))
 
 
@@ -131,33 +131,33 @@ def _score(mean: float | None, error: float | None) -> str:
     return "unknown" if mean is None or error is None else f"{number(mean)} ± {number(error, 2)}"
 
 
+MEMBERS, GROUPS = 12, 200
+"""How many features of a group are named, and how many groups are shown."""
+
+
 def groups(findings: Findings) -> Html:
     """Return the groups and the verdict on each."""
     if findings.groups is None:
         return Html("")
     several = findings.groups[0].label is not None
-    order = {"non-zero": 0, "undecided": 1, "zero": 2}
-    ranked = sorted(findings.groups, key=lambda group: (order[group.verdict], -group.length))
-    body = [
-        (
-            *([str(group.label)] if several else []),
-            group.name,
-            tag("span", group.verdict, class_=f"chip v-{group.verdict}"),
-            number(group.length),
-            str(len(group.features)),
-            ", ".join(findings.names[j] for j in group.features[:MEMBERS])
-            + (" …" if len(group.features) > MEMBERS else ""),
-        )
-        for group in ranked[:GROUPS]
-    ]
-    head = (*(["class"] if several else []), "group", "verdict", "length", "features", "members")
+    ranked = sorted(findings.groups, key=lambda group: (ORDER.index(group.verdict), -group.length))
+    body = [([str(group.label)] if several else []) + _group(findings, group) for group in ranked[:GROUPS]]
+    head = (["class"] if several else []) + ["group", "verdict", "length", "features", "members"]
     left = len(ranked) - GROUPS
-    more = tag("p", f"{left:,} more groups, the smallest, are not shown.", class_="note") if left > 0 else Html("")
-    return section("groups", "Groups", grid(head, body), more)
+    more = tag("p", f"{left:,} more groups are not shown.", class_="note") if left > 0 else Html("")
+    note = "The length of a group is the Euclidean norm of its coefficients."
+    return section("groups", "Groups", tag("p", note, class_="note"), grid(head, body), more)
 
 
-MEMBERS, GROUPS = 12, 200
-"""How many features of a group are named, and how many groups are shown."""
+ORDER = ("non-zero", "undecided", "zero")
+
+
+def _group(findings: Findings, group: GroupFacts) -> list[str]:
+    """Return the row of a group."""
+    members = [findings.names[j] for j in group.features[:MEMBERS]]
+    more = [f"{len(group.features) - MEMBERS:,} more"] if len(group.features) > MEMBERS else []
+    verdict = tag("span", group.verdict, class_=f"chip v-{group.verdict}")
+    return [group.name, verdict, number(group.length), f"{len(group.features):,}", ", ".join(members + more)]
 
 
 def dependent(findings: Findings) -> Html:
@@ -217,17 +217,10 @@ def verification(findings: Findings) -> Html:
     file = shlex.quote(dict(findings.data).get("file", "DATA"))
     commands = f"atomsieve verify certificate.json {file}\npython verify.py certificate.json X.npy y.npy"
     words = (
-        "The checker derives every claim anew from the data, in ball arithmetic, and shares no code with the program that "
-        "made it: verify.py is one file, in the folder standalone of the package, and needs NumPy and python-flint."
+        "The checker derives every claim anew from the data, in ball arithmetic, and shares no code with the program "
+        "that made it: verify.py is one file, in the folder standalone of the package; it needs NumPy and python-flint."
     )
-    digests = [
-        (
-            proof.label or "certificate",
-            f"{proof.zero:,} zero, {proof.nonzero:,} non-zero, {proof.undecided:,} undecided",
-            tag("code", proof.digest),
-        )
-        for proof in findings.proofs
-    ]
+    digests = [(proof.label or "certificate", _claims(proof), tag("code", proof.digest)) for proof in findings.proofs]
     return section(
         "verify",
         "How to verify this",
@@ -237,18 +230,21 @@ def verification(findings: Findings) -> Html:
     )
 
 
+def _claims(proof: ProofFacts) -> str:
+    return f"{proof.zero:,} zero, {proof.nonzero:,} non-zero, {proof.undecided:,} undecided"
+
+
 def grid(head: Sequence[str], body: Sequence[Sequence[str]], marked: str | None = None) -> Html:
     """Return a small table; the row that begins with the marked word stands out."""
     top = tag("thead", tag("tr", *(tag("th", cell, scope="col") for cell in head)))
-    rows = [
-        tag(
-            "tr",
-            *(tag("td", cell, data_label=label) for cell, label in zip(row, head, strict=True)),
-            class_="marked" if row[0] == marked else None,
-        )
-        for row in body
-    ]
+    rows = [_line(head, row, "marked" if row[0] == marked else None) for row in body]
     return tag("div", tag("table", top, tag("tbody", *rows), class_="grid"), class_="scroll")
+
+
+def _line(head: Sequence[str], row: Sequence[str], style: str | None) -> Html:
+    """Return a row of a table; on a phone every cell is shown with the title of its column."""
+    cells = [tag("td", tag("span", cell), data_label=label) for cell, label in zip(row, head, strict=True)]
+    return tag("tr", *cells, class_=style)
 
 
 TABLE = Html("""
@@ -257,6 +253,7 @@ TABLE = Html("""
 <span id="filters" role="group" aria-label="Show verdicts"></span>
 </div>
 <div class="scroll"><table id="table"><thead></thead><tbody></tbody></table></div>
-<p class="note more"><span id="shown" aria-live="polite"></span> <button type="button" id="more" hidden>Show more</button></p>
-<noscript><p class="note">The table and the map need JavaScript; the numbers are also in coefficients.csv.</p></noscript>
+<p class="note more"><span id="shown" aria-live="polite"></span>
+<button type="button" id="more" hidden>Show more</button></p>
+<noscript><p class="note">The table and the map need JavaScript; numbers are also in findings.json.</p></noscript>
 """)

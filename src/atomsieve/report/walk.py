@@ -152,8 +152,8 @@ def _decided(problem: Problem, coef: Array, solver: Solver) -> tuple[Mask, Mask]
     x = np.ascontiguousarray(coef.T).reshape(problem.shape)
     verdicts = Verdicts.of(problem, certificate(problem, x, solver))
     features = (coef.shape[1], -1)
-    nonzero = (verdicts.nonzero | verdicts.unpenalised).reshape(features).any(axis=1)
-    return nonzero, verdicts.zero.reshape(features).all(axis=1)
+    nonzero = np.asarray((verdicts.nonzero | verdicts.unpenalised).reshape(features).any(axis=1))
+    return nonzero, np.asarray(verdicts.zero.reshape(features).all(axis=1))
 
 
 def _support(place: int, decided: list[tuple[Mask, Mask]]) -> Support:

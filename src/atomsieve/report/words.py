@@ -45,7 +45,8 @@ def headline(findings: Findings) -> str:
         used = len({entry.feature for output in findings.outputs for entry in output.entries if entry.coefficient})
         return f"The model of {findings.target} uses {used:,} of {count(total, 'feature')}; nothing is proven of them."
     if tally.zero == total:
-        return f"No feature carries weight: all {total:,} are proven to be zero. The model of {findings.target} is a constant."
+        zeros = f"No feature carries weight: all {total:,} are proven to be zero."
+        return f"{zeros} The model of {findings.target} is a constant."
     parts = [f"{tally.nonzero:,} of {count(total, 'feature')} {_verb(tally.nonzero)} proven to carry the model"]
     parts[0] += f" of {findings.target}"
     if tally.zero:
