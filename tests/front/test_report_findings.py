@@ -177,26 +177,29 @@ def test_data_that_are_gone_leave_out_scales_but_not_proofs():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("changes", "words"),
     [
-        (lambda content: "{", "it is no JSON"),
-        (lambda content: json.dumps([1]), "does not say format"),
-        (lambda content: json.dumps(content | {"format": "atomsieve certificate"}), "does not say format"),
-        (lambda content: json.dumps(content | {"version": 99}), "has version 99"),
-        (lambda content: json.dumps(content | {"findings": {}}), "is damaged: findings must hold"),
-        (
-            lambda content: json.dumps(content | {"findings": content["findings"] | {"target": 3}}),
-            "target must be text",
-        ),
-        (
-            lambda content: json.dumps(content | {"findings": content["findings"] | {"names": [1]}}),
-            r"names\[0\] must be text, got 1",
-        ),
+        ({"format": "atomsieve certificate"}, "does not say format"),
+        ({"version": 99}, "has version 99"),
+        ({"findings": {}}, "is damaged: findings must hold"),
+        ({"findings": {"target": 3}}, "findings.target must be text, got 3"),
+        ({"findings": {"names": ["a", 1]}}, r"findings.names\[1\] must be text, got 1"),
+        ({"findings": {"names": "a"}}, "findings.names must be a list"),
     ],
 )
-def test_other_files_are_refused_in_a_sentence(tmp_path, change, words):
+def test_other_files_are_refused_in_a_sentence(tmp_path, changes, words):
     path = tmp_path / "findings.json"
     findings_of("null").save(path)
-    path.write_text(change(json.loads(path.read_text())))
+    content = json.loads(path.read_text())
+    if changes.get("findings"):
+        changes = {"findings": content["findings"] | changes["findings"]}
+    path.write_text(json.dumps(content | changes))
     with pytest.raises(ValueError, match=words):
         Findings.load(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "nan", '{"format": 1}'])
+def test_files_that_hold_no_findings_are_refused(tmp_path, text):
+    (tmp_path / "other.json").write_text(text)
+    with pytest.raises(ValueError, match="holds no findings"):
+        Findings.load(tmp_path / "other.json")

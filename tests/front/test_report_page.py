@@ -33,7 +33,7 @@ class Elements(HTMLParser):
         if tag == "script":
             self.scripts.append("")
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag):  # noqa: ARG002 -- as the parser calls it
         self._within = None
 
     def handle_data(self, data):
