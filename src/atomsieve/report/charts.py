@@ -121,7 +121,6 @@ def choice_chart(findings: Findings) -> Html:
 
     def draw(figure: Any, shape: str) -> None:
         ax: Any = shown.plot(figure.subplots()).ax_
-        counted_as(ax, "features")
         if shape == "narrow":  # the table below says the same
             ax.get_legend().remove()
 

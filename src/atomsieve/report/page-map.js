@@ -3,7 +3,11 @@
 // The map of all features: a cell for each, in the colour of its verdict.
 
 const STRIPS = 12;
-const strips = several && data.outputs.length > STRIPS ? [{ title: "in any of them", at: summed }] : data.outputs.map((title, output) => ({ title, at: (feature) => data.verdicts[output][feature], output }));
+const strips = several && data.outputs.length > STRIPS ? [{ title: "in any of them", at: summed }] : data.outputs.map(stripOf);
+
+function stripOf(title, output) {
+  return { title, output, at: (feature) => data.verdicts[output][feature] };
+}
 
 function summed(feature) {
   const letters = new Set(data.verdicts.map((verdicts) => verdicts[feature]));
@@ -12,39 +16,50 @@ function summed(feature) {
 }
 
 function drawStrip(strip) {
-  const { canvas, at, output } = strip;
+  const { canvas } = strip;
   const width = canvas.parentElement.clientWidth;
   const tallest = strips.length > 1 ? 150 : 320;
   const size = Math.max(2, Math.min(26, Math.floor(Math.sqrt((width * tallest) / count))));
   const across = Math.floor(width / size);
   const ratio = window.devicePixelRatio || 1;
-  const height = Math.ceil(count / across) * size;
   Object.assign(strip, { size, across });
   canvas.width = width * ratio;
-  canvas.height = height * ratio;
+  canvas.height = Math.ceil(count / across) * size * ratio;
   canvas.style.width = `${width}px`;
   const pen = canvas.getContext("2d");
   pen.scale(ratio, ratio);
-  const style = getComputedStyle(document.documentElement);
-  const gap = size > 3 ? 1 : 0;
-  const grown = size < 5 ? 2 : 0;
-  for (const letter of ["z", "u", "f", "g", "n"]) {
-    for (const [sign, colour] of [[1, VERDICTS[letter].colour], [-1, "--negative"]]) {
-      pen.fillStyle = style.getPropertyValue(colour);
-      const more = letter === "z" || (letter === "u" && tallies.u > count / 10) ? 0 : grown;
-      for (let feature = 0; feature < count; feature += 1) {
-        if (at(feature) !== letter || signOf(letter, output, feature) !== sign) continue;
-        const x = (feature % across) * size;
-        const y = Math.floor(feature / across) * size;
-        pen.fillRect(x - more / 2, y - more / 2, size - gap + more, size - gap + more);
-      }
-    }
-  }
+  for (const [colour, features] of cellsByColour(strip)) drawCells(pen, colour, features, strip);
 }
 
-function signOf(letter, output, feature) {
-  if (output === undefined || !"ng".includes(letter)) return 1;
-  return (rows.get(output * count + feature)?.value ?? 0) < 0 ? -1 : 1;
+// Lists of features by the colour of their cells, those of most interest last.
+function cellsByColour({ at, output }) {
+  const cells = new Map(["--zero", "--undecided", "--unpenalised", "--group", "--nonzero", "--negative"].map((colour) => [colour, []]));
+  for (let feature = 0; feature < count; feature += 1) cells.get(colourOf(at(feature), output, feature)).push(feature);
+  return cells;
+}
+
+function colourOf(letter, output, feature) {
+  const signed = output !== undefined && (letter === "n" || letter === "g");
+  return signed && (rows.get(output * count + feature)?.value ?? 0) < 0 ? "--negative" : VERDICTS[letter].colour;
+}
+
+// Small cells that are few are drawn larger than they are, so that they are seen. Cells without gaps are drawn in runs.
+function drawCells(pen, colour, features, { size, across }) {
+  const few = colour !== "--zero" && features.length < count / 10;
+  const more = size < 5 && few ? 2 : 0;
+  const gap = size > 3 ? 1 : 0;
+  pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(colour);
+  for (let k = 0; k < features.length; ) {
+    const first = features[k];
+    let cells = 1;
+    k += 1;
+    while (!gap && features[k] === first + cells && features[k] % across !== 0) {
+      cells += 1;
+      k += 1;
+    }
+    const [x, y] = [(first % across) * size, Math.floor(first / across) * size];
+    pen.fillRect(x - more / 2, y - more / 2, cells * size - gap + more, size - gap + more);
+  }
 }
 
 function drawMap() {

@@ -13,10 +13,10 @@ const state = {
 };
 
 const COLUMNS = [
-  { key: "name", title: "feature", width: "24%" },
+  { key: "name", title: "feature", width: "22%" },
   ...(several ? [{ key: "output", title: "of", width: "11%" }] : []),
   { key: "value", title: "coefficient", width: "10.5%", style: "number" },
-  { key: "within", title: "proven within", width: "11.5%" },
+  { key: "within", title: "proven within", width: "12.5%" },
   ...(data.scaled ? [{ key: "weight", title: "per SD", width: "8%", style: "number" }] : []),
   { key: null, title: "interval", width: "" },
   { key: "verdict", title: "verdict", width: "13%" },

@@ -8,6 +8,9 @@ from atomsieve.report.outputs import Entry
 
 INFINITY = float("inf")
 
+FIGURE_SPACE = "\u2007"
+"""A space as wide as a digit."""
+
 
 def payload(findings: Findings) -> dict[str, Any]:
     """Return plain data for the script of the page."""
@@ -38,13 +41,19 @@ def rows_of(findings: Findings) -> list[list[Any]]:
     values = [entry.coefficient * scale for (_, entry), scale in zip(entries, scales, strict=True)]
     return [
         [k, entry.feature, number(entry.coefficient, 4), within(entry), words, rounded(value), *ends(entry, scale)]
-        for (k, entry), scale, value, words in zip(entries, scales, values, column(values, 3), strict=True)
+        for (k, entry), scale, value, words in zip(entries, scales, values, figures(values), strict=True)
     ]
 
 
+def figures(values: list[float]) -> list[str]:
+    """Return numbers whose decimal points stand in line where all figures, and the spaces for them, are as wide."""
+    return [words.replace(" ", FIGURE_SPACE) for words in column(values, 3)]
+
+
 def within(entry: Entry) -> str:
-    """Return how far the proven interval reaches, in words."""
-    return around(-INFINITY if entry.lower is None else entry.lower, INFINITY if entry.upper is None else entry.upper)
+    """Return how far from the coefficient the optimal one can be, in words."""
+    lower = -INFINITY if entry.lower is None else entry.lower
+    return around(entry.coefficient, lower, INFINITY if entry.upper is None else entry.upper)
 
 
 def ends(entry: Entry, scale: float) -> list[float | None]:

@@ -89,7 +89,7 @@ def intercepts(findings: Findings) -> Html:
                 else f"{number(entry.coefficient)} (not proven)"
             )
             told.append(value if output.label is None else f"{output.label}: {value}")
-    return tag("p", f"Intercept: {', '.join(told)}.", class_="note") if told else Html("")
+    return tag("p", f"Intercept: {'; '.join(told)}.", class_="note") if told else Html("")
 
 
 def every_feature(findings: Findings) -> Html:
@@ -215,10 +215,12 @@ def _facts(title: str, facts: Facts) -> Html:
 def verification(findings: Findings) -> Html:
     """Return how to check the certificate, and the digest of the data that it is about."""
     file = shlex.quote(dict(findings.data).get("file", "DATA"))
-    commands = f"atomsieve verify certificate.json {file}\npython verify.py certificate.json X.npy y.npy"
+    place, first = (".", "certificate-1.json") if len(findings.proofs) > 1 else ("certificate.json", "certificate.json")
+    commands = f"atomsieve verify {place} {file}\npython verify.py {first} X.npy y.npy"
     words = (
         "The checker derives every claim anew from the data, in ball arithmetic, and shares no code with the program "
-        "that made it: verify.py is one file, in the folder standalone of the package; it needs NumPy and python-flint."
+        "that made it: verify.py is one file in the folder standalone of the package, which needs NumPy and "
+        "python-flint. In the folder of this report:"
     )
     digests = [(proof.label or "certificate", _claims(proof), tag("code", proof.digest)) for proof in findings.proofs]
     return section(

@@ -151,7 +151,7 @@ def value_words(findings: Findings) -> list[str]:
     held = [proof for proof in findings.proofs if proof.lower is not None and proof.upper is not None]
     if len(held) != 1 or held[0].lower is None or held[0].upper is None:
         return []
-    return [f"The optimal value of the objective is proven to be {interval(held[0].lower, held[0].upper)}."]
+    return [f"The optimal value of the objective is {interval(held[0].lower, held[0].upper)}."]
 
 
 def some(names: Sequence[str]) -> str:
