@@ -3,6 +3,7 @@
 // The findings, and what table and map share. A coefficient has a place: its output times the number of features, plus its feature.
 
 const data = JSON.parse(document.getElementById("data").textContent);
+data.verdicts = data.verdicts.map((runs) => runs.replace(/(\d+)(\w)/g, (_, length, letter) => letter.repeat(length)));
 const count = typeof data.names === "number" ? data.names : data.names.length;
 const several = data.outputs.length > 1;
 
@@ -19,8 +20,8 @@ const FEW = 10;
 const PRINTED = 500;
 
 const rows = new Map();
-for (const [output, feature, coefficient, within, scaled, value, lower, upper] of data.rows) {
-  rows.set(output * count + feature, { coefficient, within, scaled, value, lower, upper });
+for (const [output, feature, coefficient, within, exact, scaled, value, lower, upper] of data.rows) {
+  rows.set(output * count + feature, { coefficient, within, exact, scaled, value, lower, upper });
 }
 const tallies = Object.fromEntries(LETTERS.map((letter) => [letter, 0]));
 for (const verdicts of data.verdicts) for (const letter of verdicts) tallies[letter] += 1;
@@ -34,7 +35,7 @@ const groupOf = (feature) => (data.groups ? data.groups.names[data.groups.of[fea
 
 function rowOf(place) {
   const silent = letterOf(place) === "z" ? "exactly" : "unknown";
-  return rows.get(place) ?? { coefficient: "0", within: silent, scaled: "0", value: 0, lower: null, upper: null };
+  return rows.get(place) ?? { coefficient: "0", within: silent, exact: "0", scaled: "0", value: 0, lower: null, upper: null };
 }
 
 function element(name, attributes = {}, ...children) {

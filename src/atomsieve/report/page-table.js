@@ -44,41 +44,45 @@ const collator = new Intl.Collator("en", { numeric: true });
 const ORDERS = {
   name: (a, b) => collator.compare(nameOf(featureOf(a)), nameOf(featureOf(b))),
   output: (a, b) => outputOf(a) - outputOf(b),
-  value: (a, b) => (rows.get(a)?.value ?? 0) - (rows.get(b)?.value ?? 0),
+  value: (a, b) => Number(rowOf(a).coefficient) - Number(rowOf(b).coefficient),
   weight: (a, b) => weightOf(a) - weightOf(b),
   within: (a, b) => widthOf(a) - widthOf(b),
   verdict: (a, b) => LETTERS.indexOf(letterOf(a)) - LETTERS.indexOf(letterOf(b)),
 };
 
 function widthOf(place) {
-  const { lower, upper, within } = rowOf(place);
-  if (within === "exactly") return 0;
-  return lower === null || upper === null ? Infinity : upper - lower;
+  const { within } = rowOf(place);
+  return { exactly: 0, unknown: Infinity }[within] ?? Number(within.replace("± ", ""));
 }
 
+// Coefficients without a number of their own are zero, and in order already: there may be very many of them.
 function sorted(places) {
+  if (state.key === "weight" && state.falling) {
+    const told = places.filter((place) => rows.has(place)).sort((a, b) => weightOf(b) - weightOf(a) || a - b);
+    return told.concat(places.filter((place) => !rows.has(place)));
+  }
   const order = ORDERS[state.key];
   const sign = state.falling ? -1 : 1;
   return places.sort((a, b) => sign * order(a, b) || weightOf(b) - weightOf(a) || a - b);
 }
 
-const ends = barEnds();
+// The scale of all bars: that of the coefficients. Intervals that are much wider are cut off.
+const WIDEST = 2;
+const [low, high] = barEnds();
 function barEnds() {
-  const all = data.rows.flatMap((row) => row.slice(5).filter((end) => end !== null));
-  const low = Math.min(0, ...chunked(all, Math.min));
-  const high = Math.max(0, ...chunked(all, Math.max));
-  const room = 0.03 * (high - low || 1);
-  return [low - room, high + room];
-}
-
-function chunked(values, best) {
-  const found = [];
-  for (let k = 0; k < values.length; k += 10000) found.push(best(...values.slice(k, k + 10000)));
-  return found;
+  let largest = 0;
+  for (const row of rows.values()) largest = Math.max(largest, Math.abs(row.value));
+  let [least, most] = [0, 0];
+  for (const { value, lower, upper } of rows.values()) {
+    least = Math.min(least, value, Math.max(lower ?? 0, -WIDEST * largest));
+    most = Math.max(most, value, Math.min(upper ?? 0, WIDEST * largest));
+  }
+  const room = 0.03 * (most - least || 1);
+  return [least - room, most + room];
 }
 
 function bar(row) {
-  const at = (value) => (100 * (value - ends[0])) / (ends[1] - ends[0]);
+  const at = (value) => Math.min(100, Math.max(0, (100 * (value - low)) / (high - low)));
   const svg = shape("svg", { class: "bar", "aria-hidden": "true" });
   svg.append(shape("line", { class: "axis", x1: `${at(0)}%`, x2: `${at(0)}%`, y1: 0, y2: 16 }));
   const stem = [Math.min(at(0), at(row.value)), Math.abs(at(row.value) - at(0))];
@@ -88,10 +92,10 @@ function bar(row) {
     return svg;
   }
   svg.append(shape("rect", { class: "stem", x: `${stem[0]}%`, width: `${stem[1]}%`, y: 5, height: 6 }));
-  const middle = at((row.lower + row.upper) / 2);
-  const held = shape("rect", { class: "held", x: `${at(row.lower)}%`, width: `${at(row.upper) - at(row.lower)}%`, y: 2, height: 12 });
-  const line = shape("line", { class: "held", x1: `${middle}%`, x2: `${middle}%`, y1: 1, y2: 15, style: "stroke:var(--verdict);stroke-width:3" });
-  svg.append(held, line);
+  const width = at(row.upper) - at(row.lower);
+  const [x, middle] = [`${at(row.lower)}%`, `${at(row.value)}%`];
+  svg.append(shape("rect", { class: "held", x, width: `${width}%`, y: 2, height: 12 }));
+  svg.append(shape("line", { class: "mark", x1: middle, x2: middle, y1: 1, y2: 15 }));
   return svg;
 }
 
@@ -103,7 +107,8 @@ function tableRow(place) {
   if (data.groups) name.append(element("small", {}, groupOf(feature) ?? ""));
   const cells = [name];
   if (several) cells.push(element("td", { class: "output" }, data.outputs[outputOf(place)]));
-  cells.push(element("td", { class: "number coefficient" }, row.coefficient), element("td", { class: "within" }, row.within));
+  cells.push(element("td", { class: "number coefficient", title: row.exact }, row.coefficient));
+  cells.push(element("td", { class: "within", title: row.exact }, row.within));
   if (data.scaled) cells.push(element("td", { class: "number scaled" }, row.scaled));
   const negative = row.value < 0 && letterOf(place) !== "u" ? " negative" : "";
   cells.push(element("td", { class: `drawn ${verdict.style}${negative}` }, bar(row)));

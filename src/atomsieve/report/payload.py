@@ -1,5 +1,6 @@
 """What the table and the map of a report are made from, compact: numbers only where there is something to say."""
 
+from itertools import groupby
 from typing import Any
 
 from atomsieve.display.numbers import around, column, number
@@ -17,7 +18,7 @@ def payload(findings: Findings) -> dict[str, Any]:
     return {
         "names": names_of(findings),
         "outputs": [output.label for output in findings.outputs],
-        "verdicts": [output.verdicts for output in findings.outputs],
+        "verdicts": [in_runs(output.verdicts) for output in findings.outputs],
         "scaled": findings.scales is not None,
         "rows": rows_of(findings),
         "groups": groups_of(findings),
@@ -30,6 +31,15 @@ def names_of(findings: Findings) -> list[str] | int:
     return count if findings.names == tuple(f"x{j}" for j in range(count)) else list(findings.names)
 
 
+def in_runs(letters: str) -> str:
+    """Return letters by the lengths of their runs: most features have the verdict of their neighbours.
+
+    >>> in_runs("zzznzz")
+    '3z1n2z'
+    """
+    return "".join(f"{len(list(run))}{letter}" for letter, run in groupby(letters))
+
+
 def rows_of(findings: Findings) -> list[list[Any]]:
     """Return the coefficients that have numbers: output, feature, words for the table, and what bars are drawn from.
 
@@ -40,14 +50,20 @@ def rows_of(findings: Findings) -> list[list[Any]]:
     scales = [known.get(entry.feature, 1.0) for _, entry in entries]
     values = [entry.coefficient * scale for (_, entry), scale in zip(entries, scales, strict=True)]
     return [
-        [k, entry.feature, number(entry.coefficient, 4), within(entry), words, rounded(value), *ends(entry, scale)]
-        for (k, entry), scale, value, words in zip(entries, scales, values, figures(values), strict=True)
+        [k, entry.feature, *words(entry), figure, rounded(value), *ends(entry, scale)]
+        for (k, entry), scale, value, figure in zip(entries, scales, values, figures(values), strict=True)
     ]
+
+
+def words(entry: Entry) -> tuple[str, str, str]:
+    """Return a coefficient in four digits, how far from it the optimal one can be, and both to the last digit."""
+    bounds = "no interval" if entry.lower is None or entry.upper is None else f"in [{entry.lower!r}, {entry.upper!r}]"
+    return number(entry.coefficient, 4), within(entry), f"{entry.coefficient!r}, optimum {bounds}"
 
 
 def figures(values: list[float]) -> list[str]:
     """Return numbers whose decimal points stand in line where all figures, and the spaces for them, are as wide."""
-    return [words.replace(" ", FIGURE_SPACE) for words in column(values, 3)]
+    return [figure.replace(" ", FIGURE_SPACE) for figure in column(values, 3)]
 
 
 def within(entry: Entry) -> str:

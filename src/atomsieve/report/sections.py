@@ -71,7 +71,10 @@ def coefficients(findings: Findings) -> Html:
     unit = (
         "per standard deviation (SD) of its feature" if findings.scales is not None else "in the units of its feature"
     )
-    held = ", with the interval that is proven to hold the optimal one. An interval too narrow to see is a line"
+    held = (
+        ", with the interval that is proven to hold the optimal one. An interval too narrow to see is a line. Point at "
+        "a number for all its digits"
+    )
     note = f"Bars show each coefficient {unit}{held if findings.silence is None else ''}."
     return section("coefficients", "Coefficients", tag("p", note, class_="note"), intercepts(findings), TABLE)
 
