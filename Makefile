@@ -106,4 +106,4 @@ wheel: $(WHEEL)/.installed
 
 clean:
 	rm -rf $(VENV) $(OLDEST) $(BENCH) $(WHEEL) build dist src/*.egg-info src/atomsieve/core/*.so
-	rm -rf docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf docs/_build docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache

@@ -2,9 +2,9 @@
 Change points by total variation
 ================================
 
-A level that jumps now and then: where are the jumps? Total variation charges for the sum of all jumps, so its solutions
-are piecewise constant. It is the ℓ₁ norm seen through a matrix: a signal is a constant plus a sum of steps, and
-``Image(L1(), steps)`` charges for the weights of the steps.
+A level that jumps now and then: where are the jumps? Total variation charges for the sum of all jumps, so its
+solutions are piecewise constant. It is the ℓ₁ norm seen through a matrix: a signal is a constant plus a sum of steps,
+and ``Image(L1(), steps)`` charges for the weights of the steps.
 
 A verdict is then about a *place*: there is no jump here, in any solution.
 """

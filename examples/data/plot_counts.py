@@ -2,9 +2,9 @@
 Counts with an exposure
 =======================
 
-A clinic with twice the patients sees twice the falls. Counts are compared per unit of *exposure*: time, area, or people.
-The logarithm of the exposure is an ``offset`` of the Poisson model: it is added to the linear predictions and has no
-coefficient.
+A clinic with twice the patients sees twice the falls. Counts are compared per unit of *exposure*: time, area, or
+people. The logarithm of the exposure is an ``offset`` of the Poisson model: it is added to the linear predictions and
+has no coefficient.
 
 The data are generated: 300 wards, 40 things known about each, and falls whose rate depends on three of them.
 """
@@ -27,8 +27,8 @@ print(model.certificate_)
 print(model.verify(X, falls, offset=np.log(bed_days)))
 
 # %%
-# Without the offset the size of a ward passes for a cause. The same model then keeps what happens to go with size, and
-# predicts worse.
+# Without the offset the size of a ward passes for a cause. The same model then keeps what happens to go with size,
+# and predicts worse.
 blind = GaugeRegressorCV(loss=Poisson(), strengths=50, cv=5, selection="1se").fit(X, falls)
 print("features with the offset:", np.flatnonzero(model.coef_))
 print("features without it:     ", np.flatnonzero(blind.coef_))

@@ -2,8 +2,8 @@
 Ten classes, each pixel decided
 ===============================
 
-With many classes a sparse model says which pixels speak for or against each digit. ``GaugeClassifier(loss=Logistic())``
-sets each class against the rest: ten problems, ten certificates.
+With many classes a sparse model says which pixels speak for or against each digit.
+``GaugeClassifier(loss=Logistic())`` sets each class against the rest: ten problems, ten certificates.
 
 The data are scikit-learn's 8 x 8 digits.
 """

@@ -6,8 +6,8 @@ Gene expression has few samples and very many features. The Lasso picks some of 
 depends on its tolerance. Here the list is proven: every gene is either zero in every solution, or not zero in the
 solution.
 
-The data are generated: 120 samples of 5000 genes that come in correlated families of 25, and a trait that depends on ten
-genes.
+The data are generated: 120 samples of 5000 genes that come in correlated families of 25, and a trait that depends on
+ten genes.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +32,8 @@ print(certificate)
 print("checked by the independent program:", model.verify(X, y))
 
 # %%
-# What is proven is what the *optimum* of this problem is. Whether its genes are the right ones is another question; here
-# the truth is known, so it can be asked.
+# What is proven is what the *optimum* of this problem is. Whether its genes are the right ones is another question;
+# here the truth is known, so it can be asked.
 found = np.flatnonzero(certificate.nonzero)
 print(f"{len(found)} genes proven non-zero, among them {len(set(found) & set(causes))} of the 10 causes")
 
@@ -41,7 +41,9 @@ print(f"{len(found)} genes proven non-zero, among them {len(set(found) & set(cau
 # Left: the curve of cross-validation. Right: all 5000 genes by the interval that is proven for their coefficients.
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 model.plot(left)
-right.scatter(np.flatnonzero(certificate.zero), np.zeros(certificate.zero.sum()), s=4, color="0.75", label="proven zero")
+right.scatter(
+    np.flatnonzero(certificate.zero), np.zeros(certificate.zero.sum()), s=4, color="0.75", label="proven zero"
+)
 middle = (certificate.lower[found] + certificate.upper[found]) / 2
 right.vlines(found, 0, middle, color="tab:blue", linewidth=1)
 right.scatter(found, middle, s=22, color="tab:blue", label="proven non-zero", zorder=3)

@@ -2,9 +2,9 @@
 Curves that enter as a whole
 ============================
 
-A feature may act along a curve rather than a line. Each feature becomes a handful of spline columns, and these columns
-belong together: either the whole curve is in the model or none of it. That is the group Lasso, and its verdicts are about
-groups.
+A feature may act along a curve rather than a line. Each feature becomes a handful of spline columns, and these
+columns belong together: either the whole curve is in the model or none of it. That is the group Lasso, and its
+verdicts are about groups.
 
 The data are scikit-learn's diabetes study: 442 patients, ten measurements, the progress of the disease after a year.
 """

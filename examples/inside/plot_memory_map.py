@@ -2,8 +2,9 @@
 Data on disk: a memory map
 ==========================
 
-A matrix that is larger than memory can stay in its file. ``numpy.load(..., mmap_mode="r")`` gives an array whose pages are
-read when they are needed, and nothing here copies it: a float64 memory map is used as it is, for the fit and for the proof.
+A matrix that is larger than memory can stay in its file. ``numpy.load(..., mmap_mode="r")`` gives an array whose
+pages are read when they are needed, and nothing here copies it: a float64 memory map is used as it is, for the fit
+and for the proof.
 
 The file here is small (128 MB), so that the example is quick; what matters is how little is allocated beside it.
 """
@@ -22,8 +23,8 @@ rng = np.random.default_rng(0)
 samples, features = 40_000, 400
 
 # %%
-# Write the file in pieces, as one would if it did not fit into memory. Columns are contiguous (``fortran_order``): solvers
-# read columns.
+# Write the file in pieces, as one would if it did not fit into memory. Columns are contiguous (``fortran_order``):
+# solvers read columns.
 file = np.lib.format.open_memmap(
     folder / "X.npy", mode="w+", dtype=np.float64, shape=(samples, features), fortran_order=True
 )

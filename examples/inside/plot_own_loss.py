@@ -2,9 +2,9 @@
 A loss of your own
 ==================
 
-Least squares estimates means. *Expectiles* are means with a tilt: deviations above count ``tau``, those below
-``1 - tau``. The loss is not in the package, and need not be. It is written in one class, its laws are checked, and then
-it is solved, cross-validated and certified like any other.
+Least squares estimates means. *Expectiles* are means with a tilt: deviations above count ``tau``, those below ``1 -
+tau``. The loss is not in the package, and need not be. It is written in one class, its laws are checked, and then it
+is solved, cross-validated and certified like any other.
 """
 
 from dataclasses import dataclass

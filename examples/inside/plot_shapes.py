@@ -2,9 +2,9 @@
 One path, many penalties
 ========================
 
-``Linear(a)`` is the Lasso's penalty, ``Ball(C)`` a budget, ``Square(a)`` the square of the norm. All of them have their
-solutions on *one* path: if x solves the Lasso, it solves the ball of its own size, and a square of some strength. What
-differs is what stays fixed when the data change.
+``Linear(a)`` is the Lasso's penalty, ``Ball(C)`` a budget, ``Square(a)`` the square of the norm. All of them have
+their solutions on *one* path: if x solves the Lasso, it solves the ball of its own size, and a square of some
+strength. What differs is what stays fixed when the data change.
 """
 
 import matplotlib.pyplot as plt
@@ -26,9 +26,9 @@ for penalty in (Linear(5.0), Ball(size), Square(5.0 / size)):
     print(f"{penalty!s:24s}", found.at(penalty, tol=1e-12).x.round(3))
 
 # %%
-# Now the data change: y in other units, ten times larger. The same ``Linear`` is now ten times weaker, relative to the
-# data, and the same ``Ball`` ten times tighter. The same ``Square`` has the same solution, ten times larger: its strength
-# has no unit of y.
+# Now the data change: y in other units, ten times larger. The same ``Linear`` is now ten times weaker, relative to
+# the data, and the same ``Ball`` ten times tighter. The same ``Square`` has the same solution, ten times larger: its
+# strength has no unit of y.
 print(f"{'':16s}{'as it was':>12s}{'y times 10':>12s}")
 larger = path(Problem(X, 10 * y, intercept=True))
 counts = {}

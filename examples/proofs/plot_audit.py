@@ -3,7 +3,8 @@ Auditing a certificate
 ======================
 
 A certificate is a file. Whoever has the data can check it with one program that shares no code with the solver, and
-need not trust whoever made it. Here is one that is checked, one that was tampered with, and a forgery that is sealed anew.
+need not trust whoever made it. Here is one that is checked, one that was tampered with, and a forgery that is sealed
+anew.
 """
 
 import hashlib
@@ -29,8 +30,8 @@ labels = np.where(y == model.classes_[1], 1.0, -1.0)
 print(verify(folder / "certificate.json", X, labels))
 
 # %%
-# **Tampering.** Somebody prefers that a feature be zero, and takes it out of the list of non-zeros. The seal does not fit
-# any more.
+# **Tampering.** Somebody prefers that a feature be zero, and takes it out of the list of non-zeros. The seal does not
+# fit any more.
 honest = json.loads((folder / "certificate.json").read_text())
 forged = json.loads((folder / "certificate.json").read_text())
 removed = forged["claims"]["nonzero"].pop(0)
@@ -65,7 +66,9 @@ ax.axvline(0, color="0.6", linewidth=0.8)
 effects = [coef[j] * X.iloc[:, j].std() for j in order]
 ax.plot(effects, range(len(order)), "o", color="tab:blue")
 for place, (effect, width) in enumerate(zip(effects, widths, strict=True)):
-    ax.annotate(f"±{width / 2:.0e}", (effect, place), (8, 0), textcoords="offset points", va="center", fontsize=8, color="0.4")
+    ax.annotate(
+        f"±{width / 2:.0e}", (effect, place), (8, 0), textcoords="offset points", va="center", fontsize=8, color="0.4"
+    )
 ax.set_yticks(range(len(order)), X.columns[order])
 ax.set_xlabel("coefficient per standard deviation; the proven half-width of the coefficient beside it")
 ax.set_title(f"{model.certificate_.zero.sum()} features proven zero, {len(order)} proven non-zero")

@@ -2,9 +2,9 @@
 Certified selection in a pipeline
 =================================
 
-``SelectFromModel`` keeps features whose coefficients exceed a threshold, and the result depends on the threshold and on
-the solver's tolerance. ``CertifiedSelector`` has neither: a feature is dropped exactly if its coefficient is proven to be
-zero in every solution.
+``SelectFromModel`` keeps features whose coefficients exceed a threshold, and the result depends on the threshold and
+on the solver's tolerance. ``CertifiedSelector`` has neither: a feature is dropped exactly if its coefficient is
+proven to be zero in every solution.
 
 It is a transformer like any other. Here it stands before a model that is not sparse at all.
 """
@@ -26,7 +26,10 @@ X, y = load_breast_cancer(return_X_y=True)
 X = np.hstack([X, rng.standard_normal((len(y), 170))])  # 170 columns of noise
 selector = CertifiedSelector(CertifiedLogisticRegression(C=0.05))
 pipeline = make_pipeline(StandardScaler(), selector, KNeighborsClassifier())
-print("with all 200 columns:", cross_val_score(make_pipeline(StandardScaler(), KNeighborsClassifier()), X, y).mean().round(3))
+print(
+    "with all 200 columns:",
+    cross_val_score(make_pipeline(StandardScaler(), KNeighborsClassifier()), X, y).mean().round(3),
+)
 print("with those selected: ", cross_val_score(pipeline, X, y).mean().round(3))
 
 # %%

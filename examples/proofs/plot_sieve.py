@@ -2,9 +2,9 @@
 How a proof comes about
 =======================
 
-A solver's iterate is never the solution. But its *duality gap* says how far it can be away, and from that follows what
-the solution cannot be. Watch the verdicts as the gap falls: first nothing is known, then most features are proven zero,
-and in the end every one is decided.
+A solver's iterate is never the solution. But its *duality gap* says how far it can be away, and from that follows
+what the solution cannot be. Watch the verdicts as the gap falls: first nothing is known, then most features are
+proven zero, and in the end every one is decided.
 """
 
 import matplotlib.pyplot as plt

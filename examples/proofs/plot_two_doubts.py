@@ -2,9 +2,9 @@
 Two kinds of doubt
 ==================
 
-A certificate removes doubt about the *computation*: this is the solution for these data. Doubt about the *data* remains:
-other patients, another solution. ``StabilitySelector`` measures it by refitting on random halves of the samples, and its
-report sets both side by side.
+A certificate removes doubt about the *computation*: this is the solution for these data. Doubt about the *data*
+remains: other patients, another solution. ``StabilitySelector`` measures it by refitting on random halves of the
+samples, and its report sets both side by side.
 """
 
 import matplotlib.pyplot as plt
@@ -23,9 +23,9 @@ report = selector.support_report()
 print(report.to_string(index=False))
 
 # %%
-# Blue bars are in this model, by proof. Long bars are in nearly every model that half of the samples lead to. Some columns
-# of noise are blue, and short: they are *proven non-zero* here, and other samples would drop them. A proof about the
-# optimum is no proof that a feature matters.
+# Blue bars are in this model, by proof. Long bars are in nearly every model that half of the samples lead to. Some
+# columns of noise are blue, and short: they are *proven non-zero* here, and other samples would drop them. A proof
+# about the optimum is no proof that a feature matters.
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 selector.plot(left)
 colors = {"zero": "0.6", "non-zero": "tab:blue", "undecided": "tab:orange"}
