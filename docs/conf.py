@@ -51,8 +51,10 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "first_notebook_cell": "%matplotlib inline",
     "show_memory": False,
-    "reset_argv": lambda *_: [],
     "write_computation_times": False,
+    "ignore_pattern": r"breast_cancer",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("atomsieve",),
 }
 
 templates_path = ["_templates"]
