@@ -2,8 +2,8 @@
 
     python docs/check_pages.py [FOLDER]
 
-fails if a page runs off its window, asks another machine for a file, lacks a picture, or has a script that fails. Says so
-and ends well where there is no Chromium.
+fails if a page runs off its window, asks another machine for a file, lacks a picture, or has a script that fails. Where
+there is no Chromium it says so and ends well.
 """
 
 import json
@@ -34,7 +34,8 @@ const look = (page, width) => new Promise(done => {
     for (const picture of inside.images)
       if (picture.complete && picture.naturalWidth === 0) found.push(`no picture: ${picture.src}`);
     for (const asked of frame.contentWindow.performance.getEntriesByType("resource"))
-      if (!asked.name.startsWith(location.origin) && !asked.name.startsWith("data:")) found.push(`asks for ${asked.name}`);
+      if (!asked.name.startsWith(location.origin) && !asked.name.startsWith("data:"))
+        found.push(`asks for ${asked.name}`);
     frame.remove();
     done(found.map(what => ({page, width, what})));
   }, 400);
@@ -76,7 +77,9 @@ class Handler(SimpleHTTPRequestHandler):
 
 def look(browser: str, folder: Path) -> list[str]:
     """Return what is wrong with the pages of a folder."""
-    pages = sorted("/" + str(page.relative_to(folder)) for page in folder.rglob("*.html") if "_static" not in page.parts)
+    pages = sorted(
+        "/" + str(page.relative_to(folder)) for page in folder.rglob("*.html") if "_static" not in page.parts
+    )
     settings = f"const PAGES = {json.dumps(pages)}, WIDTHS = {json.dumps(WIDTHS)}, AT_ONCE = {AT_ONCE};"
     harness = HARNESS.replace("SETTINGS", settings).encode()
     found: Queue[list[dict[str, Any]]] = Queue()
@@ -84,7 +87,13 @@ def look(browser: str, folder: Path) -> list[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as profile, tempfile.TemporaryFile("w+") as log:
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={profile}"]
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            f"--user-data-dir={profile}",
+        ]
         address = f"http://127.0.0.1:{server.server_port}/__check__"
         running = subprocess.Popen([browser, *options, "--remote-debugging-port=0", address], stdout=log, stderr=log)
         try:

@@ -34,12 +34,14 @@ myst_heading_anchors = 3
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
+    "subsection_order": ["../examples/data", "../examples/proofs", "../examples/inside"],
     "filename_pattern": r"/plot_",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
@@ -64,14 +66,16 @@ html_static_path = ["_static"]
 html_css_files = ["atomsieve.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "benchmarks": [], "design": []}
+ELSEWHERE = ("scikit_learn", "glmnet", "celer", "skglm", "adelie", "frankwolfe")
+WIDE = ("benchmarks", "certificates", *(f"coming/{name}" for name in ELSEWHERE))  # tables, and code side by side
+html_sidebars = {page: [] for page in ("index", *WIDE)}
 html_theme_options = {
     "logo": {"text": "atomsieve"},
     "show_prev_next": True,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
     "navbar_align": "left",
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in WIDE}},
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_toc_level": 2,

@@ -1,7 +1,9 @@
-"""Run both sides of the pages in docs/coming and compare: `python docs/peers.py`, with the peers installed (`make bench`).
+"""Run both sides of the pages in docs/coming and compare.
 
-In a page, `python` fences are ours (and scikit-learn's), `py` fences belong to a Python peer, `r` fences to R. Each side
-leaves its coefficients in `theirs` or `ours`; the two are compared as soon as both are there.
+    .venv-bench/bin/python docs/peers.py
+
+in the environment that `make bench` sets up. `python` fences are ours and scikit-learn's, `py` fences belong to another
+peer, `r` fences to R. Each side leaves its coefficients in `theirs` or `ours`, and the two are compared.
 """
 
 import re

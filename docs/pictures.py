@@ -5,6 +5,7 @@ features as the gap of one run falls.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
@@ -72,7 +73,7 @@ def spread_out(values: np.ndarray, gap: float) -> np.ndarray:
     order = np.argsort(values)
     places = values.astype(float).copy()
     for _ in range(200):
-        for low, high in zip(order[:-1], order[1:], strict=True):
+        for low, high in pairwise(order):
             short = gap - (places[high] - places[low])
             if short > 0:
                 places[low] -= short / 2
