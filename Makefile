@@ -17,7 +17,7 @@ help:
 	@echo "make lint       style, types and layers"
 	@echo "make bench      against other packages, into docs/benchmarks.md (hours; real data from ATOMSIEVE_DATA)"
 	@echo "make bench-cost what an iteration costs (MNIST from ATOMSIEVE_DATA or OpenML)"
-	@echo "make docs       the documentation, into docs/_build/html"
+	@echo "make docs       the documentation, into docs/_build/html; its pages are opened in Chromium where there is one"
 	@echo "make wheel      a wheel for Linux and every Python from 3.11 on, tested, into dist/"
 	@echo "make clean      remove what the others made"
 
@@ -80,6 +80,7 @@ bench-cost: $(VENV)/.installed
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_pages.py
 	@echo "open docs/_build/html/index.html"
 
 # The compiler of this machine would tie the wheel to the C library of this machine; Zig links for glibc 2.17 of 2012
@@ -106,4 +107,4 @@ wheel: $(WHEEL)/.installed
 
 clean:
 	rm -rf $(VENV) $(OLDEST) $(BENCH) $(WHEEL) build dist src/*.egg-info src/atomsieve/core/*.so
-	rm -rf docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf docs/_build docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache

@@ -1,54 +1,122 @@
-"""What the documents show works: every Python block of README, docs and CONTRIBUTING is run."""
+"""What the documents show works: every snippet of README, docs and CONTRIBUTING is run, and prints what is shown."""
 
+import doctest
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
+import matplotlib as mpl
+import numpy as np
 import pytest
 
+import atomsieve
 from atomsieve import Linear
 from atomsieve.testing import check_loss, check_penalty, check_rule
 
 ROOT = Path(__file__).parents[1]
+GENERATED = {"api", "gallery", "_build"}
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted(page for page in (ROOT / "docs").rglob("*.md") if not GENERATED & set(page.relative_to(ROOT).parts)),
+]
+FENCE = re.compile(r"(?:<!-- awaits: (\w+) -->\n)?^```(python|bash|text)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 
 
-def blocks(name):
-    return "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), flags=re.DOTALL))
+def fences(page):
+    """Return the language and the code of every fence that runs today."""
+    return [(language, code) for awaits, language, code in FENCE.findall(page.read_text()) if not awaits]
+
+
+def with_python(pages):
+    return [page for page in pages if any(language == "python" for language, _ in fences(page))]
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
 
 
 @pytest.fixture(autouse=True)
 def _somewhere_else(tmp_path, monkeypatch):
-    """Examples write files."""
+    """Examples write files and draw."""
     monkeypatch.chdir(tmp_path)
+    mpl.use("agg")
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "docs/start.md", "docs/certificates.md", "docs/estimators.md", "docs/reproduce.md"]
-)
-def test_python_blocks_run(name, capsys):
-    code = blocks(name)
-    assert "solve(" in code or ".fit(" in code or ".run(" in code
-    exec(compile(code, name, "exec"), {})  # noqa: S102
-    assert capsys.readouterr().out
+def run_commands(code):
+    """Run the lines of a shell snippet that call the program; installing is not for tests."""
+    for line in code.splitlines():
+        if line.startswith("atomsieve "):
+            command = [sys.executable, "-m", "atomsieve", *shlex.split(line)[1:]]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 -- our own documents
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", with_python(PAGES), ids=name)
+def test_snippets_run_and_print_what_is_shown(page, capsys):
+    namespace = {}
+    printed = ""
+    for language, code in fences(page):
+        if language == "text":
+            checker, how = doctest.OutputChecker(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+            assert checker.check_output(code, printed, how), f"shown:\n{code}\nprinted:\n{printed}"
+        elif language == "bash":
+            run_commands(code)
+        else:
+            exec(compile(code, name(page), "exec"), namespace)  # noqa: S102
+            printed = capsys.readouterr().out
+    if page.parent.name == "coming" and "theirs" in namespace and "ours" in namespace:
+        np.testing.assert_allclose(namespace["ours"], namespace["theirs"], atol=1e-3)
 
 
 def test_the_pieces_of_the_contributing_guide_obey_their_laws():
     namespace = {}
-    exec(compile(blocks("CONTRIBUTING.md"), "CONTRIBUTING.md", "exec"), namespace)  # noqa: S102
+    code = "\n".join(code for language, code in fences(ROOT / "CONTRIBUTING.md") if language == "python")
+    exec(compile(code, "CONTRIBUTING.md", "exec"), namespace)  # noqa: S102
     check_loss(namespace["PseudoHuber"]())
     check_penalty(namespace["Exponential"](0.5))
     check_rule(namespace["SphereRule"], penalties=[Linear])
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.name)
-def test_no_placeholder_is_left(path):
-    assert not re.search(r"^[A-Z]{4,}_[A-Z_]+$|TODO|FIXME|XXX", path.read_text(), flags=re.MULTILINE)
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_placeholder_is_left(page):
+    assert not re.search(r"^[A-Z]{4,}_[A-Z_]+$|TODO|FIXME|XXX", page.read_text(), flags=re.MULTILINE)
 
 
-def test_the_readme_shows_what_is_printed(capsys):
-    code = blocks("README.md")
-    shown = re.search(r"# (Result\(.*?) \.\.\. (.*)", code)
-    exec(compile(code, "README.md", "exec"), {})  # noqa: S102
-    printed = capsys.readouterr().out
-    assert "6 of 10 coefficients proven zero, 4 proven non-zero, 0 undecided" in printed
-    assert "The certificate is valid" in printed
-    assert all(part.strip(" ,") in printed for part in shown.groups())
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if "://" in target or "gallery/" in target:
+            continue
+        assert (page.parent / target).exists(), f"{target} is not there"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_to_the_gallery_lead_to_examples(page):
+    for target in re.findall(r"gallery/(\w+/plot_\w+)", page.read_text()):
+        assert (ROOT / "examples" / f"{target}.py").exists(), f"{target} is not there"
+
+
+def test_the_reference_has_every_public_name():
+    listed = set(re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.md").read_text(), flags=re.MULTILINE))
+    assert set(atomsieve.__all__) <= listed
+
+
+def test_the_gallery_has_what_it_promises():
+    examples = sorted((ROOT / "examples").rglob("plot_*.py"))
+    assert len(examples) >= 10
+    for example in examples:
+        assert example.read_text().startswith('"""\n'), f"{example.name} has no title"
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").rglob("plot_*.py")), ids=lambda path: path.stem)
+def test_examples_run(example):
+    code = compile(example.read_text(), example.name, "exec")
+    exec(code, {"__name__": "__main__"})  # noqa: S102
+    import matplotlib.pyplot as plt  # noqa: PLC0415 -- after the backend is chosen
+
+    assert plt.get_fignums()
+    plt.close("all")
