@@ -29,6 +29,7 @@ def fit(  # noqa: PLR0913, PLR0917 -- the options of the command
     penalty: options.PenaltyWord = "linear",
     groups: options.Groups = None,
     unpenalized: options.Unpenalized = None,
+    ridge: options.Ridge = 0.0,
     standardize: options.Standardize = True,
     delta: options.Delta = 1.0,
     exponent: options.Exponent = 1.5,
@@ -63,19 +64,20 @@ def fit(  # noqa: PLR0913, PLR0917 -- the options of the command
     """
     with in_sentences():
         wish = Wish(
-            loss,
-            gauge,
-            penalty,
-            strength,
-            fraction,
-            features,
-            cv,
-            select,
-            standardize,
-            seed,
-            time_limit,
-            exponent,
-            delta,
+            loss=loss,
+            gauge=gauge,
+            penalty=penalty,
+            strength=strength,
+            fraction=fraction,
+            features=features,
+            folds=cv,
+            select=select,
+            standardize=standardize,
+            seed=seed,
+            time_limit=time_limit,
+            exponent=exponent,
+            delta=delta,
+            ridge=ridge,
         )
         source = Source(
             str(data), target, offset, weights, tuple(exclude or ()), tuple(categorical or ()), separator, header
@@ -97,10 +99,10 @@ def run_fit(
 ) -> bool:
     """Fit, write and tell; return whether anything is proven."""
     from atomsieve.cli.folder import together  # noqa: PLC0415 -- what help does not need
-    from atomsieve.cli.result import Fitted, write_all  # noqa: PLC0415
+    from atomsieve.cli.result import STALE, Fitted, write_all  # noqa: PLC0415
 
     talks = not (json or quiet)
-    with together(folder) as staging:
+    with together(folder, STALE) as staging:
         work = job(source, wish, groups, unpenalized)
         if talks:
             _announce(source, wish, work)

@@ -13,6 +13,9 @@ from atomsieve.cli.claims import Output, as_json, coefficients_csv, outputs_of
 from atomsieve.cli.intake import Job, Source
 from atomsieve.intake.files import write_text
 
+STALE = ("certificate.json", "certificate-*.json", "findings.json", "report.html")
+"""Files of an earlier fit, which this one may not write again."""
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
