@@ -125,7 +125,8 @@ def certified(work: Job, wish: Wish, *, silent: bool) -> list[str]:
 
     console, samples = err(), work.samples
     console.quiet = silent
-    rounds = (wish.folds or FOLDS) + 1 if wish.validates else 1
+    alone = work.reading.labels is None or len(work.reading.labels) == 2  # several classes are solved in turns
+    rounds = (wish.folds or FOLDS) + 1 if wish.validates and alone else 1
     given = (samples.X, samples.y, samples.weights, samples.offset)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
