@@ -122,6 +122,7 @@ def certified(work: Job, wish: Wish, *, silent: bool) -> list[str]:
     import numpy as np  # noqa: PLC0415
 
     from atomsieve.cli.live import live  # noqa: PLC0415
+    from atomsieve.cli.result import NAMELESS  # noqa: PLC0415
 
     console, samples = err(), work.samples
     console.quiet = silent
@@ -130,7 +131,7 @@ def certified(work: Job, wish: Wish, *, silent: bool) -> list[str]:
     given = (samples.X, samples.y, samples.weights, samples.offset)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", message=".*valid feature names.*")
+        warnings.filterwarnings("ignore", message=NAMELESS)
         try:
             with live(console, "Fitting", rounds, wish.time_limit):
                 work.model.fit(*given)
