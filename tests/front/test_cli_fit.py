@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from inspect import signature
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,8 @@ from patients import table
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Lasso
 
-from atomsieve import GaugeRegressorCV, load_model
+import atomsieve
+from atomsieve import GaugeRegressor, GaugeRegressorCV, load_model
 from atomsieve.cli import fit as fit_module
 from atomsieve.cli import result as result_module
 from atomsieve.cli.live import Watch
@@ -99,6 +101,14 @@ def test_models_of_all_kinds_are_verified(call, data, words, features):
     assert call("verify", "fitted", data).exit_code == 0
 
 
+@pytest.mark.skipif("ridge" not in signature(GaugeRegressor).parameters, reason="there is no ridge in this version")
+def test_a_ridge_shares_weight_between_twins(call, data):
+    plain, shrunk = (fitted(call, data, "-t", "outcome", "--fraction", "0.3", "--ridge", ridge) for ridge in ("0", "2"))
+    first = [next(r["coefficient"] for r in c["coefficients"] if r["feature"] == "x0") for c in (plain, shrunk)]
+    assert 0 < first[1] < first[0]
+    assert call("verify", "fitted", data).exit_code == 0
+
+
 def test_two_classes(call, tmp_path):
     rng = np.random.default_rng(1)
     (tmp_path / "data.csv").write_text(table(outcome=np.where(rng.standard_normal(60) > 0, "sick", "well")))
@@ -168,6 +178,26 @@ def test_groups_from_a_file(call, data, tmp_path):
         held = json.loads((tmp_path / (name + ".d") / "certificate.json").read_text())
         assert "first" in held["names"]["blocks"]
         assert "colour" in held["names"]["blocks"]
+
+
+def test_files_of_an_earlier_fit_do_not_stay(call, data, tmp_path):
+    fitted(call, data, "-t", "colour", "--fraction", "0.5")
+    assert (tmp_path / "fitted" / "certificate-3.json").exists()
+    (tmp_path / "fitted" / "mine.txt").write_text("kept")
+    fitted(call, data, "-t", "outcome", "--fraction", "0.5")
+    assert {file.name for file in (tmp_path / "fitted").iterdir()} - REPORT == FILES | {"mine.txt"}
+    assert call("verify", "fitted", data).exit_code == 0
+
+
+def test_a_time_limit_is_kept_and_told(call, data):
+    content = fitted(call, data, "-t", "outcome", "--time-limit", "0.000001")
+    assert any("time limit" in note for note in content["notes"])
+    assert call("verify", "fitted", data).exit_code == 0
+
+
+def test_quiet_says_nothing(call, data):
+    answer = call("fit", data, "-t", "outcome", "--fraction", "0.5", "--quiet")
+    assert (answer.exit_code, answer.output) == (0, "")
 
 
 def test_svmlight_from_end_to_end(call, tmp_path):
@@ -302,6 +332,12 @@ class TestStart:
             "print({'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules))"
         )
         assert self.check(code).endswith("set()\n")
+
+    def test_names_are_imported_when_they_are_asked_for(self):
+        assert self.check("import sys, atomsieve; print('numpy' in sys.modules)") == "False\n"
+        for name in atomsieve.__all__:
+            found = getattr(atomsieve, name)
+            assert found.__module__.startswith("atomsieve.") or not callable(found)
 
     def test_predictions_do_without_scikit_learn(self, call, data, tmp_path):
         fitted(call, data, "-t", "outcome", "--fraction", "0.3")

@@ -98,6 +98,7 @@ def test_what_is_wrong_with_the_data(call, tmp_path, text, fragments):
         (("data.csv", "-t", "outcome", "--time-limit", "0"), ("--time-limit",)),
         (("data.csv", "-t", "outcome", "--seed", "-1"), ("--seed must be at least 0",)),
         (("data.csv", "-t", "outcome", "--exponent", "1", "--penalty", "power"), ("--exponent",)),
+        (("data.csv", "-t", "outcome", "--ridge", "-1"), ("--ridge must be a number that is not negative",)),
         (("data.csv", "-t", "outcome", "--groups", "g.csv"), ("--groups needs --gauge group",)),
         (
             ("data.csv", "-t", "outcome", "--gauge", "group", "--groups", "g.csv"),

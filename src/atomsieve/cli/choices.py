@@ -33,6 +33,7 @@ class Wish:
     time_limit: float | None = None
     exponent: float = 1.5
     delta: float = 1.0
+    ridge: float = 0.0
 
     def __post_init__(self) -> None:
         self._check_words()
@@ -67,6 +68,8 @@ class Wish:
         for option, value, bound in least:
             if value is not None and value < bound:
                 raise RefusedError(f"{option} must be at least {bound}, got {value}.")
+        if not 0 <= self.ridge < float("inf"):
+            raise RefusedError(f"--ridge must be a number that is not negative, got {self.ridge}.")
         if not 1 < self.exponent < float("inf"):
             raise RefusedError(f"--exponent must be a number above 1, got {self.exponent}.")
 
@@ -94,6 +97,7 @@ class Wish:
         gauge = {"l1": "l1 norm", "nonnegative": "coefficients that are not negative", "group": "group norm"}[
             self.gauge
         ]
+        gauge += f" and a ridge of {self.ridge:g}" if self.ridge else ""
         scale = "features standardised" if self.standardize else "features as they are"
         what = f"{loss.replace('-', ' ')} loss{chosen}{against}"
         return f"{what}; {gauge}, {self.penalty} penalty; {scale}; {self.strength_words}."
@@ -139,7 +143,7 @@ def estimator(wish: Wish, labels: Sequence[Any] | None, gauge: Any, unpenalized:
         "standardize": wish.standardize,
         "unpenalized": list(unpenalized) or None,
         "time_limit": wish.time_limit,
-    }
+    } | ({"ridge": wish.ridge} if wish.ridge else {})
     if wish.validates:
         folds = KFold if labels is None else StratifiedKFold
         splitter = folds(wish.folds or FOLDS, shuffle=True, random_state=wish.seed)

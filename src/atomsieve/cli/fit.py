@@ -29,6 +29,7 @@ def fit(  # noqa: PLR0913, PLR0917 -- the options of the command
     penalty: options.PenaltyWord = "linear",
     groups: options.Groups = None,
     unpenalized: options.Unpenalized = None,
+    ridge: options.Ridge = 0.0,
     standardize: options.Standardize = True,
     delta: options.Delta = 1.0,
     exponent: options.Exponent = 1.5,
@@ -63,19 +64,20 @@ def fit(  # noqa: PLR0913, PLR0917 -- the options of the command
     """
     with in_sentences():
         wish = Wish(
-            loss,
-            gauge,
-            penalty,
-            strength,
-            fraction,
-            features,
-            cv,
-            select,
-            standardize,
-            seed,
-            time_limit,
-            exponent,
-            delta,
+            loss=loss,
+            gauge=gauge,
+            penalty=penalty,
+            strength=strength,
+            fraction=fraction,
+            features=features,
+            folds=cv,
+            select=select,
+            standardize=standardize,
+            seed=seed,
+            time_limit=time_limit,
+            exponent=exponent,
+            delta=delta,
+            ridge=ridge,
         )
         source = Source(
             str(data), target, offset, weights, tuple(exclude or ()), tuple(categorical or ()), separator, header
@@ -97,10 +99,10 @@ def run_fit(
 ) -> bool:
     """Fit, write and tell; return whether anything is proven."""
     from atomsieve.cli.folder import together  # noqa: PLC0415 -- what help does not need
-    from atomsieve.cli.result import Fitted, write_all  # noqa: PLC0415
+    from atomsieve.cli.result import STALE, Fitted, write_all  # noqa: PLC0415
 
     talks = not (json or quiet)
-    with together(folder) as staging:
+    with together(folder, STALE) as staging:
         work = job(source, wish, groups, unpenalized)
         if talks:
             _announce(source, wish, work)
@@ -120,14 +122,16 @@ def certified(work: Job, wish: Wish, *, silent: bool) -> list[str]:
     import numpy as np  # noqa: PLC0415
 
     from atomsieve.cli.live import live  # noqa: PLC0415
+    from atomsieve.cli.result import NAMELESS  # noqa: PLC0415
 
     console, samples = err(), work.samples
     console.quiet = silent
-    rounds = (wish.folds or FOLDS) + 1 if wish.validates else 1
+    alone = work.reading.labels is None or len(work.reading.labels) == 2  # several classes are solved in turns
+    rounds = (wish.folds or FOLDS) + 1 if wish.validates and alone else 1
     given = (samples.X, samples.y, samples.weights, samples.offset)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", message=".*valid feature names.*")
+        warnings.filterwarnings("ignore", message=NAMELESS)
         try:
             with live(console, "Fitting", rounds, wish.time_limit):
                 work.model.fit(*given)

@@ -1,7 +1,7 @@
 """Files that appear in a folder together, or not at all."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
@@ -10,10 +10,11 @@ from atomsieve.cli.said import NotWrittenError
 
 
 @contextmanager
-def together(folder: Path) -> Iterator[Path]:
+def together(folder: Path, stale: Sequence[str] = ()) -> Iterator[Path]:
     """Make a folder, if need be, and give a hidden one in it; what is written there moves up at the end.
 
-    If anything goes wrong, files that were there before are untouched, and folders that were made are removed.
+    Files of an earlier run, by the patterns in `stale`, are removed then: they are about another model. If anything
+    goes wrong, files that were there before are untouched, and folders that were made are removed.
     """
     made = [place for place in (folder, *folder.parents) if not place.exists()]
     staging: Path | None = None
@@ -21,9 +22,12 @@ def together(folder: Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         staging = Path(mkdtemp(prefix=".writing-", dir=folder))
         yield staging
-        for file in sorted(staging.iterdir()):
-            file.replace(folder / file.name)
+        names = sorted(file.name for file in staging.iterdir())
+        for name in names:
+            (staging / name).replace(folder / name)
         staging.rmdir()
+        for old in {old for pattern in stale for old in folder.glob(pattern) if old.name not in names}:
+            old.unlink()
     except BaseException as error:
         if staging is not None:
             shutil.rmtree(staging, ignore_errors=True)

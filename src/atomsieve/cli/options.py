@@ -107,6 +107,14 @@ Unpenalized = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+Ridge = Annotated[
+    float,
+    typer.Option(
+        metavar="NUMBER",
+        help="Add this times half the squared coefficients, as the elastic net does: twins then share their weight.",
+        rich_help_panel=MODEL,
+    ),
+]
 Standardize = Annotated[
     bool,
     typer.Option(
@@ -156,7 +164,9 @@ Seed = Annotated[
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Seconds for the fit; the best so far is kept.", rich_help_panel=OUTPUT),
+    typer.Option(
+        metavar="SECONDS", help="Seconds for the fit; the best so far is kept, and proven.", rich_help_panel=OUTPUT
+    ),
 ]
 Json = Annotated[
     bool,

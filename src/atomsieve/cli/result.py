@@ -1,6 +1,7 @@
 """What a fit found, and the files it becomes."""
 
 import json
+import warnings
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,12 @@ from atomsieve.cli.choices import Wish
 from atomsieve.cli.claims import Output, as_json, coefficients_csv, outputs_of
 from atomsieve.cli.intake import Job, Source
 from atomsieve.intake.files import write_text
+
+NAMELESS = ".*valid feature names.*"
+"""scikit-learn's warning where names come apart from the matrix; here they come from the table."""
+
+STALE = ("certificate.json", "certificate-*.json", "findings.json", "report.html")
+"""Files of an earlier fit, which this one may not write again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +108,9 @@ def write_all(fitted: Fitted, source: Source, folder: Path, staging: Path) -> tu
         certificate.save(staging / (f"certificate-{k}.json" if several else "certificate.json"))
     write_text(staging / "coefficients.csv", coefficients_csv(fitted.outputs))
     write_text(staging / "data.json", json.dumps(fitted.job.reading.content(), indent=1, ensure_ascii=False) + "\n")
-    missing = _report(fitted, source, staging)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=NAMELESS)
+        missing = _report(fitted, source, staging)
     return [folder / file.name for file in sorted(staging.iterdir())], missing
 
 

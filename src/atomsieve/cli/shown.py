@@ -71,8 +71,8 @@ def number(value: float) -> str:
 def interval(lower: float, upper: float) -> str:
     """Return an interval, rounded outwards, with as many digits as tell its ends apart.
 
-    >>> interval(1.25, 1.2500004), interval(2.0016, 2.0023), interval(-np.inf, np.inf)
-    ('1.25 to 1.2500004', '2.001 to 2.003', 'not known')
+    >>> interval(0.125, 0.1875), interval(2.00163, 2.00227), interval(-np.inf, np.inf)
+    ('0.125 to 0.188', '2.0016 to 2.0023', 'not known')
     """
     if not (np.isfinite(lower) and np.isfinite(upper)):
         return "not known"

@@ -121,7 +121,10 @@ def _by_names(certificate: "Certificate", data: str, given: dict[str, str | None
     if names is not None:
         table = _only(table, [*names, *roles.apart])
     classes = certificate.statement["loss"]["type"] in ("Logistic", "SquaredHinge", "Multinomial")
-    reading, _ = plan(table, roles, classes=classes, reference=False)
+    gauge = certificate.statement["gauge"]
+    while "gauge" in gauge:
+        gauge = gauge["gauge"]
+    reading, _ = plan(table, roles, classes=classes, reference=gauge["type"] == "Group")
     return reading.take(table), reading
 
 
