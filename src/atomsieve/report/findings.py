@@ -72,8 +72,8 @@ class Findings:
         """
         if not isinstance(model, SparseEstimator):
             raise TypeError(
-                f"Findings.of takes a fitted estimator of atomsieve, got {type(model).__name__}. Of a pipeline, pass its "
-                "last step, fitted with keep_data=True."
+                f"Findings.of takes a fitted estimator of atomsieve, got {type(model).__name__}. Of a pipeline, pass "
+                "its last step, fitted with keep_data=True."
             )
         proof = model._told_proof()
         labels = labels_of(model)
