@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_models import MODELS, TOLD, findings_of, model_of, unproven
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from atomsieve import UnprovenWarning
+from atomsieve import CertifiedLasso, UnprovenWarning
 from atomsieve.report import Findings
 from atomsieve.report.outputs import LETTERS
 from atomsieve.report.words import Tally, headline, paragraphs
@@ -163,10 +167,6 @@ def test_where_nothing_is_proven_that_is_said():
 
 
 def test_data_that_are_gone_leave_out_scales_but_not_proofs():
-    from sklearn.datasets import load_diabetes  # noqa: PLC0415
-
-    from atomsieve import CertifiedLasso  # noqa: PLC0415
-
     X, y = load_diabetes(return_X_y=True)
     model = CertifiedLasso(alpha=0.3).fit(X.copy(), y)
     model.certify(X, y)
@@ -203,3 +203,10 @@ def test_files_that_hold_no_findings_are_refused(tmp_path, text):
     (tmp_path / "other.json").write_text(text)
     with pytest.raises(ValueError, match="holds no findings"):
         Findings.load(tmp_path / "other.json")
+
+
+def test_other_models_are_refused_in_a_sentence():
+    with pytest.raises(TypeError, match="takes a fitted estimator of atomsieve, got Pipeline"):
+        Findings.of(make_pipeline(StandardScaler(), CertifiedLasso()), **TOLD)
+    with pytest.raises(NotFittedError):
+        Findings.of(CertifiedLasso(), **TOLD)

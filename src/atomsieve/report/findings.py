@@ -13,6 +13,7 @@ import scipy
 import sklearn
 
 import atomsieve
+from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.task import TrainingData
 from atomsieve.intake.files import write_text
 from atomsieve.report.codec import decode, encode
@@ -69,6 +70,11 @@ class Findings:
         data, settings : mapping
             What else is to be shown of the data (file, rows, columns, ...) and of the fit, by name.
         """
+        if not isinstance(model, SparseEstimator):
+            raise TypeError(
+                f"Findings.of takes a fitted estimator of atomsieve, got {type(model).__name__}. Of a pipeline, pass "
+                "its last step, fitted with keep_data=True."
+            )
         proof = model._told_proof()
         labels = labels_of(model)
         problems = labels if len(proof.certificates) > 1 else [None]

@@ -143,6 +143,10 @@ def doubts(findings: Findings) -> list[str]:
             of = "" if proof.label is None else f" of {proof.label}"
             what = count(proof.undecided, proof.blocks)
             sentences.append(f"The certificate{of} leaves {what} undecided. {proof.reason}")
+    unsure = sum(output.verdicts.count("u") for output in findings.outputs)
+    if unsure and not sentences:
+        what = count(unsure, "coefficient")
+        sentences.append(f"For {what} the proven interval holds 0: the block is decided, but not its sign.")
     return sentences
 
 
