@@ -24,7 +24,7 @@ print(f"accuracy on new digits: {model.score(X_test, y_test):.3f}")
 # %%
 # One certificate for each class.
 for digit, certificate in zip(model.classes_, model.certificate_, strict=True):
-    print(digit, certificate)
+    print(f"{digit}: {certificate.zero.sum()} pixels proven zero, {certificate.nonzero.sum()} proven non-zero")
 
 # %%
 # Blue pixels speak for the digit and red ones against it. A cross marks a pixel that is proven to play no part.

@@ -23,7 +23,8 @@ problem = Problem(X, y, penalty=Square(0.05), intercept=True)
 tolerances = np.geomspace(1.0, 1e-8, 40)
 certificates = [solve(problem, Pairwise(), tol=tol).certificate() for tol in tolerances]
 for tol, certificate in list(zip(tolerances, certificates, strict=True))[::8]:
-    print(f"tol {tol:.0e}: {certificate}")
+    counts = certificate.zero.sum(), certificate.undecided.sum(), certificate.nonzero.sum()
+    print(f"tol {tol:.0e}: {counts[0]} proven zero, {counts[1]} undecided, {counts[2]} proven non-zero")
 
 # %%
 # Left: the verdicts. Right: for the first ten coefficients, the intervals in which they are proven to lie.
