@@ -47,6 +47,8 @@ FORMS = ("C", "F", "csr", "csc", "coo", "float32", "duplicates", "coo duplicates
 PENALTIES = ("Linear", "Square", "Power", "Ball", "LogBarrier", "LinearSquare")
 WIDER = 1_000_000
 """Seeds from which on problems may have several outputs, an offset or a shape of their own."""
+RIDGED, RIDGED_AND_WIDER = 500_000, 2_000_000
+"""Seeds from which on they have a ridge as well, without and with such parts."""
 GAUGES = ("L1", "prices", "positive", "NonNegative", "Simplex", "Group", "L2", "Atoms", "Image", "Image of Group")
 
 
@@ -109,7 +111,19 @@ def draw(seed):
     pieces = {"loss": loss(delta) if loss is Huber else loss(), "gauge": gauge, "penalty": penalty}
     words = f"{loss.__name__}, {name}, {type(penalty).__name__}, {kind}, {form}, {n} x {d}"
     case = Case(X, y, pieces, weights, free, bool(rng.random() < 0.5), None, None, effort, words)
-    return case if seed < WIDER else _wider(rng, case, dense, name)
+    case = case if seed < WIDER else _wider(rng, case, dense, name)
+    if RIDGED <= seed < WIDER or seed >= RIDGED_AND_WIDER:
+        _ridged(rng, case, size)
+    return case
+
+
+def _ridged(rng, case, size):
+    """Add a ridge to a case whose gauge can have one: near the curvature of the columns, or far from it."""
+    if case.pieces["gauge"].mapped:
+        return
+    ridge = float(np.clip(size * size * 10.0 ** rng.uniform(-14, 3), 1e-280, 1e280))
+    case.pieces["ridge"] = ridge
+    case.words += f", ridge {ridge:.1e}"
 
 
 def _wider(rng, case, dense, name):

@@ -33,7 +33,28 @@ def accepted(problem, X, y, certificate=None, **given):
 
 
 @pytest.mark.parametrize(
-    "seed", [58, 220, 286, 962, 1029, 1598, 2189, 2757, 3074, 3645, 3941, 3987, 4930, 5014, 19000, 1001561]
+    "seed",
+    [
+        58,
+        220,
+        286,
+        962,
+        1029,
+        1598,
+        2189,
+        2757,
+        3074,
+        3645,
+        3941,
+        3987,
+        4930,
+        5014,
+        19000,
+        1001561,
+        500030,
+        500181,
+        2000290,
+    ],
 )
 def test_what_was_once_refused(seed):
     case = honest.draw(seed)
@@ -53,8 +74,15 @@ def test_outputs_offsets_and_shapes():
     assert tally["decided"] > 30
 
 
+@pytest.mark.parametrize("first", [honest.RIDGED, honest.RIDGED_AND_WIDER])
+def test_ridges(first):
+    tally, refused = honest.run(first, 100)
+    assert not refused
+    assert tally["decided"] > 30
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize("first", [200_000, honest.WIDER + 1000])
+@pytest.mark.parametrize("first", [200_000, honest.WIDER + 1000, honest.RIDGED + 1000, honest.RIDGED_AND_WIDER + 1000])
 def test_many_problems(first):
     tally, refused = honest.run(first, 8_000)
     assert not refused

@@ -87,7 +87,7 @@ MOST = 4000
 ROUNDS = 8
 """Number of balls around the free coefficients that are tried before much larger ones."""
 
-SECTIONS = 80
+SECTIONS = 120
 """Golden sections for the slope of a penalty beside a ridge; every slope gives a bound."""
 
 UNIT = 2.0**-53
@@ -1068,7 +1068,9 @@ class Checker:
         first = self.total * self.phi_slope(self.penalty)
         if self.phi_conjugate is None:
             return at(first)
-        return at(_lowest(at, first, highest([first, *(score for score, _ in scores[:1])])))
+        top = highest([first, *(score for score, _ in scores[:1])])
+        found = [at(t) for t in (first, top, _lowest(at, first, top))]
+        return min(found, key=lambda value: float(value.mid()))
 
     def _fitting(self, limit: arb) -> arb:
         """Return a number by which theta may be multiplied so that no score is far above that of the optimum."""
@@ -1289,6 +1291,9 @@ class Checker:
         away: dict[int, arb] = {}
         if bounds or told_of_free or self.claims["nonzero"]:
             away = self._distances([name for name in names if name not in sums], involved)
+        for j in rows if self.ridge else ():
+            alone = root(2 * self.reach / (self.factor * self.ridge[self.gauge.labels[j]]))
+            away[j] = alone if j not in away or alone < away[j] else away[j]
         for j, ends in bounds.items():
             fits = self._fits(self._range(j, away.get(j)), *ends)
             self._claim(fits, f"the interval of coefficient {j} is too narrow")
@@ -1365,11 +1370,9 @@ class Checker:
     def _range(self, j: int, away: arb | None) -> tuple[arb, arb] | None:
         """RANGE: return bounds of a coefficient."""
         x = self.x.get(j, arb(0))
-        if not self.ridge:
+        if not self.ridge or away is None:
             return None if away is None else (x - away, x + away)
         g = int(self.gauge.labels[j])
-        alone = root(2 * self.reach / (self.factor * self.ridge[g]))
-        away = alone if away is None or alone < away else away
         least, most = self._dual_norm(g)
         moved = arb(root(self.reach).upper()) * arb(self.lengths[j])
         ends = [self.shrink * self.z[j] - moved, self.shrink * self.z[j] + moved]
