@@ -38,7 +38,8 @@ found = np.flatnonzero(certificate.nonzero)
 print(f"{len(found)} genes proven non-zero, among them {len(set(found) & set(causes))} of the 10 causes")
 
 # %%
-# Left: the curve of cross-validation. Right: all 5000 genes by the interval that is proven for their coefficients.
+# Left: the curve of cross-validation. Right: all 5000 genes, each in the middle of the interval that is proven for
+# its coefficients.
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 model.plot(left)
 right.scatter(

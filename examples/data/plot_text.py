@@ -10,6 +10,7 @@ Sparse matrices stay sparse: nothing is centred or copied, the intercept does th
 
 import inspect
 import pkgutil
+import re
 import warnings
 
 import matplotlib.pyplot as plt
@@ -19,6 +20,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from atomsieve import CertifiedLogisticRegressionCV
 
+OWN_NAMES = re.compile("numpy|scipy")  # they would give it away
+
 
 def docstrings(package, names):
     found = set()
@@ -27,7 +30,7 @@ def docstrings(package, names):
         for _, thing in inspect.getmembers(module, callable):
             text = inspect.getdoc(thing) or ""
             if len(text) > 400 and (getattr(thing, "__module__", "") or package).startswith(package):
-                found.add(text.split("Examples\n")[0].lower().replace(package, ""))
+                found.add(OWN_NAMES.sub("", text.split("Examples\n")[0].lower()))
     return sorted(found)
 
 

@@ -70,12 +70,12 @@ for tau in (0.1, 0.5, 0.9):
 # directions.
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 residuals = np.linspace(-2, 2, 201)
-for tau, color in zip(models, ("tab:orange", "0.4", "tab:blue"), strict=True):
+for k, (tau, color) in enumerate(zip(models, ("tab:orange", "0.4", "tab:blue"), strict=True)):
     left.plot(residuals, Expectile(tau).value(np.zeros_like(residuals), residuals), color=color, label=f"tau = {tau}")
-    right.plot(models[tau].coef_, "o", color=color, label=f"tau = {tau}")
+    right.bar(np.arange(8) + 0.25 * (k - 1), models[tau].coef_[:8], 0.22, color=color, label=f"tau = {tau}")
 left.set(xlabel="y - u", ylabel="loss")
 left.legend()
-right.set(xlabel="feature", ylabel="coefficient", title="what each model uses")
+right.set(xlabel="feature", ylabel="coefficient", title="the first eight coefficients; the other 22 are zero")
 right.axhline(0, color="0.7", linewidth=0.8, zorder=0)
 right.legend()
 plt.show()

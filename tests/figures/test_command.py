@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 import atomsieve
-from atomsieve.cli import reproduce
 from atomsieve.cli.app import app
 from atomsieve.paper import NAMES, runner
 from atomsieve.paper.experiment import Finding, Section
@@ -69,10 +68,6 @@ def test_help_names_every_experiment():
     text = " ".join(CliRunner().invoke(app, ["reproduce", "--help"], env={"COLUMNS": "200"}).output.split())
     assert f"{'|'.join(NAMES)}|all" in text
     assert "After Ctrl-C the same command goes on from there." in text
-
-
-def test_the_names_of_the_experiments_are_known_without_importing_them():
-    assert reproduce.NAMES == NAMES
 
 
 def test_unknown_experiments_are_refused(tmp_path):

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from atomsieve.cli.said import NOT_WRITTEN, RefusedError, complain, err, in_sentences, out
+from atomsieve.paper import NAMES
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from atomsieve.paper.experiment import Progress as Report
-
-NAMES = ("fig1", "fig2", "fig3", "fig4", "beyond", "errata", "stability")
-"""The names of `atomsieve.paper`, which is slow to import; a test holds them together."""
 
 
 def reproduce(

@@ -39,11 +39,10 @@ def path_chart(findings: Findings) -> Html:
     def draw(figure: Any, shape: str) -> None:
         heights = [3.4, 1] if path.supports else [1]
         axes = figure.subplots(len(heights), squeeze=False, height_ratios=heights, sharex=True)[:, 0]
-        plain = [name.replace("$", r"\$") for name in names]  # no formulas
-        shown = PathDisplay(strengths, values, plain, choice.label, marks, quantity=quantity)
+        shown = PathDisplay(strengths, values, names, choice.label, marks, quantity=quantity)
         shown.plot(axes[0], labels=10 if shape == "wide" else 5)
         counted_as(axes[0], "coefficients" if len(findings.outputs) > 1 else "features")
-        name_lines(shown, plain)
+        name_lines(shown, names)
         if path.supports:
             axes[0].set_xlabel("")
             draw_supports(axes[1], choice, path)
