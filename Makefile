@@ -10,7 +10,7 @@ SOURCES := pyproject.toml setup.py tools/backend.py $(wildcard src/atomsieve/cor
 .PHONY: help demo test test-deep test-oldest lint bench bench-cost docs wheel clean
 
 help:
-	@echo "make demo       install, then run a small example on built-in data"
+	@echo "make demo       install, then fit built-in data by the command line: a table, a checked certificate, a report"
 	@echo "make test       the quick test suite (at most 3 minutes on two cores)"
 	@echo "make test-deep  the slow, thorough one, and the quick one with the oldest dependencies"
 	@echo "make test-oldest the quick one with the oldest dependencies that pyproject.toml allows"
@@ -34,8 +34,8 @@ $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 	$(BIN)/pip install --quiet --editable .
 	@touch $@
 
-demo: $(VENV)/.installed
-	$(BIN)/python examples/breast_cancer.py
+demo: $(VENV)/.installed-all
+	$(BIN)/atomsieve demo
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
@@ -100,7 +100,7 @@ wheel: $(WHEEL)/.installed
 	  $(WHEEL)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build .
 	PATH="$(CURDIR)/$(WHEEL)/bin:$$PATH" auditwheel repair --wheel-dir dist build/*.whl
 	$(PYTHON) -m venv build/fresh
-	$(FRESH) -m pip install --quiet --only-binary :all: "$$(echo dist/*.whl)[plot]" pytest hypothesis
+	$(FRESH) -m pip install --quiet --only-binary :all: "$$(echo dist/*.whl)[all]" pytest hypothesis
 	$(FRESH) -c 'from atomsieve.core import _plain; assert "site-packages" in _plain.__file__'
 	$(FRESH) -m pytest -q tests/corrective
 	@ls dist/*.whl
