@@ -20,7 +20,6 @@ from atomsieve import GaugeRegressor, GaugeRegressorCV, load_model
 from atomsieve.cli import fit as fit_module
 from atomsieve.cli import result as result_module
 from atomsieve.cli.live import Watch
-from atomsieve.cli.shown import interval
 from atomsieve.run.progress import watched_by
 
 FILES = {"model.json", "certificate.json", "coefficients.csv", "data.json"}
@@ -363,11 +362,3 @@ def test_a_watcher_sees_gaps_zeros_and_the_time_left():
     assert all("gap" in text and "proven zero" in text and "undecided" in text and "left" in text for text in texts)
     known = [part for part in parts if part is not None]
     assert 0 <= min(known) < 0.5 < max(known) <= 1
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper"), [(1.25, 1.2500004), (-0.0301, -0.0299), (2.0016, 2.0023), (0.0, 1e-300), (5.0, 5.0)]
-)
-def test_intervals_are_rounded_outwards(lower, upper):
-    low, high = map(float, interval(lower, upper).split(" to "))
-    assert low <= lower <= upper <= high

@@ -44,6 +44,22 @@ class Output:
         return dict(zip(found.tolist(), times.tolist(), strict=True))
 
 
+def counts_line(outputs: Sequence[Output]) -> str:
+    """Say how many coefficients are proven zero, proven non-zero and undecided."""
+    totals: dict[str, int] = {}
+    for output in outputs:
+        for word, count in output.counts().items():
+            totals[word] = totals.get(word, 0) + count
+    nonzero = totals.pop("non-zero", 0)
+    parts = [
+        f"{totals.pop('zero', 0)} proven zero",
+        f"{nonzero} proven non-zero",
+        f"{totals.pop('undecided', 0)} undecided",
+    ]
+    parts += [f"{count} {word}" for word, count in totals.items()]
+    return f"Of {sum(len(output.names) for output in outputs)} coefficients: {', '.join(parts)}."
+
+
 def outputs_of(model: Any, X: Any, names: Sequence[str]) -> list[Output]:
     """Return the outputs of a certified model: one, or one for each class."""
     proof = model._told_proof()

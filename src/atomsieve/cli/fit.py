@@ -163,12 +163,12 @@ def _announce(source: Source, wish: Wish, work: Job) -> None:
 
 
 def _tell(fitted: "Fitted", files: list[Path], missing: list[str], command: str) -> None:
-    from atomsieve.cli.shown import coefficient_table, counts_line  # noqa: PLC0415 -- rich
+    from atomsieve.cli.claims import counts_line  # noqa: PLC0415 -- NumPy
 
     console = out()
     console.print()
-    for output in fitted.outputs:
-        console.print(coefficient_table(output), soft_wrap=False)
+    console.print(fitted.summary(console.width), markup=False, highlight=False, soft_wrap=True)
+    console.print()
     console.print(counts_line(fitted.outputs), style="bold", markup=False)
     for sentence in fitted.sentences:
         console.print(sentence, markup=False)

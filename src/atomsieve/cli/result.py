@@ -64,6 +64,12 @@ class Fitted:
         told += [c.reason for c in self.certificates if c.reason and c.valid and c.undecided.any()]
         return told
 
+    def summary(self, width: int) -> str:
+        """Return the summary of the model as text, at most so wide where names are short."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=NAMELESS)
+            return str(self.job.model.summary().text(width))
+
     def content(self, source: Source, files: list[Path], missing: list[str], command: str) -> dict[str, Any]:
         """Return everything as plain data."""
         model, reading = self.job.model, self.job.reading

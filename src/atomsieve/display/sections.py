@@ -49,7 +49,7 @@ def coefficient_section(told: Coefficients, *, noun: str = "feature", ruled: str
     if told.scales is not None:
         columns.append(Column("per sd", column((row.weight for row in shown), 3), right=True))
     bars = [row.bar if proven else Bar(row.weight, row.weight, row.weight) for row in shown]
-    columns.append(Column("", text_bars(bars), html=svg_bars(bars)))
+    columns.append(Column("", text_bars(bars), html=svg_bars(bars), spare=True))
     if proven:
         columns.append(Column("verdict", [row.verdict for row in shown]))
     title = "" if told.output is None else told.output

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from atomsieve.display.palette import MUTED
@@ -33,6 +34,9 @@ class Column:
     html: Sequence[str] | None = None
     """The cells as HTML; by default the text itself."""
 
+    spare: bool = False
+    """Whether a table that is too wide does without it."""
+
     @property
     def markup(self) -> Sequence[str]:
         """The cells as HTML; numbers stay in line by spaces as wide as digits."""
@@ -55,11 +59,13 @@ class Section:
     title: str = ""
     notes: Sequence[str] = ()
 
-    def __str__(self) -> str:
+    def text(self, width: float = inf) -> str:
+        """Return the section as text, without its spare columns where it would be wider than asked for."""
         parts = [self.title] if self.title else []
         if self.columns and self.columns[0].cells:
-            rows = [GAP + GAP.join(row) for row in zip(*(column.lines for column in self.columns), strict=True)]
-            rows = [row.rstrip() for row in rows]
+            rows = rows_of(self.columns)
+            if max(map(len, rows)) > width:
+                rows = rows_of([column for column in self.columns if not column.spare])
             parts += [rows[0], GAP + "─" * (max(map(len, rows)) - len(GAP)), *rows[1:]]
         return "\n".join([*parts, *self.notes])
 
@@ -80,6 +86,11 @@ class Section:
         return f"<table style='{TABLE}'>{''.join(rows)}</table>"
 
 
+def rows_of(columns: Sequence[Column]) -> list[str]:
+    """Return the rows of a table as text, the titles first."""
+    return [(GAP + GAP.join(row)).rstrip() for row in zip(*(column.lines for column in columns), strict=True)]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """What `summary()` returns: print it, show it in a notebook, or take its table as a data frame."""
@@ -91,9 +102,13 @@ class Summary:
     table: Mapping[str, Any] = field(default_factory=dict)
     """All rows, also those that are not shown, by column."""
 
-    def __str__(self) -> str:
-        parts = ["\n".join(self.heading), *map(str, self.sections)]
+    def text(self, width: float = inf) -> str:
+        """Return the summary as text; tables that would be wider than asked for do without their bars."""
+        parts = ["\n".join(self.heading), *(section.text(width) for section in self.sections)]
         return "\n\n".join(part for part in parts if part)
+
+    def __str__(self) -> str:
+        return self.text()
 
     __repr__ = __str__
 
