@@ -5,7 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib as mpl
@@ -23,22 +22,12 @@ PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted(page for page in (ROOT / "docs").rglob("*.md") if not GENERATED & set(page.relative_to(ROOT).parts)),
 ]
-FENCE = re.compile(r"(?:<!-- awaits: (\w+) -->\n)?^```(python|bash|text)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
-
-
-HERE = {
-    "cli": find_spec("atomsieve.tables") is not None,
-    "estimators": "Printer" in atomsieve.__all__,
-    "ridge": "CertifiedElasticNet" in atomsieve.__all__,
-    "summary": "PathDisplay" in atomsieve.__all__,
-}
-"""Parts that fences may await: a fence runs as soon as its part is here."""
+FENCE = re.compile(r"^```(python|bash|text)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 
 
 def fences(page):
-    """Return the language and the code of every fence that runs today."""
-    found = FENCE.findall(page.read_text())
-    return [(language, code) for awaits, language, code in found if not awaits or HERE[awaits]]
+    """Return the language and the code of every fence that runs."""
+    return FENCE.findall(page.read_text())
 
 
 def with_python(pages):
