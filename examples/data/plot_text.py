@@ -5,7 +5,7 @@ Words that tell two libraries apart
 Text is wide and sparse: thousands of words, few of them in any one document. Here the documents are the docstrings of
 NumPy and SciPy, which are on every machine that can run this, and the question is which words tell them apart.
 
-Sparse matrices stay sparse: nothing is centred or copied, the intercept does that.
+Sparse matrices stay sparse: nothing is centred, the intercept does that.
 """
 
 import inspect
