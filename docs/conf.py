@@ -54,7 +54,6 @@ sphinx_gallery_conf = {
     "first_notebook_cell": "%matplotlib inline",
     "show_memory": False,
     "write_computation_times": False,
-    "ignore_pattern": r"breast_cancer",
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("atomsieve",),
 }
