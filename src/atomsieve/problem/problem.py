@@ -1,7 +1,7 @@
 """The problem `min over x, b of F(A x + B b + offset) + phi(kappa_P(x)) + (ridge / 2) |x|^2`."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -19,7 +19,7 @@ from atomsieve.penalties import Penalty, Square
 from atomsieve.problem.data import Data
 from atomsieve.problem.lifted import Lifted
 from atomsieve.problem.point import Point
-from atomsieve.problem.shrinkage import Shrinkage, check_ridge
+from atomsieve.problem.shrinkage import Ridge, Shrinkage, check_ridge
 from atomsieve.problem.smooth import Smooth
 from atomsieve.problem.span import Span
 from atomsieve.problem.state import State
@@ -101,13 +101,12 @@ class Problem:
         gauge = gauge.named(data.names if shape is None else None, data.design.shape[1])
         lifted = Lifted.of(data, loss, gauge, shape)
         stated = check_ridge(ridge, data.design.shape[1], lifted.core.one_by_one)
-        if np.any(stated != 0):
+        whole = Ridge(stated if isinstance(stated, float) else np.repeat(stated, data.tasks))
+        if not whole.is_zero:
             require_blocks(gauge, lifted)
-        if not isinstance(stated, float):
-            stated = np.repeat(stated, data.tasks)
-        self._hold(data, gauge, penalty, lifted, Coupled(stated))
+        self._hold(data, gauge, penalty, lifted, whole)
 
-    def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, ridge: "Coupled") -> None:
+    def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, ridge: Ridge) -> None:
         """Store the parts, and short names for what every evaluation of a point needs."""
         if not penalty.superlinear and penalty.slope(1.0) != penalty.slope(0.0):
             raise TypeError(
@@ -126,7 +125,7 @@ class Problem:
         self.shape: tuple[int, ...] = lifted.shape
 
     @classmethod
-    def of(cls, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, ridge: "Coupled") -> Self:
+    def of(cls, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, ridge: Ridge) -> Self:
         """Return the problem of parts that are already checked."""
         problem = cls.__new__(cls)
         problem._hold(data, gauge, penalty, lifted, ridge)
@@ -159,6 +158,8 @@ class Problem:
     @cached_property
     def shrinkage(self) -> Shrinkage | None:
         """The ridge of each block; None without a ridge."""
+        if self._ridge.is_zero:
+            return None
         ridge = self.ridge
         return Shrinkage.of(ridge, self.lifted) if np.any(ridge != 0) else None
 
@@ -346,18 +347,6 @@ class Problem:
     def lower(self, lifted: Array) -> Array:
         """Return x for lifted coefficients, in the shape that the gauge sees."""
         return self.gauge.lower(lifted.reshape(self.lifted.form))
-
-
-@dataclass(frozen=True, eq=False)
-class Coupled:
-    """A ridge: one number, or one for each lifted column; in units of the slope of the penalty at 0 if coupled."""
-
-    strength: float | Array
-    coupled: bool = False
-
-    def at(self, penalty: Penalty) -> float | Array:
-        """Return the ridge beside a penalty."""
-        return self.strength * penalty.slope(0.0) if self.coupled else self.strength
 
 
 def require_blocks(gauge: Gauge, lifted: Lifted) -> None:

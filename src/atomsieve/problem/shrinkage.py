@@ -35,6 +35,23 @@ class Conjugate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Ridge:
+    """A ridge: one number, or one for each lifted column; in units of the slope of the penalty at 0 if coupled."""
+
+    strength: float | Array
+    coupled: bool = False
+
+    def at(self, penalty: Penalty) -> float | Array:
+        """Return the ridge beside a penalty."""
+        return self.strength * penalty.slope(0.0) if self.coupled else self.strength
+
+    @cached_property
+    def is_zero(self) -> bool:
+        """Whether there is no ridge, whatever the penalty."""
+        return not np.any(self.strength != 0)
+
+
+@dataclass(frozen=True, eq=False)
 class Shrinkage:
     """The ridge of every block, and what the blocks cost."""
 
