@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
@@ -44,6 +45,8 @@ def _somewhere_else(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     load_diabetes(as_frame=True).frame.rename(columns={"target": "y"}).to_csv("data.csv", index=False)
     mpl.use("agg")
+    yield
+    plt.close("all")
 
 
 def run_commands(code):

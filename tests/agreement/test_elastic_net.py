@@ -104,7 +104,9 @@ PRICES = np.array([0.0, 1, 2, 0.5, 1, 1, 1, 1, np.inf, 1, 1, 3, 1, 1, 1])
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # it is compared to what it reaches
 @pytest.mark.parametrize("penalty", [Linear(0.1), Square(0.1), Ball(0.8), LinearSquare(0.05, 0.1)], ids=repr)
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
-@pytest.mark.parametrize("gauge", [Group(GROUPS, "equal"), L1(PRICES), NonNegative(), L2()], ids=lambda g: type(g).__name__)
+@pytest.mark.parametrize(
+    "gauge", [Group(GROUPS, "equal"), L1(PRICES), NonNegative(), L2()], ids=lambda g: type(g).__name__
+)
 def test_cvxpy(gauge, loss, penalty):
     n, d, ridge = 40, 15, 0.07
     A, y = WIDE[:, :d], TARGETS

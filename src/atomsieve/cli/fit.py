@@ -1,7 +1,7 @@
 """`atomsieve fit`: a certified sparse model from a data file."""
 
 from pathlib import Path
-from shlex import join, quote
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -99,7 +99,7 @@ def run_fit(
 ) -> bool:
     """Fit, write and tell; return whether anything is proven."""
     from atomsieve.cli.folder import together  # noqa: PLC0415 -- what help does not need
-    from atomsieve.cli.result import STALE, Fitted, write_all  # noqa: PLC0415
+    from atomsieve.cli.result import STALE, Fitted, verify_command, write_all  # noqa: PLC0415
 
     talks = not (json or quiet)
     with together(folder, STALE) as staging:
@@ -143,11 +143,6 @@ def certified(work: Job, wish: Wish, *, silent: bool) -> list[str]:
     return [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
 
 
-def verify_command(folder: Path, source: Source) -> str:
-    """Return the command that checks the certificate."""
-    return join(["atomsieve", "verify", str(folder), source.path])
-
-
 def _announce(source: Source, wish: Wish, work: Job) -> None:
     rows, features = work.shape
     reading = work.reading
@@ -169,7 +164,7 @@ def _tell(fitted: "Fitted", files: list[Path], missing: list[str], command: str)
     console.print()
     console.print(fitted.summary(console.width), markup=False, highlight=False, soft_wrap=True)
     console.print()
-    console.print(counts_line(fitted.outputs), style="bold", markup=False)
+    console.print(counts_line(fitted.parts), style="bold", markup=False)
     for sentence in fitted.sentences:
         console.print(sentence, markup=False)
     for note in (*fitted.notes, *missing):

@@ -125,5 +125,4 @@ def gauge_of(wish: Wish, labels: Sequence[str] | None) -> Any:
 
     if labels is None:
         return NonNegative() if wish.gauge == "nonnegative" else L1()
-    sizes = np.unique(np.array(labels), return_counts=True)[1]
-    return Group(np.array(labels), np.sqrt(sizes))
+    return Group(np.array(labels))

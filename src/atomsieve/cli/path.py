@@ -143,7 +143,8 @@ def path_csv(walks: Sequence[Walk]) -> str:
 def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
     import numpy as np  # noqa: PLC0415 -- slow to import
 
-    from atomsieve.cli.shown import number, plain_table  # noqa: PLC0415 -- rich
+    from atomsieve.display.numbers import column  # noqa: PLC0415
+    from atomsieve.display.table import Column, Section  # noqa: PLC0415
     from atomsieve.tables.errors import listed  # noqa: PLC0415
 
     console = out()
@@ -152,16 +153,18 @@ def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
     for note in work.notes:
         console.print(f"Note: {note}", style="yellow", markup=False)
     for walk in walks:
-        table = plain_table(None if walk.label is None else f"class {walk.label}")
-        for column in ("strength", "features", "explained", "in the model from here on"):
-            table.add_column(column, justify="left" if column.startswith("in") else "right", overflow="fold")
         steps = walk.content()["steps"]
         chosen = np.unique(np.linspace(0, len(steps) - 1, SHOWN).astype(int)).tolist()
-        for last, k in zip([-1, *chosen], chosen, strict=False):
-            names = [name for between in range(last + 1, k + 1) for name in walk.entering(between)]
-            step = steps[k]
-            table.add_row(number(step["strength"]), str(step["features"]), f"{step['explained']:.1%}", listed(names))
-        console.print(table, soft_wrap=False)
+        spans = [range(last + 1, k + 1) for last, k in zip([-1, *chosen], chosen, strict=False)]
+        joining = [[name for k in span for name in walk.entering(k)] for span in spans]
+        columns = [
+            Column("strength", column(steps[k]["strength"] for k in chosen), right=True),
+            Column("features", [str(steps[k]["features"]) for k in chosen], right=True),
+            Column("explained", [f"{steps[k]['explained']:.1%}" for k in chosen], right=True),
+            Column("in the model from here on", [listed(names) for names in joining]),
+        ]
+        table = Section(columns, "" if walk.label is None else f"class {walk.label}")
+        console.print(f"\n{table.text()}\n", markup=False, highlight=False, soft_wrap=True)
     console.print(f"Written: {file}", markup=False)
 
 

@@ -5,12 +5,13 @@ import warnings
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from shlex import join
 from typing import Any
 
 import numpy as np
 
 from atomsieve.cli.choices import Wish
-from atomsieve.cli.claims import Output, as_json, coefficients_csv, outputs_of
+from atomsieve.cli.claims import Parts, as_json, coefficients_csv, counts_of, parts_of
 from atomsieve.cli.intake import Job, Source
 from atomsieve.intake.files import write_text
 
@@ -27,13 +28,15 @@ class Fitted:
 
     job: Job
     wish: Wish
-    outputs: list[Output]
+    parts: Parts
     notes: list[str]
 
     @classmethod
     def of(cls, job: Job, wish: Wish, notes: list[str]) -> "Fitted":
         """Look at a certified model."""
-        return cls(job, wish, outputs_of(job.model, job.samples.X, job.samples.columns), notes)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=NAMELESS)
+            return cls(job, wish, parts_of(job.model), notes)
 
     @property
     def certificates(self) -> list[Any]:
@@ -57,7 +60,7 @@ class Fitted:
         """What was chosen, what signs mean, and why anything is undecided."""
         model, told = self.job.model, []
         labels = self.job.reading.labels
-        if labels is not None and len(labels) == 2 and len(self.outputs) == 1:
+        if labels is not None and len(labels) == 2 and len(self.parts) == 1:
             told.append(f"Positive coefficients speak for {labels[1]}, negative ones for {labels[0]}.")
         if self.strength is not None:
             told.append(f"{model.penalty_.main.capitalize()} of the penalty: {self.strength:.6g}.")
@@ -74,10 +77,6 @@ class Fitted:
         """Return everything as plain data."""
         model, reading = self.job.model, self.job.reading
         rows, features = self.job.shape
-        counts: dict[str, int] = {}
-        for output in self.outputs:
-            for word, count in output.counts().items():
-                counts[word] = counts.get(word, 0) + count
         return {
             "command": "fit",
             "data": {"file": source.path, "rows": rows, "features": features},
@@ -88,9 +87,9 @@ class Fitted:
             "penalty": self.wish.penalty,
             "strength": self.strength,
             "proven": self.proven,
-            "counts": counts,
+            "counts": counts_of(self.parts),
             "intercept": np.atleast_1d(model.intercept_).tolist(),
-            "coefficients": list(as_json(self.outputs)),
+            "coefficients": list(as_json(self.parts)),
             "optimal_value": [[_finite(c.dual), _finite(c.primal)] for c in self.certificates],
             "status": str(model.status_),
             "notes": [*self.job.notes, *self.notes, *missing, *self.sentences],
@@ -103,6 +102,11 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
+def verify_command(folder: Path, source: Source) -> str:
+    """Return the command that checks the certificate."""
+    return join(["atomsieve", "verify", str(folder), source.path])
+
+
 def write_all(fitted: Fitted, source: Source, folder: Path, staging: Path) -> tuple[list[Path], list[str]]:
     """Write all files to the staging folder; return where they will be, and why one is missing."""
     from atomsieve.estimators import save_model  # noqa: PLC0415 -- slow to import
@@ -112,21 +116,22 @@ def write_all(fitted: Fitted, source: Source, folder: Path, staging: Path) -> tu
     several = len(fitted.certificates) > 1
     for k, certificate in enumerate(fitted.certificates, 1):
         certificate.save(staging / (f"certificate-{k}.json" if several else "certificate.json"))
-    write_text(staging / "coefficients.csv", coefficients_csv(fitted.outputs))
+    write_text(staging / "coefficients.csv", coefficients_csv(fitted.parts))
     write_text(staging / "data.json", json.dumps(fitted.job.reading.content(), indent=1, ensure_ascii=False) + "\n")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=NAMELESS)
-        missing = _report(fitted, source, staging)
+        missing = _report(fitted, source, verify_command(folder, source), staging)
     return [folder / file.name for file in sorted(staging.iterdir())], missing
 
 
-def _report(fitted: Fitted, source: Source, staging: Path) -> list[str]:
+def _report(fitted: Fitted, source: Source, command: str, staging: Path) -> list[str]:
     """Write findings.json and report.html; what they need is an extra, and may be missing."""
     try:
         report = import_module("atomsieve.report")
         rows, features = fitted.job.shape
         facts = {
             "file": source.path,
+            "verify": command,
             "rows": rows,
             "features": features,
             "offset": source.offset,

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-DONE, NOT_PROVEN, REFUSED, NOT_WRITTEN, INTERRUPTED = 0, 1, 2, 3, 130
+NOT_PROVEN, REFUSED, NOT_WRITTEN, INTERRUPTED = 1, 2, 3, 130
 
 STATUSES = (
     "Exit status: 0 done; 1 nothing is proven, or a certificate is not valid; 2 a mistake in the command or the data; "

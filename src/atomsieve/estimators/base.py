@@ -196,7 +196,7 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     def verify(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None
     ) -> "Verification | list[Verification]":
-        """Check the certificate against data, by the independent checker (needs python-flint)."""
+        """Check the certificate against data, by the independent checker."""
         check_is_fitted(self)
         if self._proof is None:
             self._prove(X, y, sample_weight, offset)

@@ -79,8 +79,8 @@ class CertifiedElasticNet(NumberMixin, SparseEstimator):
     >>> peer = ElasticNet(alpha=0.01, l1_ratio=0.8, tol=1e-12, max_iter=10_000).fit(X, y)
     >>> bool(np.allclose(model.coef_, peer.coef_, atol=1e-6))
     True
-    >>> print(model.certificate_)
-    1 of 10 coefficients proven zero, 9 proven non-zero, 0 undecided; optimal value in [1898.078801, 1898.078801].
+    >>> model.certificate_  # doctest: +ELLIPSIS
+    Certificate(1 of 10 coefficients proven zero, 9 proven non-zero, 0 undecided; optimal value 1898.078801, ...)
     """
 
     def __init__(

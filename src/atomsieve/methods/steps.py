@@ -50,7 +50,7 @@ class OpenLoop(Piece):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShortStep(Piece):
-    """The minimiser of the quadratic upper bound along the move: `descent / (M norm(A d)_w^2 + d . ridge d)`."""
+    """The minimiser of the quadratic upper bound along the move: `descent / (M norm(A d)_w^2 + d' ridge d)`."""
 
     looks = True
 

@@ -23,6 +23,10 @@ SAYS_NOT = (
 )
 
 
+COMMAND = "verify"
+"""The fact about the data that is a command: how to check the certificate."""
+
+
 def section(key: str, title: str, *children: Html) -> Html:
     """Return a section with its heading; nothing where there is nothing to show."""
     return tag("section", tag("h2", title), *children, id=key) if any(children) else Html("")
@@ -205,7 +209,8 @@ def background(findings: Findings) -> Html:
         ("features", "brought to one scale by the fit" if model.standardized else "as they are"),
         ("solver", model.status + ("" if model.gap is None else f" Gap: {number(model.gap, 2)}.")),
     ]
-    parts = [("Data", findings.data), ("Model", tuple(fitted)), ("Settings", findings.settings)]
+    data = tuple(fact for fact in findings.data if fact[0] != COMMAND)
+    parts = [("Data", data), ("Model", tuple(fitted)), ("Settings", findings.settings)]
     shown = [_facts(title, facts) for title, facts in [*parts, ("Versions", findings.versions)] if facts]
     return section("background", "Data, model and settings", tag("div", *shown, class_="facts"))
 
@@ -217,13 +222,14 @@ def _facts(title: str, facts: Facts) -> Html:
 
 def verification(findings: Findings) -> Html:
     """Return how to check the certificate, and the digest of the data that it is about."""
-    file = shlex.quote(dict(findings.data).get("file", "DATA"))
-    place, first = (".", "certificate-1.json") if len(findings.proofs) > 1 else ("certificate.json", "certificate.json")
-    commands = f"atomsieve verify {place} {file}\npython verify.py {first} X.npy y.npy"
+    data = dict(findings.data)
+    first = "certificate-1.json" if len(findings.proofs) > 1 else "certificate.json"
+    command = data.get(COMMAND, f"atomsieve verify {first} {shlex.quote(data.get('file', 'DATA'))}")
+    commands = f"{command}\npython verify.py {first} X.npy y.npy"
     words = (
         "The checker derives every claim anew from the data, in ball arithmetic, and shares no code with the program "
         "that made it: verify.py is one file in the folder standalone of the package, which needs NumPy and "
-        "python-flint. In the folder of this report:"
+        "python-flint. Where the model was fitted, or with the table as numbers in two files:"
     )
     digests = [(proof.label or "certificate", _claims(proof), tag("code", proof.digest)) for proof in findings.proofs]
     return section(
