@@ -119,7 +119,7 @@ class TestUntilDecided:
         certificate = solve(Problem(twins, Y, penalty=Linear(0.01), names=names), tol=1e-12).certificate()
         assert certificate.dependent_sets == [["c", "c2", "c3"], ["e", "e2"]]
         assert "2 sets of columns are linearly dependent" in str(certificate)
-        assert "at no cost: 'c', 'c2', 'c3'; 'e', 'e2'." in certificate.reason
+        assert "of a set: 'c', 'c2', 'c3'; 'e', 'e2'." in certificate.reason
         many = solve(Problem(np.hstack([X, X]), Y, penalty=Linear(1e-6)), tol=1e-12).certificate()
         assert len(many.dependent_sets) == 10
         assert many.dependent_sets[1] == ["x1", "x11"]

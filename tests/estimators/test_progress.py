@@ -79,7 +79,7 @@ class TestVerbose:
         assert model.certificate_.valid
         proven = capsys.readouterr().out
         assert re.search(r"certificate at the gap \S+: proving", proven)
-        assert str(model.certificate_) in proven
+        assert repr(model.certificate_) in proven
 
     def test_of_a_cross_validation(self, capsys):
         X, y = DATA["diabetes"]()

@@ -362,3 +362,32 @@ def test_a_watcher_sees_gaps_zeros_and_the_time_left():
     assert all("gap" in text and "proven zero" in text and "undecided" in text and "left" in text for text in texts)
     known = [part for part in parts if part is not None]
     assert 0 <= min(known) < 0.5 < max(known) <= 1
+
+
+class TestOtherText:
+    """A model reads other files of the same table, however they are written."""
+
+    @pytest.fixture
+    def semicolons(self, data, tmp_path):
+        path = tmp_path / "semicolons.csv"
+        path.write_text(data.read_text().replace(",", ";"))
+        return path
+
+    def test_another_separator(self, call, data, semicolons, tmp_path):
+        fitted(call, data, "-t", "outcome", "--fraction", "0.3")
+        assert call("verify", tmp_path / "fitted", semicolons).exit_code == 0
+        answers = [call("predict", tmp_path / "fitted", path).stdout for path in (data, semicolons)]
+        assert answers[0] == answers[1] != ""
+
+
+def test_a_ridge_is_cross_validated(call, data, tmp_path):
+    fitted(call, data, "-t", "outcome", "--ridge", "0.1", "--cv", "3")
+    assert call("verify", tmp_path / "fitted", data).exit_code == 0
+
+
+def test_whole_numbers_may_be_classes_or_counts(call, tmp_path):
+    path = tmp_path / "kinds.csv"
+    rows = [f"{k % 3},{k % 7},{(k * k) % 11}" for k in range(40)]
+    path.write_text("\n".join(["kind,a,b", *rows]))
+    said = call("fit", path, "-t", "kind", "--fraction", "0.5", "--out", tmp_path / "kinds").stdout
+    assert "if they are classes, take --loss logistic or, if they are counts, --loss poisson" in " ".join(said.split())

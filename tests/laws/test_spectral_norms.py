@@ -21,7 +21,7 @@ def test_blocks_of_any_width_and_order(form, intercept, weighted):
     X = rng.standard_normal((50, len(labels))) * np.exp(rng.standard_normal(len(labels)))
     X[:, labels == 1] = 0.0
     weights = rng.uniform(0.5, 2.0, 50) if weighted else np.ones(50)
-    problem = Problem(form(X), X[:, 0], gauge=Group(labels), sample_weight=weights, intercept=intercept)
+    problem = Problem(form(X), X[:, 0], gauge=Group(labels, "equal"), sample_weight=weights, intercept=intercept)
     weights = weights / weights.sum()
     centred = X - weights @ X if intercept else X
     rooted = np.sqrt(weights)[:, None] * centred
@@ -48,7 +48,7 @@ def test_far_from_zero(widths, offset):
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(len(widths)), widths)
     small = rng.integers(-8, 9, (64, len(labels))).astype(float)
-    problem = Problem(small + offset, small[:, 0], gauge=Group(labels), intercept=True)
+    problem = Problem(small + offset, small[:, 0], gauge=Group(labels, "equal"), intercept=True)
     centred = (small - small.mean(axis=0)) / 8
     expected = [np.linalg.norm(centred[:, labels == b], 2) for b in range(len(widths))]
     assert (problem.spread >= np.array(expected) * (1 - 1e-12)).all()

@@ -286,12 +286,13 @@ def geometry(gauge, d, classes):
         return Geometry(matrix @ inner.matrix, inner.blocks, inner.atom, inner.signed, inner.cube)
     if name in ("L2", "LInf"):
         return Geometry(np.eye(d), np.zeros((d, classes), int), np.ones((d, classes)), np.full(d, True), name == "LInf")
-    weights = np.ones(1) if gauge.weights is None else np.asarray(gauge.weights, dtype=float)
     if name == "Group":
         codes = np.arange(d) if gauge.groups is None else np.unique(gauge.groups, return_inverse=True)[1]
-        atom = 1 / (weights[codes] if gauge.weights is not None else np.ones(d))
+        by_name = {"equal": np.ones(d), "sqrt": np.sqrt(np.bincount(codes))}
+        atom = 1 / (by_name[gauge.weights] if isinstance(gauge.weights, str) else np.asarray(gauge.weights))[codes]
         codes, atom = (np.repeat(values[:, None], classes, 1) for values in (codes, atom))
         return Geometry(np.eye(d), codes, atom, np.full(d, True))
+    weights = np.ones(1) if gauge.weights is None else np.asarray(gauge.weights, dtype=float)
     weights = np.broadcast_to(weights if weights.ndim == 2 else weights[:, None], (d, classes))
     atom = np.array([[np.inf if w == 0 else 1 / w for w in row] for row in weights])
     signed = np.full(d, name == "L1")

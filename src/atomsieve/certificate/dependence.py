@@ -33,16 +33,16 @@ def dependence(sets: Sequence[Sequence[int]], called: Callable[[int], str]) -> s
     """Return a sentence about sets of dependent columns; `called` gives the name of a column.
 
     >>> dependence([[0, 2]], ["'bmi'", "'age'", "'bmi2'"].__getitem__)
-    "Columns 'bmi', 'bmi2' are linearly dependent: weight can move between them at no cost."
+    "Columns 'bmi', 'bmi2' are linearly dependent: the data do not tell their coefficients apart."
     """
     shown = [_listed(linked, called) for linked in sets[:MOST_SETS]]
     if len(sets) == 1:
-        return f"Columns {shown[0]} are linearly dependent: weight can move between them at no cost."
+        return f"Columns {shown[0]} are linearly dependent: the data do not tell their coefficients apart."
     if len(sets) > MOST_SETS:
         shown.append(f"and {len(sets) - MOST_SETS} more (`Certificate.dependent_sets` has all)")
     return (
-        f"{len(sets)} sets of columns are linearly dependent, and within each of them weight can move at no cost: "
-        f"{'; '.join(shown)}."
+        f"{len(sets)} sets of columns are linearly dependent, and the data do not tell apart the coefficients "
+        f"of a set: {'; '.join(shown)}."
     )
 
 

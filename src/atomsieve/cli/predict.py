@@ -77,8 +77,7 @@ def _samples(model: "SavedModel", record: Path, data: str) -> "Samples":
         return Reading(table.names).take(table)
     else:
         reading = Reading(names)
-    layout = {name: reading.layout.get(name) for name in ("separator", "header")}
-    table = read_table(data, reading.selection(), **layout)
+    table = read_table(data, reading.selection(), **reading.text_layout)
     return reading.take(table)
 
 

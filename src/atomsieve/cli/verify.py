@@ -103,12 +103,8 @@ def samples_of(
         if name is not None and name != known:
             told = "none" if known is None else repr(known)
             raise RefusedError(f"--{role} {name} is not what the model was fitted with: {record} says {told}.")
-    table = read_table(data, reading.selection(), **_text_layout(reading))
+    table = read_table(data, reading.selection(), **reading.text_layout)
     return reading.take(table), reading
-
-
-def _text_layout(reading: "Reading") -> dict[str, Any]:
-    return {name: reading.layout.get(name) for name in ("separator", "header")}
 
 
 def _by_names(certificate: "Certificate", data: str, given: dict[str, str | None]) -> "tuple[Samples, Reading]":

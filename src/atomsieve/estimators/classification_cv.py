@@ -11,7 +11,7 @@ from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.classification import LabelMixin, is_probabilistic, require_l1
 from atomsieve.estimators.cross_validation import CrossValidationMixin
 from atomsieve.estimators.grid import Grid, InverseGrid
-from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
+from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge, ridge_of
 from atomsieve.estimators.targets import Classes
 from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.gauges import L1, Gauge
@@ -108,6 +108,7 @@ class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, Sparse
         time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
+        ridge: float = 0.0,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
@@ -129,6 +130,7 @@ class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, Sparse
         self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
+        self.ridge = ridge
         self.random_state = random_state
 
     def _task(self, data: TrainingData) -> Task:
@@ -139,6 +141,7 @@ class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, Sparse
             strength=given(self, "penalty", Penalty),
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            ridge=ridge_of(self.ridge),
         )
 
     def _grid(self) -> Grid:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.cross_validation import CHOICE_RULES, CrossValidationMixin
 from atomsieve.estimators.grid import Grid
-from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge
+from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge, ridge_of
 from atomsieve.estimators.regression import NumberMixin
 from atomsieve.estimators.targets import Numbers
 from atomsieve.estimators.task import Task, TrainingData
@@ -28,7 +28,7 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
 
     Parameters
     ----------
-    loss, gauge, fit_intercept, standardize, unpenalized, method, tol, max_iter, keep_data, verbose
+    loss, gauge, fit_intercept, standardize, unpenalized, method, tol, max_iter, keep_data, verbose, ridge
         As for `GaugeRegressor`; the method serves every fold and the fit to all samples.
     penalty : Penalty, optional
         The shape; `Linear()` by default. Its strength is what is chosen.
@@ -120,6 +120,7 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
+        ridge: float = 0.0,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
@@ -140,6 +141,7 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
+        self.ridge = ridge
         self.random_state = random_state
 
     def _task(self, data: TrainingData) -> Task:
@@ -149,6 +151,7 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
             strength=given(self, "penalty", Penalty),
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            ridge=ridge_of(self.ridge),
         )
 
     def _grid(self) -> Grid:

@@ -31,6 +31,8 @@ def summary_of(model: Any) -> Summary:
         closing.append(GONE)
     elif proof.silence is not None:
         closing.append(f"Nothing is proven: {proof.silence}")
+    else:
+        closing += dict.fromkeys(c.reason for c in proof.certificates if c.undecided.any())
     return Summary(list(heading(model)), [*sections, Section(notes=closing)], coefficient_table(parts))
 
 

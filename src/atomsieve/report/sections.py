@@ -172,8 +172,8 @@ def dependent(findings: Findings) -> Html:
     if not findings.relations:
         return Html("")
     note = (
-        "These columns are exact combinations of others. Weight can move between them at no cost, so that their single "
-        "coefficients are not determined; what they predict together is."
+        "These columns are exact combinations of others. The data do not tell their coefficients apart; what they "
+        "predict together is determined."
     )
     lines = [tag("li", _equation(relation)) for relation in findings.relations[:GROUPS]]
     return section(

@@ -17,6 +17,9 @@ DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\
 FEW = 2
 """A column of texts is refused if it has more levels than one for this many rows: it names samples, not kinds."""
 
+MANY = 10
+"""A target of more different whole numbers than these is hardly a class."""
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -72,7 +75,7 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
         roles.weights,
         table.layout,
     )
-    return reading, [*table.notes, *_notes(table, reading, categories)]
+    return reading, [*table.notes, *_notes(table, reading, categories), *_target_notes(table, reading, classes)]
 
 
 def _category(table: Table, name: str, *, reference: bool, forced: bool) -> Category:
@@ -125,6 +128,17 @@ def constant_columns(X: Any, names: tuple[str, ...]) -> list[str]:
     low, high = X.min(axis=0), X.max(axis=0)
     low, high = (np.asarray(end.toarray() if hasattr(end, "toarray") else end).ravel() for end in (low, high))
     return [name for name, same in zip(names, low == high, strict=True) if same]
+
+
+def _target_notes(table: Table, reading: Reading, classes: bool | None) -> list[str]:
+    """Say what else a target of few whole numbers may be, where nobody said."""
+    if classes is not None or reading.labels is not None or reading.target is None:
+        return []
+    values = np.unique(table.column(reading.target))
+    if len(values) > min(MANY, table.rows // FEW) or not (values == np.round(values)).all():
+        return []
+    counts = " or, if they are counts, --loss poisson" if values[0] >= 0 else ""
+    return [f"The target has {len(values)} values, all whole: if they are classes, take --loss logistic{counts}."]
 
 
 def _notes(table: Table, reading: Reading, categories: list[Category]) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.tables.errors import TableError, closest, listed
+from atomsieve.tables.layout import SEPARATORS
 from atomsieve.tables.table import Selection, Table
 
 FORMAT, VERSION = "atomsieve reading", 1
@@ -90,6 +91,12 @@ class Reading:
     weights: str | None = None
     layout: dict[str, Any] = field(default_factory=dict)
     """Header and separator of the text."""
+
+    @property
+    def text_layout(self) -> dict[str, Any]:
+        """What has to be known to read other text in the same way; usual separators are found there anew."""
+        separator = self.layout.get("separator")
+        return {"header": self.layout.get("header"), "separator": None if separator in SEPARATORS else separator}
 
     @property
     def features(self) -> tuple[str, ...]:
