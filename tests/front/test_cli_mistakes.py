@@ -283,3 +283,9 @@ class TestModels:
         refused(call("report", "nowhere"), 2, "There is no folder nowhere")
         (tmp_path / "o").mkdir()
         refused(call("report", "o"), 2, "no findings.json")
+
+
+def test_a_target_that_is_left_out(call, data):
+    answer = call("fit", data, "-t", "outcome", "--exclude", "outcome")
+    assert answer.exit_code == 2
+    assert "is left out, so it cannot be the --target" in " ".join(answer.stderr.split())

@@ -22,8 +22,8 @@ def read_groups(path: Path, reading: Reading) -> dict[str, str]:
         raise RefusedError(f"{path} (--groups) holds no groups: {error}. It must hold {FORMS}.") from None
     columns = {*reading.features, *(category.column for category in reading.categories)}
     unknown = [name for name in found if name not in columns]
-    if unknown == list(found)[:1] and next(iter(found.values())).lower() in ("group", "groups"):
-        del found[unknown.pop()]  # a header
+    if unknown[:1] == list(found)[:1] and next(iter(found.values())).lower() in ("group", "groups"):
+        del found[unknown.pop(0)]  # a header
     if unknown:
         raise RefusedError(
             f"{path} (--groups) names {unknown[0]!r}, which is no feature. {closest(unknown[0], columns)}"

@@ -24,7 +24,8 @@ def opened(path: str) -> Iterator[IO[str]]:
             yield file
     except UnicodeDecodeError:
         raise TableError(
-            f"{path} is not text in UTF-8. Save it as UTF-8, or convert it: iconv -f latin1 -t utf8 {path}"
+            f"{path} is not text in UTF-8. Save it as UTF-8, or convert it from what it is (latin1, UTF-16): "
+            f"iconv -f latin1 -t utf8 {path} > converted.csv"
         ) from None
     except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError) as error:
         raise TableError(f"{path} cannot be decompressed: {error}.") from None

@@ -143,9 +143,8 @@ class Reading:
             raise TableError(f"{table.path} lacks {listed(missing)}, which the model was fitted to. {hint}")
         for name in self.numbers:
             if table.is_text(name):
-                raise TableError(
-                    f"Column {name!r} of {table.path} holds text ({table.column(name)[0]!r}), the model needs numbers."
-                )
+                text = str(table.column(name)[0])
+                raise TableError(f"Column {name!r} of {table.path} holds text ({text!r}), the model needs numbers.")
 
     def _features(self, table: Table) -> Any:
         """Return the matrix of the features: a view of the table's where it holds them side by side."""
@@ -205,6 +204,6 @@ def _numbers(table: Table, name: str, role: str) -> NDArray[Any]:
     table.require(name, role)
     if table.is_text(name):
         raise TableError(
-            f"Column {name!r} of {table.path} ({role}) holds text, {table.column(name)[0]!r}, not numbers."
+            f"Column {name!r} of {table.path} ({role}) holds text, {str(table.column(name)[0])!r}, not numbers."
         )
     return np.ascontiguousarray(table.column(name))

@@ -80,10 +80,10 @@ class Table:
 
     def require(self, name: str, role: str) -> None:
         """Refuse a column that is not there, with the closest spelling."""
+        if name in self.unread:
+            raise TableError(f"Column {name!r} of {self.path} is left out, so it cannot be the {role}.")
         if name not in self.columns:
-            raise TableError(
-                f"{self.path} has no column {name!r} ({role}). {closest(name, [*self.columns, *self.unread])}"
-            )
+            raise TableError(f"{self.path} has no column {name!r} ({role}). {closest(name, self.columns)}")
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds text."""
