@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.sparse.linalg import aslinearoperator
 
 from atomsieve import (
     GCG,
@@ -16,6 +17,7 @@ from atomsieve import (
     Atoms,
     Away,
     Ball,
+    CertifiedLasso,
     Group,
     Huber,
     Image,
@@ -653,3 +655,10 @@ class TestOverflow:
         else:
             assert np.isfinite(result.objective)
             assert result.status is not Status.DIVERGED
+
+
+def test_operators_have_no_entries():
+    operator = aslinearoperator(np.eye(3))
+    for use in (lambda: Problem(operator, np.ones(3)), lambda: CertifiedLasso().fit(operator, np.ones(3))):
+        with pytest.raises(TypeError, match="its entries are needed: pass an array or a sparse matrix"):
+            use()

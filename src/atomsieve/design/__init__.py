@@ -26,11 +26,22 @@ __all__ = [
     "StackDesign",
     "as_design",
     "as_slice",
+    "require_entries",
 ]
+
+
+def require_entries(X: Any, name: str = "X") -> None:
+    """Refuse an operator in plain words: proofs need the entries of X, not only its products."""
+    if callable(getattr(X, "matvec", None)) and not hasattr(X, "__array__"):
+        raise TypeError(
+            f"{name} is a {type(X).__name__}, and its entries are needed: pass an array or a sparse matrix, or "
+            "Problem(A, y, gauge=Image(gauge, Q)) for a product A Q."
+        )
 
 
 def as_design(X: Any, name: str = "X") -> Design:
     """Return the design of a two-dimensional array, data frame or sparse matrix; refuse anything else."""
+    require_entries(X, name)
     X = X if issparse(X) else as_numbers(X, name)
     shape = X.shape
     if len(shape) != 2:

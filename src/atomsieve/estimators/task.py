@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
+from atomsieve.design import require_entries
 from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.gauges import Gauge, Image
@@ -62,7 +63,8 @@ class TrainingData:
 
 
 def require_columns(X: Any) -> None:
-    """Refuse a data frame without columns in plain words."""
+    """Refuse a data frame without columns, and operators, in plain words."""
+    require_entries(X)
     if hasattr(X, "columns") and len(X.columns) == 0:
         raise ValueError("X has no columns: a data frame with at least one feature is needed.")
 
