@@ -54,7 +54,7 @@ def looked_at(case, found):
     assert case.allowed(found.x)
     size = np.abs(case.A * found.x).sum(axis=1)
     assert (np.abs(found.image - case.A.astype(LONG) @ found.x) <= 1e-14 * size).all()
-    assert found.mass == pytest.approx(float(case.mass(v)), rel=1e-12, abs=0)
+    assert found.mass == pytest.approx(float(case.mass(v)), rel=1e-12, abs=1e-300)
     t, Q = case.slope(case.predictions(v, c)), case.Q.astype(LONG)
     theta = case.w * (t - Q @ (Q.T @ (case.w * t)))
     terms = np.abs(case.A).T @ np.abs(case.w * (np.abs(t) + np.abs(case.y) + 1)).astype(float)
