@@ -3,13 +3,14 @@
 import os
 import platform
 from collections.abc import Iterable, Iterator
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
 from benchmark_utils.figures import draw_curves, draw_scaling
-from benchmark_utils.store import Cell, load_cells, load_study
+from benchmark_utils.store import CELLS, Cell, load_cells, load_study
 from benchmark_utils.table import OURS, TARGETS, Problem, Table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -226,7 +227,14 @@ def machine_section(table: Table) -> Iterator[str]:
     limits = sorted({cell.limit for cells in table.cells.values() for cell in cells.values()})
     yield f"Threads for linear algebra: {chosen}."
     yield f"Seconds for one solver on one problem, all tolerances together: {' or '.join(f'{s:g}' for s in limits)}."
-    yield "A place in a table that is empty was not measured.\n"
+    yield f"Measured {_days()}. A place in a table that is empty was not measured.\n"
+
+
+def _days() -> str:
+    """Return the days of the first and the last measurement."""
+    written = [path.stat().st_mtime for path in CELLS.glob("*.json")]
+    first, last = (date.fromtimestamp(when).isoformat() for when in (min(written), max(written)))
+    return f"on {first}" if first == last else f"from {first} to {last}"
 
 
 def _processor() -> str:
