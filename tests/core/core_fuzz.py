@@ -157,6 +157,23 @@ def attempt(function, arguments):
     return True
 
 
+def along_arguments(rng, case, arguments):
+    """Return arguments of `along`, for a few lines with ridges, from those of `restricted`."""
+    (n, m), k, count = case.A.shape, case.Q.shape[1], int(rng.integers(0, 5))
+    lines = np.sort(rng.random((count, 2)), axis=0)[::-1] * case.line
+    ridges = rng.random((count, len(case.ends))) * rng.integers(0, 2)
+    trail = np.empty((count, m)), np.empty((count, k)), np.empty((count, n))
+    return [*arguments[:7], np.ascontiguousarray(lines), ridges, arguments[8], arguments[9], arguments[10], trail]
+
+
+def spoilt_trail(rng, arguments):
+    """Return arguments of `along` of which one that `restricted` has not is spoilt, or one that it has."""
+    if rng.random() < 0.5:
+        return mangled(rng, arguments, list(WHERE)[rng.integers(len(WHERE))])
+    place = [(7,), (8,), (12, 0), (12, 1), (12, 2)][rng.integers(5)]
+    return put(arguments, place, mangle(rng, str(rng.choice(MANGLED)), at(arguments, place).ravel(), False))
+
+
 def quadratic_arguments(rng, case):
     m = case.A.shape[1]
     H = case.A.T @ (case.w[:, None] * case.A) if np.abs(case.A).max() < 1e100 else np.eye(m)
@@ -206,6 +223,8 @@ def fuzz(core, first, count):
             attempt(core.restricted, again)
             for _ in range(3):
                 attempt(core.restricted, mangled(rng, arguments))
+            attempt(core.along, along_arguments(rng, part, again))
+            attempt(core.along, spoilt_trail(rng, along_arguments(rng, case, arguments)))
             model = quadratic_arguments(rng, case)
             attempt(core.quadratic, model)
             attempt(core.quadratic, spoilt(rng, model))

@@ -22,6 +22,8 @@ __all__ = [
     "Outcome",
     "Packed",
     "Store",
+    "Trail",
+    "along",
     "best",
     "highest_outside",
     "kept",
@@ -161,6 +163,53 @@ def restricted(
         respond,
     )
     return Outcome(gap, mass, response), caution
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """What is found along lines of slopes: a row of coefficients, coordinates and image for each."""
+
+    xs: Array
+    coordinates: Array
+    images: Array
+
+
+def along(
+    store: Any,
+    packed: Packed,
+    ids: Index,
+    blocks: Blocks,
+    loss: tuple[int, float],
+    samples: tuple[Any, ...],
+    iterate: Iterate,
+    lines: Array,
+    ridges: Array,
+    target: float,
+    caution: float,
+) -> tuple[Trail, float]:
+    """Do as `restricted` for several lines, each with its row of ridges, from where the one before has ended.
+
+    Return what is found, for fewer lines if time is up, and the next caution. The iterate must not be used again.
+    """
+    count = len(lines)
+    sizes = [len(part) for part in (iterate.x, iterate.coordinates, iterate.image)]
+    trail = [np.empty((count, size)) for size in sizes]
+    done, caution = _core.along(
+        store,
+        packed.parts,
+        ids,
+        blocks.parts,
+        loss,
+        samples,
+        iterate.parts,
+        lines,
+        ridges,
+        target,
+        caution,
+        remaining(),
+        tuple(trail),
+    )
+    return Trail(*(part[:done] for part in trail)), caution
 
 
 def quadratic(

@@ -90,6 +90,15 @@ static void block_hessian(model *o, ptrdiff_t k, double *matrix)
 {
     const task *t = o->t;
     ptrdiff_t first = t->start[k], size = t->start[k + 1] - first, n = t->n;
+    if (o->steady && o->place[first] >= 0) { /* the store knows */
+        const store *s = o->s;
+        for (ptrdiff_t i = 0; i < size; i++) {
+            const double *row = s->gram + (o->place[first] + i) * s->capacity + o->place[first];
+            for (ptrdiff_t j = 0; j < i; j++) matrix[j * size + i] = row[j];
+            matrix[i * size + i] = s->square[o->place[first] + i];
+        }
+        return;
+    }
     if (t->dense) {
         double one = 1, zero = 0, *to = o->packed;
         for (ptrdiff_t e = first; e < first + size; e++, to += n) {

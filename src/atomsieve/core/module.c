@@ -10,8 +10,9 @@
 #include <time.h>
 #endif
 
+#include "along.h"
 #include "machine.h"
-#include "newton.h"
+#include "reading.h"
 
 static double now(void)
 {
@@ -42,44 +43,6 @@ static pulse pulse_for(double seconds)
     return (pulse){start + seconds, start + INTERVAL, RUNNING, now, interrupted, NULL};
 }
 
-/* The arrays of one call; all are released together. */
-#define ARRAYS 24
-typedef struct {
-    Py_buffer held[ARRAYS];
-    int count;
-} arrays;
-
-static void release(arrays *a)
-{
-    while (a->count) PyBuffer_Release(&a->held[--a->count]);
-}
-
-/* The memory of a contiguous array of numbers of the given kind and length (-1: any); NULL with an error set. */
-static void *array_of(arrays *a, PyObject *object, const char *name, char kind, Py_ssize_t length, int writable)
-{
-    Py_buffer *view = &a->held[a->count];
-    int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
-    if (PyObject_GetBuffer(object, view, flags)) return NULL;
-    a->count++;
-    Py_ssize_t size = kind == 'd' || kind == 'l' ? 8 : kind == 'i' ? 4 : 1;
-    const char *format = view->format ? view->format : "B";
-    int right = view->itemsize == size;
-    if (kind == 'd') right = right && !strcmp(format, "d");
-    else if (kind == 'B') right = right && (!strcmp(format, "B") || !strcmp(format, "?"));
-    else right = right && strlen(format) == 1 && strchr("ilq", format[0]);
-    if (!right) {
-        PyErr_Format(PyExc_TypeError, "%s: expected numbers of kind %c, got format %s.", name, kind, format);
-        return NULL;
-    }
-    if (length >= 0 && view->len != length * size) {
-        PyErr_Format(PyExc_ValueError, "%s: expected %zd numbers, got %zd.", name, length, view->len / size);
-        return NULL;
-    }
-    return view->buf;
-}
-
-static Py_ssize_t length_of(const arrays *a) { return a->held[a->count - 1].len / a->held[a->count - 1].itemsize; }
-
 static void free_store(PyObject *capsule)
 {
     store *s = PyCapsule_GetPointer(capsule, "atomsieve.store");
@@ -100,169 +63,143 @@ static PyObject *new_store(PyObject *self, PyObject *unused)
     return capsule;
 }
 
-/* Read the blocks of a task: where they end, prices, units, stiffness, ridges, signs. 0 on success. */
-static int read_blocks(arrays *a, task *t, PyObject *ends, PyObject *price, PyObject *unit, PyObject *stiffness,
-                       PyObject *ridge, PyObject *negative, ptrdiff_t **memory)
-{
-    const int64_t *end = array_of(a, ends, "ends", 'l', -1, 0);
-    if (!end) return -1;
-    t->blocks = length_of(a);
-    t->price = array_of(a, price, "price", 'd', t->blocks, 0);
-    if (!t->price) return -1;
-    t->unit = array_of(a, unit, "unit", 'd', t->blocks, 0);
-    if (!t->unit) return -1;
-    t->stiffness = array_of(a, stiffness, "stiffness", 'd', t->blocks, 0);
-    if (!t->stiffness) return -1;
-    t->ridge = array_of(a, ridge, "ridge", 'd', t->blocks, 0);
-    if (!t->ridge) return -1;
-    t->negative = array_of(a, negative, "negative", 'B', t->m, 0);
-    if (!t->negative) return -1;
-    ptrdiff_t *start = malloc((size_t)(t->blocks + 1 + t->m) * sizeof *start);
-    *memory = start;
-    if (!start) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    ptrdiff_t *owner = start + t->blocks + 1;
-    start[0] = 0;
-    t->single = 1;
-    for (ptrdiff_t k = 0; k < t->blocks; k++) {
-        if (end[k] <= start[k] || end[k] > t->m) {
-            PyErr_SetString(PyExc_ValueError, "ends: blocks must follow one another and hold an entry each.");
-            return -1;
-        }
-        if (!(t->price[k] > 0) || isinf(t->price[k]) || !(t->unit[k] > 0) || isinf(t->unit[k])) {
-            PyErr_SetString(PyExc_ValueError, "price, unit: expected positive finite numbers.");
-            return -1;
-        }
-        if (!(t->ridge[k] >= 0) || isinf(t->ridge[k])) {
-            PyErr_SetString(PyExc_ValueError, "ridge: expected finite numbers that are not negative.");
-            return -1;
-        }
-        start[k + 1] = (ptrdiff_t)end[k];
-        t->single &= start[k + 1] - start[k] == 1;
-        for (ptrdiff_t e = start[k]; e < start[k + 1]; e++) owner[e] = k;
-    }
-    if (start[t->blocks] != t->m) {
-        PyErr_SetString(PyExc_ValueError, "ends: the blocks must cover all entries.");
-        return -1;
-    }
-    t->start = start;
-    t->owner = owner;
-    return 0;
-}
-
-/* Read the columns of a task; the rows of sparse columns must be rows of the data. */
-static int read_columns(arrays *a, task *t, PyObject *values, PyObject *rows, PyObject *at_value, PyObject *at_row,
-                        PyObject *counts, column **memory)
-{
-    const double *value = array_of(a, values, "values", 'd', -1, 0);
-    if (!value) return -1;
-    Py_ssize_t room = length_of(a), row_room = 0;
-    const int32_t *row = NULL;
-    const int64_t *first = array_of(a, at_value, "value_starts", 'l', -1, 0), *first_row = NULL;
-    if (!first) return -1;
-    t->m = length_of(a);
-    const int64_t *count = array_of(a, counts, "counts", 'l', t->m, 0);
-    if (!count) return -1;
-    if (rows != Py_None) {
-        row = array_of(a, rows, "rows", 'i', -1, 0);
-        if (!row) return -1;
-        row_room = length_of(a);
-        first_row = array_of(a, at_row, "row_starts", 'l', t->m, 0);
-        if (!first_row) return -1;
-    }
-    column *columns = malloc((size_t)(t->m + 1) * sizeof *columns);
-    *memory = columns;
-    if (!columns) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (ptrdiff_t e = 0; e < t->m; e++) {
-        int fits = first[e] >= 0 && count[e] >= 0 && first[e] <= room && count[e] <= room - first[e];
-        if (row) fits = fits && first_row[e] >= 0 && first_row[e] <= row_room && count[e] <= row_room - first_row[e];
-        else fits = fits && count[e] == t->n;
-        for (int64_t i = 0; fits && row && i < count[e]; i++) {
-            int32_t r = row[first_row[e] + i];
-            fits = r >= 0 && r < t->n;
-        }
-        if (!fits) {
-            PyErr_Format(PyExc_ValueError, "column %zd lies outside of the data.", e);
-            return -1;
-        }
-        columns[e] = (column){value + first[e], row ? row + first_row[e] : NULL, (ptrdiff_t)count[e]};
-    }
-    t->columns = columns;
-    t->dense = !row;
-    return 0;
-}
-
-/* Read targets, weights, offset and basis, and the coordinates in the basis. */
-static int read_samples(arrays *held, task *t, request *q, PyObject *y, PyObject *w, PyObject *offset, PyObject *basis,
-                        PyObject *coordinates)
-{
-    if (!(q->y = array_of(held, y, "y", 'd', -1, 0))) return -1;
-    t->n = length_of(held);
-    if (!(q->w = array_of(held, w, "weights", 'd', t->n, 0))) return -1;
-    if (offset != Py_None && !(q->offset = array_of(held, offset, "offset", 'd', t->n, 0))) return -1;
-    if (!(q->coordinates = array_of(held, coordinates, "coordinates", 'd', -1, 1))) return -1;
-    t->free = length_of(held);
-    return (t->basis = array_of(held, basis, "basis", 'd', t->n * t->free, 0)) ? 0 : -1;
-}
-
 static int has_blas(void)
 {
     if (!blas.dsyev) PyErr_SetString(PyExc_RuntimeError, "take_blas() must be called first.");
     return blas.dsyev != NULL;
 }
 
+static int is_line(double a, double b)
+{
+    if (a >= 0 && !isinf(a) && b >= 0 && !isinf(b)) return 1;
+    PyErr_SetString(PyExc_ValueError, "expected lines of slopes that are not negative.");
+    return 0;
+}
+
+/* A call that solves on a working set: what is solved, where it begins, and what has to be released. */
+typedef struct {
+    PyObject *capsule;
+    store *s;
+    task t;
+    request q;
+    pulse beat;
+    arrays held;
+    column *columns;
+    ptrdiff_t *places;
+} call;
+
+/* Read what all such calls begin with: store, columns, ids, blocks, loss, samples and iterate. 0 on success. */
+static int open_call(call *c, PyObject *args)
+{
+    PyObject *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *ridge, *negative;
+    PyObject *y, *w, *offset, *basis, *x, *coordinates, *image, *pulls, *first = PyTuple_GetSlice(args, 0, 7);
+    task *t = &c->t;
+    request *q = &c->q;
+    arrays *held = &c->held;
+    if (!first) return -1;
+    int parsed = PyArg_ParseTuple(first, "O(OOOOO)O(OOOOOO)(id)(OOOO)(OOOO)", &c->capsule, &values, &rows, &at_value,
+                                  &at_row, &counts, &ids, &ends, &price, &unit, &stiffness, &ridge, &negative,
+                                  &q->loss.kind, &q->loss.delta, &y, &w, &offset, &basis, &x, &coordinates, &image,
+                                  &pulls);
+    Py_DECREF(first); /* the arguments hold what it held */
+    if (!parsed) return -1;
+    c->s = PyCapsule_GetPointer(c->capsule, "atomsieve.store");
+    if (!c->s || !has_blas()) return -1;
+    if (PyCapsule_GetContext(c->capsule)) {
+        PyErr_SetString(PyExc_RuntimeError, "this store is in use by another call.");
+        return -1;
+    }
+    if (q->loss.kind < 0 || q->loss.kind >= LOSSES) {
+        PyErr_Format(PyExc_ValueError, "unknown loss %d.", q->loss.kind);
+        return -1;
+    }
+    if (read_samples(held, t, q, y, w, offset, basis, coordinates)) return -1;
+    if (!(q->image = array_of(held, image, "image", 'd', t->n, 1))) return -1;
+    if (read_columns(held, t, values, rows, at_value, at_row, counts, &c->columns)) return -1;
+    if (!(t->id = array_of(held, ids, "ids", 'l', t->m, 0))) return -1;
+    if (!(q->x = array_of(held, x, "x", 'd', t->m, 1))) return -1;
+    if (!(q->pulls = array_of(held, pulls, "pulls", 'd', t->m, 1))) return -1;
+    if (read_blocks(held, t, ends, price, unit, stiffness, ridge, negative, &c->places)) return -1;
+    if (t->n < 1 || t->m < 1 || t->m > INT32_MAX / 2) {
+        PyErr_SetString(PyExc_ValueError, "expected samples and columns.");
+        return -1;
+    }
+    return 0;
+}
+
+static void close_call(call *c)
+{
+    release(&c->held);
+    free(c->columns);
+    free(c->places);
+}
+
+/* Solve, along a trail if there is one, while other threads and handlers of signals run. 0 on success. */
+static int work(call *c, double seconds, trail *r)
+{
+    const task *t = &c->t;
+    c->beat = pulse_for(seconds);
+    c->t.beat = &c->beat;
+    if (PyCapsule_SetContext(c->capsule, c->s)) return -1;
+    for (ptrdiff_t e = 0; e < t->m; e++) c->q.x[e] /= t->unit[t->owner[e]];
+    c->beat.thread = PyEval_SaveThread();
+    int failed = r ? solve_along(&c->t, c->s, &c->q, r) : solve_restricted(t, c->s, &c->q);
+    PyEval_RestoreThread(c->beat.thread);
+    PyCapsule_SetContext(c->capsule, NULL);
+    for (ptrdiff_t e = 0; e < t->m; e++) c->q.x[e] *= t->unit[t->owner[e]];
+    if (failed) PyErr_NoMemory();
+    return failed || c->beat.over == INTERRUPTED ? -1 : 0;
+}
+
 static PyObject *restricted(PyObject *self, PyObject *args)
 {
-    PyObject *capsule, *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *ridge, *negative;
-    PyObject *y, *w, *offset, *basis, *x, *coordinates, *image, *pulls;
-    double a, b, seconds;
-    request q = {0};
+    call c = {0};
+    request *q = &c.q;
+    double seconds;
+    PyObject *answer = NULL, *rest = PyTuple_GetSlice(args, 7, PyTuple_Size(args));
     (void)self;
-    if (!PyArg_ParseTuple(args, "O(OOOOO)O(OOOOOO)(id)(OOOO)(OOOO)(dd)dddp", &capsule, &values, &rows, &at_value, &at_row,
-                          &counts, &ids, &ends, &price, &unit, &stiffness, &ridge, &negative, &q.loss.kind, &q.loss.delta, &y,
-                          &w, &offset, &basis, &x, &coordinates, &image, &pulls, &a, &b, &q.target, &q.caution,
-                          &seconds, &q.respond))
-        return NULL;
-    store *s = PyCapsule_GetPointer(capsule, "atomsieve.store");
-    if (!s || !has_blas()) return NULL;
-    if (PyCapsule_GetContext(capsule)) return PyErr_Format(PyExc_RuntimeError, "this store is in use by another call.");
-    if (q.loss.kind < 0 || q.loss.kind >= LOSSES) return PyErr_Format(PyExc_ValueError, "unknown loss %d.", q.loss.kind);
-    arrays held = {.count = 0};
-    pulse beat = pulse_for(seconds);
-    task t = {.a = a, .b = b, .beat = &beat};
-    column *columns = NULL;
-    ptrdiff_t *places = NULL;
-    PyObject *answer = NULL;
+    if (!rest) return NULL;
+    int parsed = PyArg_ParseTuple(rest, "(dd)dddp", &c.t.a, &c.t.b, &q->target, &q->caution, &seconds, &q->respond);
+    Py_DECREF(rest);
+    if (!parsed) return NULL;
+    if (!open_call(&c, args) && is_line(c.t.a, c.t.b) && !work(&c, seconds, NULL))
+        answer = Py_BuildValue("dddid", q->gap, q->mass, q->response, q->rounds, q->caution);
+    close_call(&c);
+    return answer;
+}
 
-    if (read_samples(&held, &t, &q, y, w, offset, basis, coordinates)) goto done;
-    if (!(q.image = array_of(&held, image, "image", 'd', t.n, 1))) goto done;
-    if (read_columns(&held, &t, values, rows, at_value, at_row, counts, &columns)) goto done;
-    if (!(t.id = array_of(&held, ids, "ids", 'l', t.m, 0))) goto done;
-    if (!(q.x = array_of(&held, x, "x", 'd', t.m, 1))) goto done;
-    if (!(q.pulls = array_of(&held, pulls, "pulls", 'd', t.m, 1))) goto done;
-    if (read_blocks(&held, &t, ends, price, unit, stiffness, ridge, negative, &places)) goto done;
-    if (!(a >= 0) || isinf(a) || !(b >= 0) || isinf(b) || t.n < 1 || t.m < 1 || t.m > INT32_MAX / 2) {
-        PyErr_SetString(PyExc_ValueError, "expected a line of slopes that is not negative, samples and columns.");
-        goto done;
+static PyObject *along(PyObject *self, PyObject *args)
+{
+    call c = {0};
+    request *q = &c.q;
+    double seconds;
+    const double *line, *ridge;
+    trail r = {0};
+    PyObject *lines, *ridges, *x, *coordinates, *image, *answer = NULL, *rest = PyTuple_GetSlice(args, 7, PyTuple_Size(args));
+    (void)self;
+    if (!rest) return NULL;
+    int parsed = PyArg_ParseTuple(rest, "OOddd(OOO)", &lines, &ridges, &q->target, &q->caution, &seconds, &x,
+                                  &coordinates, &image);
+    Py_DECREF(rest);
+    if (!parsed) return NULL;
+    if (open_call(&c, args)) goto done;
+    if (!(line = array_of(&c.held, lines, "lines", 'd', -1, 0))) goto done;
+    r.count = length_of(&c.held) / 2;
+    if (!(ridge = array_of(&c.held, ridges, "ridges", 'd', r.count * c.t.blocks, 0))) goto done;
+    if (!(r.x = array_of(&c.held, x, "x of the lines", 'd', r.count * c.t.m, 1))) goto done;
+    if (!(r.coordinates = array_of(&c.held, coordinates, "coordinates of the lines", 'd', r.count * c.t.free, 1))) goto done;
+    if (!(r.image = array_of(&c.held, image, "images of the lines", 'd', r.count * c.t.n, 1))) goto done;
+    for (ptrdiff_t l = 0; l < r.count; l++)
+        if (!is_line(line[2 * l], line[2 * l + 1])) goto done;
+    if (!are_ridges(ridge, r.count * c.t.blocks)) goto done;
+    r.line = line;
+    r.ridge = ridge;
+    if (!r.count || !work(&c, seconds, &r)) {
+        for (ptrdiff_t i = 0; i < r.done * c.t.m; i++) r.x[i] *= c.t.unit[c.t.owner[i % c.t.m]];
+        answer = Py_BuildValue("nd", (Py_ssize_t)r.done, q->caution);
     }
-    for (ptrdiff_t e = 0; e < t.m; e++) q.x[e] /= t.unit[t.owner[e]];
-    if (PyCapsule_SetContext(capsule, s)) goto done; /* other threads, and handlers of signals, run meanwhile */
-    beat.thread = PyEval_SaveThread();
-    int failed = solve_restricted(&t, s, &q);
-    PyEval_RestoreThread(beat.thread);
-    PyCapsule_SetContext(capsule, NULL);
-    for (ptrdiff_t e = 0; e < t.m; e++) q.x[e] *= t.unit[t.owner[e]];
-    if (failed) PyErr_NoMemory();
-    else if (beat.over != INTERRUPTED) answer = Py_BuildValue("dddid", q.gap, q.mass, q.response, q.rounds, q.caution);
 done:
-    release(&held);
-    free(columns);
-    free(places);
+    close_call(&c);
     return answer;
 }
 
@@ -284,8 +221,9 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     const double *pull_, *matrix;
     if (!(q.x = array_of(&held, x, "x", 'd', -1, 1))) goto done;
     t.m = length_of(&held);
-    if (t.m < 1 || t.m > INT32_MAX / 2 || !(a >= 0) || isinf(a) || !(b >= 0) || isinf(b)) {
-        PyErr_SetString(PyExc_ValueError, "expected a line of slopes that is not negative, and entries.");
+    if (!is_line(a, b)) goto done;
+    if (t.m < 1 || t.m > INT32_MAX / 2) {
+        PyErr_SetString(PyExc_ValueError, "expected entries.");
         goto done;
     }
     if (!(pull_ = array_of(&held, z, "z", 'd', t.m, 0))) goto done;
@@ -352,23 +290,6 @@ static PyObject *measure(PyObject *self, PyObject *args)
 done:
     release(&held);
     return answer;
-}
-
-/* Read scores, and blocks whose numbers rise; NULL with an error set. */
-static const double *read_scores(arrays *held, PyObject *scores, PyObject *blocks, Py_ssize_t *count,
-                                 const int64_t **block, Py_ssize_t *inside)
-{
-    const double *values = array_of(held, scores, "scores", 'd', -1, 0);
-    if (!values) return NULL;
-    *count = length_of(held);
-    if (!(*block = array_of(held, blocks, "blocks", 'l', -1, 0))) return NULL;
-    *inside = length_of(held);
-    for (Py_ssize_t k = 0; k < *inside; k++)
-        if ((*block)[k] < 0 || (*block)[k] >= *count || (k && (*block)[k] <= (*block)[k - 1])) {
-            PyErr_SetString(PyExc_ValueError, "blocks: expected rising places within the scores.");
-            return NULL;
-        }
-    return values;
 }
 
 static PyObject *best(PyObject *self, PyObject *args)
@@ -493,6 +414,7 @@ static PyMethodDef methods[] = {
     {"take_blas", take_blas, METH_VARARGS, "Take BLAS and LAPACK from the tables of SciPy."},
     {"store", new_store, METH_NOARGS, "Return a new store for Gram matrices and factors."},
     {"restricted", restricted, METH_VARARGS, "Solve on a working set."},
+    {"along", along, METH_VARARGS, "Solve on a working set along lines of slopes."},
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},

@@ -26,6 +26,13 @@ static double true_gap(const task *t, const request *q, const fields *v, const r
     return slack + (1 - scale) * (t->a * q->mass - slack) + apart + (1 - scale) * (1 - scale) * ridge_value(t, q->x);
 }
 
+/* Whether descent over some entries is cheaper by their Gram matrix, where a change costs as much as there are entries,
+   than by their columns, where it costs twice what the column holds. */
+static int gram_pays(ptrdiff_t entries, double nonzeros)
+{
+    return entries <= LARGE && nonzeros >= 4 * (double)entries * (double)entries;
+}
+
 /* Choose the blocks that the next model may move: the support, and those that would join it. */
 static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *blocks)
 {
@@ -49,8 +56,7 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
         blocks[count++] = k;
         for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++, entries++) nonzeros += (double)t->columns[e].count;
     }
-    /* a change of an entry costs as much as there are entries, or twice what its column holds */
-    o->by_gram = entries <= LARGE && nonzeros >= 4 * (double)entries * (double)entries;
+    o->by_gram = gram_pays(entries, nonzeros);
     return count;
 }
 

@@ -4,12 +4,13 @@ The penalty is `a s + b s^2 / 2` here, with the line (a, b); `method.py` finds t
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from atomsieve.core import Blocks, Iterate, Outcome, Store, best, quadratic, restricted
+from atomsieve.core import Blocks, Iterate, Outcome, Store, along, best, quadratic, restricted
 from atomsieve.design import ALL
 from atomsieve.gauges import Atom
 from atomsieve.losses.compiled import caution
@@ -83,10 +84,23 @@ class Compiled:
         if memory.caution is None:
             memory.caution = caution(problem.loss)
 
-    def turn_to(self, problem: Problem) -> None:
-        """Go on with a problem that differs in the penalty and the ridge alone."""
-        self.problem = problem
-        self.blocks = self.part.blocks_of(problem)
+    def follow(self, problems: Sequence[Problem], lines: Sequence[Line], target: float) -> list[State]:
+        """Return states for problems that differ in the penalty and the ridge alone, each from the one before.
+
+        The inner problem ends there.
+        """
+        part, memory = self.part, self.memory
+        loss = self.problem.smooth.compiled
+        assert loss is not None  # noqa: S101
+        assert memory.caution is not None  # noqa: S101
+        blocks = part.blocks_of(problems[0])
+        ridges = np.stack([part.ridges_of(problem, blocks) for problem in problems])
+        trail, memory.caution = along(
+            memory.store, part.packed, part.ids, blocks, loss.number, loss.samples, self.iterate, np.array(lines), ridges,
+            target, memory.caution,
+        )  # fmt: skip
+        rows = zip(problems, trail.xs, trail.coordinates, trail.images, strict=False)
+        return [self._state_of(problem, *row) for problem, *row in rows]
 
     def solve(self, line: Line, target: float, respond: bool) -> Outcome:
         look()
@@ -101,12 +115,14 @@ class Compiled:
         return outcome
 
     def state(self) -> State:
-        problem, found = self.problem, self.iterate
+        found = self.iterate
+        return self._state_of(self.problem, found.x, found.coordinates, found.image)
+
+    def _state_of(self, problem: Problem, x: Array, coordinates: Array, image: Array) -> State:
         entries = self.part.entries
-        x = np.zeros(problem.shape)
-        x[entries] = found.x
-        support = np.sort(entries[found.x != 0])
-        return problem.inside(x, found.image.copy(), found.coordinates.copy(), support=support)
+        whole = np.zeros(problem.shape)
+        whole[entries] = x
+        return problem.inside(whole, image, coordinates, support=np.sort(entries[x != 0]))
 
 
 class Modelled:

@@ -108,20 +108,11 @@ class Corrections:
         All are solved on one working set, so a single product with A' shows how good they are. Where a block outside
         has joined in between, that product tells, and the run goes on from there.
         """
-        if not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
+        lines = [problem.penalty.line for problem in problems]
+        if None in lines or not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
             return []
         inner = Compiled(self.working_set.renew(point), point, self._memory)
-        states: list[State] = []
-        try:
-            for problem in problems:
-                if problem.penalty.line is None:
-                    break
-                inner.turn_to(problem)
-                inner.solve(problem.penalty.line, CLOSE * self.target.gap, respond=False)
-                states.append(inner.state())
-        except TimeUp:  # what was found so far is not lost
-            pass
-        return states
+        return inner.follow(problems, lines, CLOSE * self.target.gap)
 
 
 def correct(inner: Inner, point: Point, enough: float) -> float:

@@ -68,6 +68,12 @@ class Part:
         """Return the blocks as the core reads them; each has a unit of its own, and the ridge of the problem."""
         return self._sizes if problem.shrinkage is None else sized(self.lifted, self.entries, problem.shrinkage)
 
+    def ridges_of(self, problem: Problem, blocks: Blocks) -> Array:
+        """Return the ridge of each block as the core reads it, in the units of these blocks."""
+        if problem.shrinkage is None:
+            return np.zeros(len(blocks.ends))
+        return np.asarray(problem.shrinkage.by_entry[self.entries[blocks.ends - 1]] * blocks.units * blocks.units)
+
     def holds(self, point: Point) -> bool:
         """Return whether no coefficient outside carries weight."""
         return len(point.state.support) == np.count_nonzero(point.state.x[self.columns])
