@@ -45,7 +45,7 @@ def best_time(action: Callable[[], object], first: float) -> float:
 def climb(solver: Any, judge: Any, targets: list[float], emit: Emit) -> None:
     """Run the solver at one tolerance after the other, until its gap is below all targets; two at a time while far.
 
-    The rungs that reach a target are repeated afterwards, so that a run that has to be ended has come as far as it could.
+    The rungs that reach a target are repeated afterwards: a run that has to be ended has then come as far as it could.
     """
     ahead = sorted(targets, reverse=True)
     arrivals = []
