@@ -1,7 +1,7 @@
 /* The problem on a working set along lines of slopes, each solved from where the one before has ended.
 
-   Squared losses are their own model. Where the Gram matrix of all columns pays, no line needs a look at the samples: the
-   pulls follow from the matrix, and the images of all solutions are one product at the end. */
+   Squared losses are their own model. Where the Gram matrix of all columns pays, no line needs a look at the samples:
+   the pulls follow from the matrix, and the images of all solutions are one product at the end. */
 #ifndef ATOMSIEVE_ALONG_H
 #define ATOMSIEVE_ALONG_H
 
@@ -84,7 +84,8 @@ static void reridge_model(model *o, const double *before)
     }
 }
 
-/* Solve for squared losses along the lines by the Gram matrix of all columns. 0 on success, -1 without memory or time. */
+/* Solve for squared losses along the lines by the Gram matrix of all columns. 0 on success, -1 without memory or
+   time. */
 static int along_by_gram(task *t, store *s, request *q, trail *r, arena *a)
 {
     ptrdiff_t n = t->n, m = t->m, k = t->free;

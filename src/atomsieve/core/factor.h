@@ -14,7 +14,8 @@ static void factor_remove(store *s, ptrdiff_t gone)
     ptrdiff_t k = s->ordered, c = s->capacity;
     for (ptrdiff_t j = 0; j < k; j++) {
         ptrdiff_t from = j > gone ? j : gone + 1; /* rows above the diagonal are not stored */
-        if (from < k) memmove(s->lower + j * c + from - 1, s->lower + j * c + from, (size_t)(k - from) * sizeof(double));
+        double *row = s->lower + j * c + from;
+        if (from < k) memmove(row - 1, row, (size_t)(k - from) * sizeof *row);
     }
     memmove(s->order + gone, s->order + gone + 1, (size_t)(k - gone - 1) * sizeof *s->order);
     for (ptrdiff_t j = gone; j < k - 1; j++) {
@@ -75,7 +76,8 @@ static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wante
     }
     for (ptrdiff_t first = 0; first < count; first += TOGETHER) {
         if (ended(beat)) return LATE;
-        ptrdiff_t some = count - first < TOGETHER ? count - first : TOGETHER, taken = factor_border(s, fresh + first, some);
+        ptrdiff_t some = count - first < TOGETHER ? count - first : TOGETHER;
+        ptrdiff_t taken = factor_border(s, fresh + first, some);
         if (taken < some) return fresh[first + taken];
     }
     return COVERED;

@@ -137,7 +137,7 @@ static int recall(const task *t, store *s, ptrdiff_t *place, ptrdiff_t *entry)
         kept[i] = found[i] = hit ? hit->entry : -1;
         if (hit) place[hit->entry] = i;
     }
-    /* a block is known as a whole, its entries one after another, or not at all; an id that occurs twice is not known */
+    /* a block is known as a whole, its entries one after another, or not at all; so is no id that occurs twice */
     for (ptrdiff_t k = 0; k < t->blocks; k++) {
         ptrdiff_t first = t->start[k], begins = place[first];
         int whole = begins >= 0;
@@ -158,7 +158,7 @@ static int recall(const task *t, store *s, ptrdiff_t *place, ptrdiff_t *entry)
     return 0;
 }
 
-/* Give the diagonal of the Gram matrix the ridge of this task, where it has another; a factor of the old one is gone. */
+/* Give the diagonal of the Gram matrix the ridge of this task, where it has another; a factor of the old one goes. */
 static void reridge(const task *t, store *s, const ptrdiff_t *entry)
 {
     for (ptrdiff_t i = 0; i < s->count; i++) {

@@ -197,7 +197,8 @@ static double fenchel_young(loss_t loss, ptrdiff_t n, const double *restrict u, 
         else {
             double rate = g > -y[i] / 2 ? g + y[i] : exp(u[i]), wanted = rate - less;
             /* exp(u) may be too small to be a number */
-            apart = rate > 1e-300 || !(wanted > 0) ? relative_entropy(wanted, rate) : wanted * (log(wanted) - u[i] - 1) + rate;
+            apart = rate > 1e-300 || !(wanted > 0) ? relative_entropy(wanted, rate)
+                                                   : wanted * (log(wanted) - u[i] - 1) + rate;
         }
         sum += w[i] * apart;
     }

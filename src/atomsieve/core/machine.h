@@ -5,7 +5,7 @@
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #include <cpuid.h>
 
-/* Whether there are vectors of four numbers with fused products (AVX2 and FMA), and the system keeps their registers. */
+/* Whether there are vectors of four numbers with fused products (AVX2 and FMA) whose registers the system keeps. */
 static int has_wide_vectors(void)
 {
     unsigned a, b, c, d, kept, high;

@@ -4,6 +4,7 @@
 
 #include "cost.h"
 #include "descent.h"
+#include "direct.h"
 
 #define SWEEPS 2000  /* sweeps of one model; what is left is a matter for the next one */
 #define TINY 5e-32   /* the square of the rounding unit: no step falls by less of the objective */
@@ -24,9 +25,9 @@ static double response_of(model *o, face *f)
 
 enum { FAILED, CUT, WHOLE };
 
-/* Newton steps on faces of single entries, each smaller than the one before, until no entry changes its sign on the way.
-   Where descent is slow it would take long to bring the right face about. What the columns have to know of it they are
-   told once, at the end. */
+/* Newton steps on faces of single entries, each smaller than the one before, until no entry changes its sign on the
+   way. Where descent is slow it would take long to bring the right face about. What the columns have to know of it they
+   are told once, at the end. */
 static int polish_by_factor(model *o, face *f)
 {
     const task *t = o->t;
@@ -59,7 +60,8 @@ static int polish_by_factor(model *o, face *f)
         }
         double fall = 0, growth = 0;
         /* entries that would change their sign stop at zero; if that is too much for the objective, a shorter step */
-        for (double length = 1; length >= first; length = length > 4 * first ? length / 4 : length > first ? first : 0) {
+        for (double length = 1; length >= first;
+             length = length > 4 * first ? length / 4 : length > first ? first : 0) {
             double linear = 0, curved = 0;
             growth = 0;
             for (ptrdiff_t i = 0; i < k; i++) {
@@ -150,8 +152,8 @@ static int polish(model *o, face *f, double tolerance)
     return FAILED;
 }
 
-/* Minimise the model over some blocks to the gap `enough`; blocks outside carry no weight. `goal` is the gap up to which
-   a factor that is made now will serve: infinite if that is this model only. */
+/* Minimise the model over some blocks to the gap `enough`; blocks outside carry no weight. `goal` is the gap up to
+   which a factor that is made now will serve: infinite if that is this model only. */
 static void minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double enough, double goal, face *f)
 {
     const task *t = o->t;

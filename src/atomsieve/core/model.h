@@ -1,9 +1,9 @@
 /* One second-order model of the loss, plus the penalty: minimised by coordinate descent and Newton steps on faces.
 
    The model is `-z . d + d' H d / 2 + phi(mass(x + d))` with `phi(s) = a s + b s^2 / 2` and H = A' diag(h) A, less what
-   the unpenalised directions explain, plus a ridge: that of the task, or a small one where there is next to no curvature.
-   z is the pull of the loss and of the task's ridge. Descent knows H either by the Gram matrix, and then updates z, or by
-   the columns, and then updates the vector `e = theta + h (A d)` with z = -A' e. */
+   the unpenalised directions explain, plus a ridge: that of the task, or a small one where there is next to no
+   curvature. z is the pull of the loss and of the task's ridge. Descent knows H either by the Gram matrix, and then
+   updates z, or by the columns, and then updates the vector `e = theta + h (A d)` with z = -A' e. */
 #ifndef ATOMSIEVE_MODEL_H
 #define ATOMSIEVE_MODEL_H
 
@@ -35,7 +35,7 @@ typedef struct {
     double *white;         /* n x free: the unpenalised directions, orthonormal in the metric of h */
     double *bent;          /* the same times h */
     double *e;             /* theta + h (A d) */
-    double *drawn;         /* free: what the unpenalised directions take back from e, in the basis `white`; free more of room */
+    double *drawn;         /* free: what the unpenalised directions take back from e, in the basis `white`; and room */
     ptrdiff_t *place;      /* of each entry in the Gram matrix, -1 for none */
     ptrdiff_t *entry;      /* of each place in the Gram matrix */
     double *z;             /* by places */

@@ -69,6 +69,13 @@ static int has_blas(void)
     return blas.dsyev != NULL;
 }
 
+static int is_loss(loss_t loss)
+{
+    int known = loss.kind >= 0 && loss.kind < LOSSES;
+    if (!known) PyErr_Format(PyExc_ValueError, "unknown loss %d.", loss.kind);
+    return known;
+}
+
 static int is_line(double a, double b)
 {
     if (a >= 0 && !isinf(a) && b >= 0 && !isinf(b)) return 1;
@@ -109,10 +116,7 @@ static int open_call(call *c, PyObject *args)
         PyErr_SetString(PyExc_RuntimeError, "this store is in use by another call.");
         return -1;
     }
-    if (q->loss.kind < 0 || q->loss.kind >= LOSSES) {
-        PyErr_Format(PyExc_ValueError, "unknown loss %d.", q->loss.kind);
-        return -1;
-    }
+    if (!is_loss(q->loss)) return -1;
     if (read_samples(held, t, q, y, w, offset, basis, coordinates)) return -1;
     if (!(q->image = array_of(held, image, "image", 'd', t->n, 1))) return -1;
     if (read_columns(held, t, values, rows, at_value, at_row, counts, &c->columns)) return -1;
@@ -175,7 +179,8 @@ static PyObject *along(PyObject *self, PyObject *args)
     double seconds;
     const double *line, *ridge;
     trail r = {0};
-    PyObject *lines, *ridges, *x, *coordinates, *image, *answer = NULL, *rest = PyTuple_GetSlice(args, 7, PyTuple_Size(args));
+    PyObject *lines, *ridges, *x, *coordinates, *image, *answer = NULL;
+    PyObject *rest = PyTuple_GetSlice(args, 7, PyTuple_Size(args));
     (void)self;
     if (!rest) return NULL;
     int parsed = PyArg_ParseTuple(rest, "OOddd(OOO)", &lines, &ridges, &q->target, &q->caution, &seconds, &x,
@@ -187,7 +192,7 @@ static PyObject *along(PyObject *self, PyObject *args)
     r.count = length_of(&c.held) / 2;
     if (!(ridge = array_of(&c.held, ridges, "ridges", 'd', r.count * c.t.blocks, 0))) goto done;
     if (!(r.x = array_of(&c.held, x, "x of the lines", 'd', r.count * c.t.m, 1))) goto done;
-    if (!(r.coordinates = array_of(&c.held, coordinates, "coordinates of the lines", 'd', r.count * c.t.free, 1))) goto done;
+    if (!(r.coordinates = array_of(&c.held, coordinates, "coordinates", 'd', r.count * c.t.free, 1))) goto done;
     if (!(r.image = array_of(&c.held, image, "images of the lines", 'd', r.count * c.t.n, 1))) goto done;
     for (ptrdiff_t l = 0; l < r.count; l++)
         if (!is_line(line[2 * l], line[2 * l + 1])) goto done;
@@ -209,8 +214,8 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     double a, b, value, seconds;
     request q = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOO(OOOOOO)(dd)dddp", &hessian, &z, &x, &ends, &price, &unit, &stiffness, &ridge, &negative, &a,
-                          &b, &value, &q.target, &seconds, &q.respond))
+    if (!PyArg_ParseTuple(args, "OOO(OOOOOO)(dd)dddp", &hessian, &z, &x, &ends, &price, &unit, &stiffness, &ridge,
+                          &negative, &a, &b, &value, &q.target, &seconds, &q.respond))
         return NULL;
     if (!has_blas()) return NULL;
     arrays held = {.count = 0};
@@ -250,7 +255,7 @@ static PyObject *view(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "(id)(OOOO)OOOOO", &q.loss.kind, &q.loss.delta, &y, &w, &offset, &basis, &image,
                           &coordinates, &u_, &slope_, &theta_))
         return NULL;
-    if (q.loss.kind < 0 || q.loss.kind >= LOSSES) return PyErr_Format(PyExc_ValueError, "unknown loss %d.", q.loss.kind);
+    if (!is_loss(q.loss)) return NULL;
     arrays held = {.count = 0};
     double *u, *slope, *theta;
     samples_view seen = {0, 0, 0};
@@ -276,7 +281,7 @@ static PyObject *measure(PyObject *self, PyObject *args)
     double scale;
     (void)self;
     if (!PyArg_ParseTuple(args, "(id)OOOOd", &loss.kind, &loss.delta, &y_, &w_, &u_, &slope_, &scale)) return NULL;
-    if (loss.kind < 0 || loss.kind >= LOSSES) return PyErr_Format(PyExc_ValueError, "unknown loss %d.", loss.kind);
+    if (!is_loss(loss)) return NULL;
     arrays held = {.count = 0};
     const double *u, *slope, *w, *y = array_of(&held, y_, "y", 'd', -1, 0);
     if (!y) goto done;
