@@ -102,9 +102,7 @@ def box(proof: "Proof", ridges: Enclosure) -> Box:
     labels = statement.labels.reshape(shape)
     with np.errstate(all="ignore"):
         radius = root(np.asarray(proof.gap_bound))
-        norms = proof.spread[1]
-        moved = np.broadcast_to(up(radius * norms) if len(shape) == 1 else up(radius * norms)[:, None], shape)
-        z = (proof.z * Enclosure.exact(proof.shrink)).widened(moved)
+        z = (proof.z * Enclosure.exact(proof.shrink)).widened(up(radius * proof.spread[1]))
         apart = up(radius * up(proof.spread[0] * statement.prices.high))
         least, most = (proof.shrink * pulls for pulls in proof.pulls)
         least = least - apart - 8 * EPS * (np.abs(least) + apart) - LEAST

@@ -1,10 +1,12 @@
-"""Proven upper bounds of the diagonal of an inverse that is computed in floating point.
+"""Proven upper bounds of quadratic forms of an inverse that is computed in floating point.
 
 Let R be an approximate inverse of G, and let `alpha = norm(I - R G) < 1` be proven. With `E = I - R G` we have
-`inv(G) - R = inv(I - E) E R`. It follows that `abs(inv(G) - R)_jj <= alpha / (1 - alpha) * max over i of abs(R_ij)`.
+`inv(G) - R = inv(I - E) E R`. It follows that `abs(inv(G) - R)_ij <= alpha / (1 - alpha) * max over l of abs(R_lj)`.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy import linalg
@@ -29,6 +31,9 @@ STRIPE = 256
 LARGEST_INVERSE = 4000
 """Largest number of columns for which an inverse is computed."""
 
+ROWS_AT_ONCE = 1 << 21
+"""Entries of the rows that a Gram matrix takes at a time."""
+
 
 class Dependency(NamedTuple):
     """A column that is exactly a combination of others with whole coefficients."""
@@ -38,43 +43,108 @@ class Dependency(NamedTuple):
     times: Array
 
 
-def inverse_diagonal(columns: Enclosure, weights: Array, ridge: Array | None = None) -> Array | None:
-    """Return upper bounds of the diagonal of `inv(C' diag(w) C + diag(ridge))`, or None if they cannot be proven.
+class Rows(Protocol):
+    """A matrix C with a weight for each row, some rows at a time; the weights are exact floats."""
+
+    shape: tuple[int, int]
+
+    def pieces(self) -> Iterator[tuple[Enclosure, Array]]:
+        """Yield some rows and their weights after the other."""
+
+    def select(self, columns: Index) -> Self:
+        """Return the same rows with fewer columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """Rows that are at hand."""
+
+    columns: Enclosure
+    weights: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
+        n, k = self.columns.mid.shape
+        return n, k
+
+    def pieces(self) -> Iterator[tuple[Enclosure, Array]]:
+        """Yield some rows and their weights after the other."""
+        n, k = self.shape
+        step = max(1, ROWS_AT_ONCE // max(k, 1))
+        for start in range(0, n, step):
+            yield self.columns[start : start + step], self.weights[start : start + step]
+
+    def select(self, columns: Index) -> "Plain":
+        """Return the same rows with fewer columns."""
+        return Plain(self.columns[:, columns], self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """An approximate inverse R of a scaled matrix, with proven bounds of its error, column by column."""
+
+    approximate: Array
+    error: Array
+    scale: Array
+
+    @property
+    def diagonal(self) -> Array:
+        """Upper bounds of the diagonal of the exact inverse."""
+        bound = np.maximum(self.approximate.diagonal() + self.error, 0.0)
+        return np.asarray(up(bound * (1 + 2.0**-50)) * self.scale * self.scale)
+
+    def of_sum(self, columns: Index) -> float:
+        """Return an upper bound of `v . inv(G) v` where v is 1 at some columns, and 0 elsewhere."""
+        scale = self.scale[columns]
+        part = self.approximate[np.ix_(columns, columns)]
+        terms = (part + self.error[columns]) * scale * scale[:, None]
+        lost = gamma(len(columns) ** 2 + 4) * float(np.abs(terms).sum())
+        return float(up(max(float(terms.sum()) + lost, 0.0) * (1 + 2.0**-40)))
+
+
+def inverse_of(rows: Rows, ridge: Array | None = None) -> Inverse | None:
+    """Return the inverse of `C' diag(w) C + diag(ridge)`, or None if it cannot be proven.
 
     The weights w and the ridge are exact floats. The columns C are known up to a radius.
     """
-    n, k = columns.mid.shape
+    n, k = rows.shape
     ridge = np.zeros(k) if ridge is None else ridge
     if not 0 < k <= LARGEST_INVERSE or np.count_nonzero(ridge == 0) > n:
         return None
     with np.errstate(all="ignore"):
-        roots = np.sqrt(weights)[:, None] * (1 + 2.0**-50)
-        lengths = np.sqrt(up(np.sum((columns.size * roots) ** 2, axis=0) * (1 + gamma(n + 6)) + ridge))
+        squares, blurs = np.zeros(k), np.zeros(k)
+        for columns, weights in rows.pieces():
+            roots = np.sqrt(weights)[:, None] * (1 + 2.0**-50)
+            squares += np.sum((columns.size * roots) ** 2, axis=0)
+            blurs += np.sum((columns.rad * roots) ** 2, axis=0) if columns.rad.any() else 0.0
+        lengths = np.sqrt(up(squares * (1 + gamma(n + 6)) + ridge))
         if not (np.isfinite(lengths).all() and (lengths > 1e-140).all()):
             return None
         scale = 2.0 ** -np.round(np.log2(lengths))
-        scaled = columns.mid * scale
-        gram = _by_pieces(scaled.T, weights[:, None] * scaled)
+        gram = np.zeros((k, k))
+        for columns, weights in rows.pieces():
+            scaled = columns.mid * scale
+            gram += _by_pieces(scaled.T, weights[:, None] * scaled)
         gram.ravel()[:: k + 1] += ridge * scale * scale
         if not np.isfinite(gram).all():
             return None
         # columns are at most slightly longer than 2^0.5: this bounds the error of every entry of the Gram matrix
         largest = up(lengths * scale).max()
         error = up(largest * largest * gamma(n + 10) + 4 * (n + 1) * LEAST)
-        if columns.rad.any():
-            blur = up(np.sqrt(up(np.sum((columns.rad * roots) ** 2, axis=0) * (1 + gamma(n + 6)))) * scale)
+        if blurs.any():
+            blur = up(np.sqrt(up(blurs * (1 + gamma(n + 6)))) * scale)
             error = up(error + 2 * largest * blur.max() + blur.max() ** 2)
         inverse = _inverse(gram)
         if inverse is None:
             return None
         inverse = (inverse + inverse.T) / 2
-        rows = np.abs(inverse).sum(axis=1) * (1 + gamma(k + 2))
+        sizes = np.abs(inverse).sum(axis=1) * (1 + gamma(k + 2))
         residual = np.abs(np.eye(k) - _by_pieces(inverse, gram)).sum(axis=1) * (1 + gamma(k + 4))
-        alpha = up((residual + k * rows * (gamma(k + 2) * np.abs(gram).max() + error)).max() + k * k * LEAST)
+        alpha = up((residual + k * sizes * (gamma(k + 2) * np.abs(gram).max() + error)).max() + k * k * LEAST)
         if not alpha < 0.5:
             return None
-        diagonal = inverse.diagonal() + up(alpha / (1 - alpha) * (1 + 2.0**-50) * np.abs(inverse).max(axis=0))
-        return np.asarray(up(np.maximum(diagonal, 0.0) * (1 + 2.0**-50)) * scale * scale)
+        return Inverse(inverse, up(alpha / (1 - alpha) * (1 + 2.0**-50) * np.abs(inverse).max(axis=0)), scale)
 
 
 def _by_pieces(a: Array, b: Array) -> Array:
@@ -110,7 +180,7 @@ def _inverse(gram: Array) -> Array | None:
     return inverse
 
 
-def determined(columns: Enclosure, weights: Array, first: int, ridge: Array | None) -> tuple[Array, list[Dependency]]:
+def determined(rows: Plain, first: int, ridge: Array | None) -> tuple[Array, list[Dependency]]:
     """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, inf for dependent columns, and the dependencies.
 
     With a ridge on all but the first columns, which is added to the diagonal, no column depends on others.
@@ -119,18 +189,18 @@ def determined(columns: Enclosure, weights: Array, first: int, ridge: Array | No
     columns are still determined: the distance of such a column from the span of all others equals its distance from
     the span of an independent part of them.
     """
-    count = columns.mid.shape[1]
-    diagonal = inverse_diagonal(columns, weights, ridge)
+    count = rows.shape[1]
+    inverse = inverse_of(rows, ridge)
     bounds = np.full(count, np.inf)
-    if diagonal is not None or ridge is not None:
-        return bounds if diagonal is None else diagonal, []
-    found = dependencies(columns, first)
+    if inverse is not None or ridge is not None:
+        return bounds if inverse is None else inverse.diagonal, []
+    found = dependencies(rows.columns, first)
     if found is None or any(dependency.column < first for dependency in found):
         return bounds, []
     independent = np.setdiff1d(np.arange(count), [dependency.column for dependency in found])
-    diagonal = inverse_diagonal(columns[:, independent], weights)
-    if diagonal is not None:
-        bounds[independent] = diagonal
+    inverse = inverse_of(rows.select(independent))
+    if inverse is not None:
+        bounds[independent] = inverse.diagonal
         for dependency in found:
             bounds[dependency.of] = np.inf
     return bounds, found

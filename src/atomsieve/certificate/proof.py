@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from atomsieve.certificate import elastic
-from atomsieve.certificate.inverse import Dependency, determined, inverse_diagonal
+from atomsieve.certificate import classes, elastic
+from atomsieve.certificate.free import free_scale, with_free
+from atomsieve.certificate.inverse import Dependency, Plain, determined
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import admissible
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, dots, gamma, norm, root, up
@@ -53,37 +54,38 @@ class Proof:
 
     @cached_property
     def curvatures(self) -> tuple[Array, Array]:
-        """Lower and upper bounds of loss'' between the point and the optimum, for each sample."""
-        loss, problem = self.statement.loss, self.statement.problem
-        if self.slopes.mid.ndim > 1:
-            largest = loss.entry_smoothness if problem.core.entrywise else loss.smoothness
-            return np.zeros(len(self.slopes.mid)), np.full(len(self.slopes.mid), largest)
-        t = self.slopes
-        y = problem.y
-        counts = self.statement.counts
+        """Bounds of loss'' between the point and the optimum: for each sample, or for each sample and output.
+
+        With several outputs, the Hessian of a sample is at least `diag(q) - q q' / sum(q)` with the first of them, and
+        its diagonal is at most the second.
+        """
+        loss, counts = self.statement.loss, self.statement.weights_of(self.slopes.ndim).mid
+        t, y = self.slopes, self.statement.problem.y
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         with np.errstate(all="ignore"):
-            least, most = np.zeros_like(t.mid), loss.largest(low, high, y, up(self.gap_bound / counts))
+            most = loss.largest(low, high, y, up(self.gap_bound / counts))
             for _ in range(3):
                 away = root(up(up(most / counts) * self.gap_bound)) + 4 * EPS * t.size
-                least, most = loss.curvatures(np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf), y)
-        return least, most
+                ends = np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf)
+                least, most = loss.curvatures(*ends, y)
+            return (least if t.ndim == 1 else loss.shares(*ends, y)), most
 
     @cached_property
     def spread(self) -> tuple[Array, Array]:
-        """Upper bounds of the norm of A p over each block, and of the norm of each column, in the curvature metric."""
+        """Upper bounds of the norm of A p over each block, and of the column of each entry, in the curvature metric."""
         statement = self.statement
         with np.errstate(over="ignore", invalid="ignore"):
-            norms = statement.spreads(up(statement.counts * self.curvatures[1]))
-            core = statement.problem.core
-            shape = statement.problem.shape
-            prices = _low(statement.prices)
+            core, prices = statement.problem.core, _low(statement.prices)
+            shape, most = statement.problem.shape, self.curvatures[1]
+            whole = most if most.ndim == 1 else statement.loss.largest_eigenvalues(most)
+            norms = whole = statement.spreads(up(statement.counts * whole))
+            if most.ndim > 1:
+                norms = np.stack([statement.spreads(up(statement.counts * column)) for column in most.T], axis=1)
             if core.entrywise:
-                entries = np.broadcast_to(norms if len(shape) == 1 else norms[:, None], shape)
-                return up(entries.ravel() / prices), norms
+                return up(norms.ravel() / prices), norms
             # the norm of a block of columns is at most the root of the sum of their squares
             labels = core.labels(shape) if len(shape) == 1 else core.labels(shape)[:, 0]
-            squares = np.bincount(labels, norms * norms, len(prices)) * (1 + gamma(len(norms) + 4))
+            squares = np.bincount(labels, whole * whole, len(prices)) * (1 + gamma(len(whole) + 4))
             return up(root(up(squares)) / prices), norms
 
     @cached_property
@@ -118,22 +120,35 @@ class Proof:
             return least, highest
         return np.where(signed, least, z.low.ravel()), np.where(signed, highest, z.high.ravel())
 
+    @property
+    def radius(self) -> float:
+        """How far the optimum can be from the dual point, in the curvature metric."""
+        return float(up(math.sqrt(self.gap_bound)))
+
+    @cached_property
+    def least_slope(self) -> float:
+        """A lower bound of the slope of the penalty at the optimum, times S: that of the best score."""
+        statement, below = self.statement, self.scores[0]
+        if statement.ridges is not None:
+            return elastic.slopes(self, statement.ridges)[0]
+        with np.errstate(all="ignore"):
+            floors = below - up(self.radius * self.spread[0]) - 2 * EPS * np.abs(below)
+            floor = float(np.max(floors, where=statement.problem.eligible, initial=-np.inf))
+        # phi is at least as steep at the optimum as at 0
+        least = float((statement.total * statement.penalty.first_slope).low)
+        return max(floor, least) if least > 0 else floor
+
     def zero(self) -> Mask:
         """Return the blocks that are zero in every solution."""
         statement = self.statement
         eligible = statement.problem.eligible
-        below, above = self.scores
-        radius = float(up(math.sqrt(self.gap_bound)))
+        above, radius = self.scores[1], self.radius
         with np.errstate(all="ignore"):
             spread, norms = self.spread
             highest = above + up(radius * spread) + 2 * EPS * np.abs(above)
+            out = highest < self.least_slope
             if statement.ridges is not None:  # zero if and only if the score is at most the slope
-                return np.asarray((highest < elastic.slopes(self, statement.ridges)[0]) & eligible)
-            floors = np.where(eligible, below - up(radius * spread) - 2 * EPS * np.abs(below), -np.inf)
-            floor = float(np.max(floors, initial=-np.inf))
-            # phi is at least as steep at the optimum as at 0
-            least = float((statement.total * statement.penalty.first_slope).low)
-            out = highest < (max(floor, least) if least > 0 else floor)
+                return np.asarray(out & eligible)
             left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
             if left.any() and not statement.problem.outputs and statement.problem.core.entrywise:
                 out |= self._pairwise(norms, radius)
@@ -178,12 +193,12 @@ class Proof:
         """
         statement, shape = self.statement, self.statement.problem.shape
         away, around = np.full(shape, np.inf), np.full(self.b.shape, np.inf)
-        ridge = self._held
+        ridge = self.held
         if ridge is not None:
             away = root(up(self.gap_bound / ridge)).reshape(shape)
         away.ravel()[~alive[statement.labels]] = 0.0
         if statement.problem.outputs:
-            return away, around, []
+            return classes.intervals(self, alive, away, around)
         index = np.flatnonzero(alive[statement.labels])
         kept = statement.used
         if not len(index) + len(kept):
@@ -194,10 +209,10 @@ class Proof:
         with np.errstate(all="ignore"):
             weights = statement.counts * self.curvatures[0] * (1 - 4 * EPS)
             added = None if ridge is None else np.concatenate([np.zeros(len(kept)), ridge[index]])
-            diagonal, found = determined(whole, weights, len(kept), added)
+            diagonal, found = determined(Plain(whole, weights), len(kept), added)
             bound = root(up(diagonal * self.gap_bound))
             away[index] = np.minimum(away[index], bound[len(kept) :])
-            around[kept] = up(bound[: len(kept)] + self.shift * self._unit[kept])
+            around[kept] = up(bound[: len(kept)] + self.shift * self.unit[kept])
         names = np.concatenate([-1 - kept, index])
         further = [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
         involved = [k for d in statement.sums for k in (d.column, *d.of)]
@@ -205,7 +220,7 @@ class Proof:
         return away, around, [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums] + further
 
     @property
-    def _held(self) -> Array | None:
+    def held(self) -> Array | None:
         """What the ridge adds to the curvature of each entry, rounded down: half of it if the point is paired.
 
         For then the gap bounds half of the ridge times the square of the distance beside the curvature of the losses,
@@ -223,7 +238,7 @@ class Proof:
         return None if ridges is None else elastic.box(self, ridges)
 
     @cached_property
-    def _unit(self) -> Array:
+    def unit(self) -> Array:
         return free_scale(self.statement)
 
 
@@ -232,22 +247,15 @@ def _low(prices: Enclosure) -> Array:
     return np.asarray(prices.mid - prices.rad if prices.rad.any() else prices.mid)
 
 
-def free_scale(statement: Statement) -> Array:
-    """Return, for each free column, a power of two near 1 / (its largest entry)."""
-    largest = np.abs(statement.unpenalised.mid).max(axis=0)
-    return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
-
-
 def prove(statement: Statement, x: Array, b: Array) -> Proof:
     """Evaluate gap, scores and objective at a point, with error bounds; raise Uncertain if that fails."""
     problem = statement.problem
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
     image = _image(statement, x, support)
     offset = problem.smooth.offset
-    u, shift = _with_free(statement, image if offset is None else image + Enclosure.exact(offset), b)
+    u, shift = with_free(statement, image if offset is None else image + Enclosure.exact(offset), b)
     slopes = statement.loss.slopes(u, problem.y)
-    weights = Enclosure.exact(statement.counts if slopes.mid.ndim == 1 else statement.counts[:, None])
-    theta = slopes * weights
+    theta = slopes * statement.weights_of(slopes.ndim)
     z = -statement.design.enclose_adjoint(theta, statement.lengths)
     mass = _mass(statement, x)
     unscaled = Proof(statement, x, b, slopes, z, shift, 0.0, 1.0, mass, np.inf)
@@ -354,65 +362,6 @@ def _mass(statement: Statement, x: Array) -> Enclosure:
     return (norms * statement.prices[blocks]).sum()
 
 
-def _with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosure, float]:
-    """Return the predictions at the exact minimiser over the free coefficients, and how far that is from b.
-
-    Let the Hessian be at least lambda on a ball around b. If the gradient at b is shorter than lambda times the radius,
-    then the minimiser lies within `norm(gradient) / lambda` of b. Columns are scaled to entries of at most about 1.
-    """
-    problem = statement.problem
-    if problem.span is None:
-        return image, 0.0
-    used = statement.used
-    scale = free_scale(statement)[used]
-    free = statement.unpenalised[:, used]
-    free = Enclosure(free.mid * scale, free.rad * scale)
-    part = _product(free, b[used] / scale)
-    u = image + part
-    slopes = statement.loss.slopes(u, problem.y)
-    theta = slopes * Enclosure.exact(statement.counts)
-    gradient = [float((free[:, k] * theta).sum().size) for k in range(len(used))]
-    size = norm(np.array(gradient))
-    # entries are at most about 1: their squares do not overflow
-    lengths = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
-    with np.errstate(all="ignore"):
-        guess = _least_eigenvalue(free, statement.counts * _least_on(statement, u, lengths * 0.0))
-        for radius in (4.0, 64.0, 2.0**20):
-            if guess is None:
-                break
-            ball = max(radius * size / guess, 1e-300)
-            least = _least_eigenvalue(free, statement.counts * _least_on(statement, u, lengths * ball))
-            if least is not None and size < least * ball * (1 - 2.0**-40):
-                shift = float(up(size / least * (1 + 2.0**-40)))
-                return u.widened(up(lengths * shift)), shift
-    raise Uncertain("the best free coefficients (intercept) could not be enclosed")
-
-
-def _least_on(statement: Statement, u: Enclosure, away: Array) -> Array:
-    """Return lower bounds of loss'' for all predictions within a distance `away` of u."""
-    return np.asarray(statement.loss.least_curvatures(u.widened(away), statement.problem.y) * (1 - 4 * EPS))
-
-
-def _least_eigenvalue(columns: Enclosure, weights: Array) -> float | None:
-    """Return a lower bound of the smallest eigenvalue of `C' diag(w) C`, or None if none is proven.
-
-    The smallest eigenvalue is 1 / (norm of the inverse), and the trace of the inverse bounds that norm.
-    """
-    diagonal = inverse_diagonal(columns, weights)
-    if diagonal is None:
-        return None
-    trace = float(up(diagonal.sum() * (1 + float(gamma(len(diagonal))))))
-    return 1 / trace * (1 - 4 * EPS) if trace > 0 else None
-
-
-def _product(columns: Enclosure, b: Array) -> Enclosure:
-    """Return C b."""
-    total = Enclosure.exact(np.zeros(len(columns.mid)))
-    for k in range(len(b)):
-        total = total + columns[:, k] * Enclosure.exact(b[k])
-    return total
-
-
 def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array, Array]:
     """Return x, shrunk until its gauge is certainly in the domain of the penalty, and the best free coefficients."""
     problem = statement.problem
@@ -426,12 +375,14 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
             break
         x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * EPS)
     if problem.span is None:
-        return x, np.zeros(0)
+        return x, np.zeros((0, *problem.outputs))
     best, _, _ = problem.smooth.predict(problem.design.matvec(x), coordinates)
     b = problem.span.coefficients(best)
     for column, of, times in statement.sums:
         b[of] += times.reshape(-1, *[1] * (b.ndim - 1)) * b[column]
         b[column] = 0.0
+    if problem.outputs:  # losses of several classes see differences only
+        b = b - b.mean(axis=1, keepdims=True)
     if not np.isfinite(b).all():
         raise Uncertain("the free coefficients are not finite in double precision")
     return x, b

@@ -34,11 +34,6 @@ class Statement:
     @classmethod
     def of(cls, problem: Problem) -> "Statement":
         """Return the statement of a problem; raise Uncertain if there is no proof for one of its pieces."""
-        if problem.outputs and problem.span is not None:
-            raise Uncertain(
-                f"there is no proof in this version for {type(problem.loss).__name__}, or any loss of several outputs, "
-                "with an intercept or other unpenalised columns"
-            )
         if problem.data.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
         with np.errstate(over="ignore", under="ignore"):
@@ -51,6 +46,10 @@ class Statement:
     def counts(self) -> Array:
         """The weights s_i."""
         return self.problem.smooth.stated_weights
+
+    def weights_of(self, axes: int) -> Enclosure:
+        """Return the weights for numbers of all samples, or of all samples and outputs."""
+        return Enclosure.exact(self.counts if axes == 1 else self.counts[:, None])
 
     @cached_property
     def lengths(self) -> Array:

@@ -76,12 +76,22 @@ class LossBounds:
         found = self.loss.evaluate("smoothness_towards", *arguments, shape=low.shape)
         return np.fmin(found.high, self.entry_smoothness)
 
+    def largest_eigenvalues(self, most: Array) -> Array:
+        """Return upper bounds of the eigenvalues of the Hessian of each sample, from bounds of its diagonal."""
+        return np.minimum(np.sum(most, axis=1) * (1 + 2.0**-40), self.smoothness)
+
+    def shares(self, low: Array, high: Array, y: Array) -> Array:
+        """Return q for which the Hessian of every sample is at least `diag(q) - q q' / sum(q)`, if slopes are between.
+
+        Nothing is known of a loss of several outputs in general.
+        """
+        return np.zeros(low.shape)
+
     def check(self, u: Array, y: Array) -> None:
         """Raise Uncertain if a formula does not run on enclosures at all."""
         near = Enclosure.exact(u).widened(2.0**-30)
         slopes = self.slopes(near, y)
         self.values(near, slopes, y)
         self.conjugates(slopes.low, slopes.high, y)
-        if u.ndim == 1:
-            self.curvatures(slopes.low, slopes.high, y)
-            self.largest(slopes.low, slopes.high, y, np.ones(len(y)))
+        self.curvatures(slopes.low, slopes.high, y)
+        self.largest(slopes.low, slopes.high, y, np.ones((len(y), *[1] * (u.ndim - 1))))

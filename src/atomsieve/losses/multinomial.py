@@ -70,6 +70,11 @@ class Multinomial(Loss):
         q = self._probabilities(u)
         return q * (1 - q)
 
+    def curvature_at_slope(self, t: Samples, y: Samples) -> Samples:
+        """Return the diagonal of the K x K Hessian of each sample."""
+        q = t + self._labels(t, y)
+        return q * (1 - q)
+
     def conjugate(self, t: Samples, y: Samples) -> Samples:
         xp = array_namespace(t)
         q = t + self._labels(t, y)
@@ -149,3 +154,16 @@ class MultinomialBounds(LossBounds):
         label = np.arange(low.shape[1])[None, :] == y[:, None]
         q = balls.clip(Enclosure.between(low, high) + label, 0.0, 1.0)
         return balls.sum(x_log_x(q), axis=1).high
+
+    def largest_eigenvalues(self, most: Array) -> Array:
+        """Return twice the largest entry of the diagonal, by Gershgorin: in row k all others add up to -q_k (1 - q_k)."""
+        return np.minimum(2 * np.max(most, axis=1), self.smoothness)
+
+    def shares(self, low: Array, high: Array, y: Array) -> Array:
+        """Return lower bounds of the probabilities, from slopes that are these less 1 at the label.
+
+        Along a line of predictions the logarithm of a probability is concave, so it is never below both ends. With
+        probabilities of at least q, the variance of any v is at least the least of `sum q (v - c)^2` over c.
+        """
+        label = np.arange(low.shape[1])[None, :] == y[:, None]
+        return np.clip((Enclosure.between(low, high) + label).low, 0.0, 1.0)

@@ -1,0 +1,92 @@
+"""The best free coefficients at a point, enclosed: intercept, `free`, unpenalised columns."""
+
+import math
+
+import numpy as np
+
+from atomsieve.certificate.classes import Shared
+from atomsieve.certificate.inverse import Plain, Rows, inverse_of
+from atomsieve.certificate.statement import Statement
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, norm, root, up
+from atomsieve.numerics.rounding import EPS
+from atomsieve.typing import Array
+
+
+def free_scale(statement: Statement) -> Array:
+    """Return, for each free column, a power of two near 1 / (its largest entry)."""
+    largest = np.abs(statement.unpenalised.mid).max(axis=0)
+    return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
+
+
+def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosure, float]:
+    """Return the predictions at the exact minimiser over the free coefficients, and how far that is from b.
+
+    Let the Hessian be at least lambda on a ball around b. If the gradient at b is shorter than lambda times the radius,
+    then the minimiser lies within `norm(gradient) / lambda` of b. Columns are scaled to entries of at most about 1.
+
+    Several classes have no best b, but a best one among those with the same sum over the classes. A change is known by
+    its entries for all classes but one, the base; that of the base is minus their sum.
+    """
+    problem = statement.problem
+    if problem.span is None:
+        return image, 0.0
+    used = statement.used
+    scale = free_scale(statement)[used]
+    free = statement.unpenalised[:, used]
+    free = Enclosure(free.mid * scale, free.rad * scale)
+    u = image + _product(free, b[used] / scale.reshape(-1, *[1] * (b.ndim - 1)))
+    theta = statement.loss.slopes(u, problem.y) * statement.weights_of(u.ndim)
+    size = norm(_gradient(free, theta))
+    # entries are at most about 1: their squares do not overflow
+    lengths = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
+    reach = lengths if u.ndim == 1 else np.tile(up(lengths * math.sqrt(u.shape[1]))[:, None], u.shape[1])
+    with np.errstate(all="ignore"):
+        guess = _least_eigenvalue(_curved(statement, free, u))
+        for radius in (4.0, 64.0, 2.0**20):
+            if guess is None:
+                break
+            ball = max(radius * size / guess, 1e-300)
+            least = _least_eigenvalue(_curved(statement, free, u.widened(reach * ball)))
+            if least is not None and size < least * ball * (1 - 2.0**-40):
+                shift = float(up(size / least * (1 + 2.0**-40)))
+                return u.widened(up(reach * shift)), shift
+    raise Uncertain("the best free coefficients (intercept) could not be enclosed")
+
+
+def _gradient(free: Enclosure, theta: Enclosure) -> Array:
+    """Return upper bounds of the entries of the gradient; with several classes, less that of the last one."""
+    each = [free[:, k] for k in range(free.shape[1])]
+    if theta.ndim == 1:
+        return np.array([float((column * theta).sum().size) for column in each])
+    *others, base = (theta[:, c] for c in range(theta.shape[1]))
+    return np.array([float((column * (other - base)).sum().size) for column in each for other in others])
+
+
+def _curved(statement: Statement, free: Enclosure, u: Enclosure) -> Rows:
+    """Return rows whose squares bound the Hessian in the free coefficients from below, at all enclosed predictions."""
+    loss, y, counts = statement.loss, statement.problem.y, statement.counts
+    if u.ndim == 1:
+        return Plain(free, np.asarray(counts * loss.least_curvatures(u, y) * (1 - 8 * EPS)))
+    slopes = loss.slopes(u, y)
+    return Shared.coded(free, loss.shares(slopes.low, slopes.high, y), counts)
+
+
+def _least_eigenvalue(rows: Rows) -> float | None:
+    """Return a lower bound of the smallest eigenvalue of `C' diag(w) C`, or None if none is proven.
+
+    The smallest eigenvalue is 1 / (norm of the inverse), and the trace of the inverse bounds that norm.
+    """
+    inverse = inverse_of(rows)
+    if inverse is None:
+        return None
+    trace = float(up(inverse.diagonal.sum() * (1 + float(gamma(rows.shape[1])))))
+    return 1 / trace * (1 - 4 * EPS) if trace > 0 else None
+
+
+def _product(columns: Enclosure, b: Array) -> Enclosure:
+    """Return C b."""
+    total = Enclosure.exact(np.zeros((len(columns.mid), *b.shape[1:])))
+    for k in range(len(b)):
+        column = columns[:, k]
+        total = total + (column if b.ndim == 1 else column[:, None]) * Enclosure.exact(b[k])
+    return total
