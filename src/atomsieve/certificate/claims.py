@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atomsieve.certificate import told
-from atomsieve.certificate.dependence import dependence, linked_columns
+from atomsieve.certificate import classes, told
+from atomsieve.certificate.dependence import dependence, in_all_classes, linked_columns
 from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
@@ -127,8 +127,7 @@ class Certificate:
         own = problem.core.unpenalised()
         if len(own):
             lower[own], upper[own] = free_lower[-len(own) :], free_upper[-len(own) :]
-        free_blocks = np.isin(np.arange(len(zero)), statement.labels.reshape(x.shape)[own])
-        undecided = int(np.count_nonzero(~zero & ~nonzero & ~free_blocks))
+        alive = ~zero & problem.eligible
         return cls(
             zero=zero,
             nonzero=nonzero,
@@ -143,7 +142,7 @@ class Certificate:
             free_upper=free_upper,
             margin=_margin(proof, zero, nonzero, away),
             valid=True,
-            reason=_why(proof, undecided, away, dependencies),
+            reason=_why(proof, alive, nonzero, away, dependencies),
             dependencies=dependencies,
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
@@ -273,11 +272,14 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
 
 
-def _why(proof: Proof, undecided: int, away: Array, dependencies: list[Dependency]) -> str:
-    """Return why blocks are undecided."""
-    if not undecided:
+def _why(proof: Proof, alive: Mask, nonzero: Mask, away: Array, dependencies: list[Dependency]) -> str:
+    """Return why blocks that are alive are not proven non-zero."""
+    if not (alive & ~nonzero).any():
         return "Every block is decided."
     problem = proof.statement.problem
+    everywhere = classes.undetermined(proof, alive) if problem.outputs else []
+    if len(everywhere):
+        return in_all_classes([problem.called_feature(j) for j in everywhere])
     sets = [linked for linked in linked_columns(dependencies) if linked[-1] >= 0]  # the others are all unpenalised
     if sets and problem.shrinkage is None:
         return dependence(sets, problem.called)
@@ -317,7 +319,7 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
     alive = ~zero & problem.eligible
     away, around, dependencies = proof.intervals(alive)
     least = statement.least_norms(np.abs(x))
-    unpenalised = np.isin(np.arange(len(alive)), statement.labels.reshape(problem.shape)[problem.core.unpenalised()])
+    unpenalised = np.isin(np.arange(len(alive)), statement.labels[problem.unpenalised])
     with np.errstate(invalid="ignore"):
         nonzero = alive & (least > statement.block_norms(away))
     if proof.box is not None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atomsieve.certificate.inverse import ROWS_AT_ONCE, Dependency, inverse_of
+from atomsieve.certificate.inverse import ROWS_AT_ONCE, Dependency, Inverse, dependencies, inverse_of
 from atomsieve.numerics import balls
 from atomsieve.numerics.enclosures import Enclosure, gamma, root, up
 from atomsieve.numerics.rounding import EPS
@@ -89,57 +89,138 @@ class Shared:
         """Return the same rows with fewer columns."""
         return replace(self, feature=self.feature[columns], plus=self.plus[columns], minus=self.minus[columns])
 
+    def dependencies(self, first: int) -> list[Dependency] | None:
+        """Return which columns are combinations of the others for every loss, or None if that cannot be proven.
+
+        The first columns are known to be independent. Losses see the differences to the last class. Columns can depend
+        on others only if the features do.
+        """
+        found = dependencies(self.features)
+        if not found:
+            return found
+        linked = np.unique(np.concatenate([[d.column, *d.of] for d in found]))
+        chosen = np.flatnonzero(np.isin(self.feature, linked))
+        signs = self._signs[:-1, chosen] - self._signs[-1, chosen]
+        differences = self.features.mid[:, self.feature[chosen]] * signs[:, None]
+        among = dependencies(Enclosure.exact(differences.reshape(-1, len(chosen))), int(np.count_nonzero(chosen < first)))
+        return None if among is None else [Dependency(int(chosen[j]), chosen[of], times) for j, of, times in among]
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """The rows of x that are not proven zero, and in what way they are columns."""
+
+    features: Index
+    held: Mask
+    """Rows by classes: which entries are not proven zero."""
+
+    centred: Mask
+    """Rows that are in all classes, with the sum 0 at the optimum."""
+
+    unknown: Mask
+    """Rows that are in all classes, with any sum."""
+
+    @classmethod
+    def of(cls, proof: "Proof", alive: Mask) -> "Left":
+        """Return what is left where some blocks are alive."""
+        held = alive[proof.statement.labels].reshape(proof.x.shape)
+        features = np.flatnonzero(held.any(axis=1))
+        held = held[features]
+        everywhere, ridged = held.all(axis=1), proof.held is not None
+        blocks = not proof.statement.problem.core.entrywise
+        centred = everywhere & (blocks and (ridged or proof.least_slope > 0))
+        return cls(features, held, centred, everywhere & ~centred & (not ridged))
+
+
+def undetermined(proof: "Proof", alive: Mask) -> Index:
+    """Return the features that are left in all classes, so that nothing is said of them."""
+    left = Left.of(proof, alive)
+    return left.features[left.unknown]
+
 
 def intervals(proof: "Proof", alive: Mask, away: Array, around: Array) -> tuple[Array, Array, list[Dependency]]:
     """Return how far each entry of x and each free coefficient can be from the optimum, and the dependencies.
 
-    Both begin with what is known already; entries that are proven zero are not far.
+    Both begin with what is known already; entries that are proven zero are not far. In the dependencies, entries of x
+    are numbered row by row, and free coefficients -1, -2, ... in the same way.
     """
-    statement, x = proof.statement, proof.x
-    shares = proof.curvatures[0]
-    if not shares.any():
-        return away, around, []
-    held = alive[statement.labels].reshape(x.shape)
-    features = np.flatnonzero(held.any(axis=1))
-    kept, base = statement.used, x.shape[1] - 1
-    everywhere = held[features].all(axis=1)
-    entrywise, ridge = statement.problem.core.entrywise, proof.held
-    centred = everywhere & (not entrywise) & (ridge is not None or proof.least_slope > 0)
-    unknown = everywhere & ~centred & (ridge is None)
-    whole = _beside(statement.unpenalised[:, kept], statement.design.enclose_columns(features))
-    pairs = held[features].copy()
-    pairs[centred | unknown, base] = False
-    free = np.tile(np.arange(base + 1) < base, (len(kept), 1))
-    feature, plus = np.nonzero(np.vstack([free, pairs]))
-    coded = np.concatenate([np.ones(len(kept), dtype=bool), centred])[feature]
-    rows = Shared(whole, feature, plus, np.where(coded, base, -1), shares, statement.counts)
+    statement, x, kept = proof.statement, proof.x, proof.statement.used
+    classes = x.shape[1]
+    sums = [
+        Dependency(-1 - (d.column * classes + c), -1 - (d.of * classes + c), d.times)
+        for d in statement.sums
+        for c in range(classes)
+    ]
+    left = Left.of(proof, alive)
+    rows = _rows(proof, left)
+    if not (rows.shares.any() and rows.shape[1]):
+        return away, around, sums
     with np.errstate(all="ignore"):
-        added = None
-        if ridge is not None:
-            by_feature = np.vstack([np.zeros((len(kept), x.shape[1])), ridge.reshape(x.shape)[features]])
-            added = by_feature[feature, plus]
-        inverse = inverse_of(rows, added)
+        ridge = _ridge(proof, left, rows)
+        inverse, columns, found = _determined(rows, len(kept) * (classes - 1), ridge)
         if inverse is None:
-            return away, around, _the_same(features[unknown], x.shape[1])
-        bounds = np.full((len(kept) + len(features), x.shape[1]), np.inf)
-        bounds[feature, plus] = root(up(inverse.diagonal * proof.gap_bound))
-        for row in np.unique(feature[coded]):
-            bounds[row, base] = root(up(np.asarray(inverse.of_sum(np.flatnonzero(feature == row)) * proof.gap_bound)))
-        bounds[len(kept) :][unknown] = np.inf
-        bounds[len(kept) :][centred] += _off_centre(x[features[centred]])
-        found = away[features]
-        found[held[features]] = np.minimum(found, bounds[len(kept) :])[held[features]]
-        away[features] = found
-        reach = np.append(np.ones(base), np.sqrt(base) * (1 + 4 * EPS))
+            return away, around, sums
+        bounds = _bounds(proof, rows.select(columns), inverse, len(kept) + len(left.features))
+        involved = [k for d in found for k in (d.column, *d.of)]
+        coded = rows.minus[involved] >= 0
+        bounds[rows.feature[involved], rows.plus[involved]] = np.inf
+        bounds[rows.feature[involved][coded]] = np.inf
+        of_x = bounds[len(kept) :]
+        of_x[left.unknown] = np.inf
+        of_x[left.centred] += _off_centre(x[left.features[left.centred]])
+        away[left.features] = np.where(left.held, np.minimum(away[left.features], of_x), away[left.features])
+        reach = np.append(np.ones(classes - 1), np.sqrt(classes - 1) * (1 + 4 * EPS))
         moved = proof.shift * proof.unit[kept][:, None] * reach
         around[kept] = up(bounds[: len(kept)] + moved + _off_centre(proof.b[kept]))
-    involved = [k for d in statement.sums for k in (d.column, *d.of)]
-    around[involved] = np.inf
-    return away, around, _the_same(features[unknown], x.shape[1])
+    around[[k for d in statement.sums for k in (d.column, *d.of)]] = np.inf
+    whose = np.concatenate([-1 - kept * classes, left.features * classes])[rows.feature]
+    names = np.where(whose < 0, whose - rows.plus, whose + rows.plus)
+    return away, around, sums + [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
 
 
-def _beside(left: Enclosure, right: Enclosure) -> Enclosure:
-    return Enclosure(np.hstack([left.mid, right.mid]), np.hstack([left.rad, right.rad]))
+def _rows(proof: "Proof", left: Left) -> Shared:
+    """Return the rows whose columns are the free coefficients, and then the entries of x that are left."""
+    statement, last = proof.statement, proof.x.shape[1] - 1
+    kept = statement.used
+    own, columns = statement.unpenalised[:, kept], statement.design.enclose_columns(left.features)
+    features = Enclosure(np.hstack([own.mid, columns.mid]), np.hstack([own.rad, columns.rad]))
+    there = np.vstack([np.ones((len(kept), last + 1), dtype=bool), left.held])
+    coded = np.concatenate([np.ones(len(kept), dtype=bool), left.centred])
+    there[coded | np.concatenate([np.zeros(len(kept), dtype=bool), left.unknown]), last] = False
+    feature, plus = np.nonzero(there)
+    return Shared(features, feature, plus, np.where(coded[feature], last, -1), proof.curvatures[0], statement.counts)
+
+
+def _ridge(proof: "Proof", left: Left, rows: Shared) -> Array | None:
+    """Return what a ridge adds for each column; it holds an entry of the last class, too, beside the others."""
+    if proof.held is None:
+        return None
+    by_entry = np.zeros((rows.features.shape[1], proof.x.shape[1]))
+    by_entry[len(by_entry) - len(left.features) :] = proof.held.reshape(proof.x.shape)[left.features]
+    return np.asarray(by_entry[rows.feature, rows.plus])
+
+
+def _determined(rows: Shared, first: int, ridge: Array | None) -> tuple[Inverse | None, Index, list[Dependency]]:
+    """Return the inverse over columns that are independent, these columns, and how the others depend on them."""
+    every = np.arange(rows.shape[1])
+    inverse = inverse_of(rows, ridge)
+    if inverse is not None or ridge is not None:
+        return inverse, every, []
+    found = rows.dependencies(first)
+    if not found or any(dependency.column < first for dependency in found):
+        return None, every, []
+    independent = np.setdiff1d(every, [dependency.column for dependency in found])
+    return inverse_of(rows.select(independent)), independent, found
+
+
+def _bounds(proof: "Proof", rows: Shared, inverse: Inverse, count: int) -> Array:
+    """Return how far coefficients are from the optimum: features by classes, the last one from the sum of the others."""
+    bounds = np.full((count, proof.x.shape[1]), np.inf)
+    bounds[rows.feature, rows.plus] = root(up(inverse.diagonal * proof.gap_bound))
+    for row in np.unique(rows.feature[rows.minus >= 0]):
+        whole = inverse.of_sum(np.flatnonzero(rows.feature == row))
+        bounds[row, -1] = root(up(np.asarray(whole * proof.gap_bound)))
+    return bounds
 
 
 def _off_centre(rows: Array) -> Array:
@@ -147,10 +228,3 @@ def _off_centre(rows: Array) -> Array:
     count = rows.shape[1]
     total = np.abs(rows.sum(axis=1)) + gamma(count) * np.abs(rows).sum(axis=1)
     return np.asarray(up(total / count * (1 + 4 * EPS)))[:, None]
-
-
-def _the_same(features: Index, count: int) -> list[Dependency]:
-    """Return that a feature in the last class is minus the sum of the same in all others, as far as losses can see."""
-    return [
-        Dependency(int(j) * count + count - 1, j * count + np.arange(count - 1), -np.ones(count - 1)) for j in features
-    ]

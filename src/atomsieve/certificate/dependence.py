@@ -46,6 +46,21 @@ def dependence(sets: Sequence[Sequence[int]], called: Callable[[int], str]) -> s
     )
 
 
+def in_all_classes(names: Sequence[str]) -> str:
+    """Return a sentence about features that are left in all classes.
+
+    >>> in_all_classes(["'bmi'"])
+    "Feature 'bmi' may have weight in all classes: losses see only how classes differ, so its coefficients stay open."
+    """
+    more = f" and {len(names) - MOST_COLUMNS} more" if len(names) > MOST_COLUMNS else ""
+    who = ", ".join(names[:MOST_COLUMNS]) + more
+    subject, whose = ("Feature", "its") if len(names) == 1 else ("Features", "their")
+    return (
+        f"{subject} {who} may have weight in all classes: losses see only how classes differ, so {whose} coefficients "
+        "stay open."
+    )
+
+
 def _listed(linked: Sequence[int], called: Callable[[int], str]) -> str:
     """Return the names of some columns, features first."""
     order = [j for j in linked if j >= 0] + [j for j in linked if j < 0]

@@ -35,9 +35,9 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
     if (certificate.zero & certificate.nonzero).any():
         raise ValueError("A certificate cannot claim that a block is zero and that it is not.")
     index = np.flatnonzero(certificate.x.ravel())
-    held = ~((certificate.lower == 0) & (certificate.upper == 0)).reshape(certificate.statement["shape"])
+    held = ~((certificate.lower == 0) & (certificate.upper == 0)).ravel()
     held[certificate.statement["unpenalised"]] = False
-    held = np.flatnonzero(held.ravel())
+    held = np.flatnonzero(held)
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -110,8 +110,9 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
     free_upper = np.array([_float(v, np.inf) for v in claims["free"]["upper"]])
     free_shape = (-1, *shape[1:])  # flat, except for losses with several outputs per target
     free_lower, free_upper = free_lower.reshape(free_shape), free_upper.reshape(free_shape)
-    own = len(free_lower) - len(problem["unpenalised"])
-    lower[problem["unpenalised"]], upper[problem["unpenalised"]] = free_lower[own:], free_upper[own:]
+    unpenalised = problem["unpenalised"]
+    own = free_lower.size - len(unpenalised)
+    lower.ravel()[unpenalised], upper.ravel()[unpenalised] = free_lower.ravel()[own:], free_upper.ravel()[own:]
     lower, upper, x = (array.reshape(problem["form"]) for array in (lower, upper, x))
     return {
         "zero": ~nonzero & ~undecided,
@@ -148,7 +149,7 @@ def describe(problem: Problem) -> dict[str, Any]:
         "intercept": problem.data.intercept,
         "free": int(problem.data.free.shape[1]),
         "weighted": bool((problem.data.stated_weights != 1).any()),
-        "unpenalised": problem.core.unpenalised().tolist(),
+        "unpenalised": problem.unpenalised.tolist(),
         "offset": problem.data.offset is not None,
         "samples": int(problem.data.design.shape[0]),
         "outputs": problem.data.tasks,

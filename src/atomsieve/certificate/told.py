@@ -86,6 +86,6 @@ def verdicts_of(certificate: "Certificate") -> NDArray[Any]:
     apart = ((certificate.lower > 0) | (certificate.upper < 0)).ravel()
     cases = [certificate.zero[labels], certificate.nonzero[labels] & apart, certificate.nonzero[labels]]
     words = np.select(cases, [ZERO, NONZERO, IN_GROUP], UNDECIDED)
-    verdicts = words.reshape(certificate.statement["shape"]).astype(object)
+    verdicts = words.astype(object)
     verdicts[certificate.statement["unpenalised"]] = UNPENALISED
-    return verdicts
+    return verdicts.reshape(certificate.statement["shape"])

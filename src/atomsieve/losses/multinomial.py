@@ -156,8 +156,11 @@ class MultinomialBounds(LossBounds):
         return balls.sum(x_log_x(q), axis=1).high
 
     def largest_eigenvalues(self, most: Array) -> Array:
-        """Return twice the largest entry of the diagonal, by Gershgorin: in row k all others add up to -q_k (1 - q_k)."""
-        return np.minimum(2 * np.max(most, axis=1), self.smoothness)
+        """Return the trace, or twice the largest entry of the diagonal if that is less.
+
+        The second is Gershgorin's theorem: the entries of row k beside the diagonal add up to -q_k (1 - q_k).
+        """
+        return np.minimum(super().largest_eigenvalues(most), 2 * np.max(most, axis=1))
 
     def shares(self, low: Array, high: Array, y: Array) -> Array:
         """Return lower bounds of the probabilities, from slopes that are these less 1 at the label.

@@ -251,6 +251,11 @@ class Problem:
         return self.lifted.eligible
 
     @property
+    def unpenalised(self) -> Index:
+        """The entries of the lifted coefficients that have weight 0, row by row."""
+        return np.arange(math.prod(self.shape)).reshape(self.shape)[self.core.unpenalised()].ravel()
+
+    @property
     def baseline(self) -> float:
         """The objective at x = 0 with the best free coefficients; all tolerances are relative to it."""
         baseline = self.lifted.baseline
@@ -334,15 +339,20 @@ class Problem:
         output = f" of output {about['output'][entry]}" if "output" in about else ""
         return repr(about["feature"][entry]) + output
 
+    def called_feature(self, row: int) -> str:
+        """Return the name of a row of the lifted coefficients: the name of its feature, or its number."""
+        return str(row) if self.data.names is None or self.gauge.mapped else repr(self.data.names[row])
+
     def _called_free(self, place: int) -> str:
         data = self.data
-        constants = data.tasks * int(data.intercept)
-        given = data.tasks * data.free.shape[1]
+        per = math.prod(data.outputs)
+        constants = per * int(data.intercept)
+        given = per * data.free.shape[1]
         if place < constants:
-            return "the intercept" if data.tasks == 1 else f"the intercept of output {place}"
+            return f"the intercept of output {place}" if data.outputs else "the intercept"
         if place < constants + given:
-            return f"column {(place - constants) // data.tasks} of `free`"
-        return self.called(int(self.core.unpenalised()[place - constants - given]))
+            return f"column {(place - constants) // per} of `free`"
+        return self.called(int(self.unpenalised[place - constants - given]))
 
     def lower(self, lifted: Array) -> Array:
         """Return x for lifted coefficients, in the shape that the gauge sees."""

@@ -1,5 +1,6 @@
 """What the certificates say of the whole: the optimal value, groups, and columns that depend on one another."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -138,7 +139,7 @@ def relations_of(proof: ModelProof, labels: Sequence[str | None], names: Sequenc
 def called(certificate: Certificate, names: Sequence[str], column: Any) -> str:
     """Return the name of a column of a certificate; those that carry no penalty are counted -1, -2, ..."""
     statement = certificate.statement
-    per = max(int(statement["outputs"] or 1), 1)
+    per = math.prod(statement["shape"][1:]) * max(int(statement["outputs"] or 1), 1)
     j, output = divmod(int(column) if column >= 0 else -1 - int(column), per)
     if column >= 0:
         name = f"preimage {j}" if _mixed(certificate) else names[j]
