@@ -49,6 +49,24 @@ RANGE  `G = C' diag(s m) C` plus `c R_g / 2` on the diagonal, for columns of A. 
        is within `sqrt(reach sum_i s_i M_i A_ij^2)` of `k z_j`, and the norm of a block within
        `sqrt(reach) spread_g price_g` of that of `k z_g`. A claim holds if it follows from one of the three.
 NOT 0  A block is also not zero if the norm of its z* exceeds `t* price_g` for certain.
+
+Multinomial: K CLASSES, and predictions of K numbers for each sample, with probabilities `p = softmax(u_i)`, the loss
+`log(sum_c exp(u_ic)) - u_i,label`, the slopes `t = p - e_label` and the conjugate `sum_c p_c log(p_c)`. A, B and x are
+the same Kronecker products as for a y of K columns, and rows are pairs of a sample i and a class c. What differs:
+
+CURVE  Each entry of p_i moves by at most `sqrt(reach M_ic / s_i)`, where M_ic bounds `p_c (1 - p_c)`. This gives bounds
+       M_ic, and lower bounds q_ic of the probabilities at the point and at the optimum, and hence between them.
+ZERO   For single coefficients as above with M_ic, but without the rule of differences of atoms. A block holds its
+       features in all classes; its spread_g^2 is the sum over its features of `sum_i s_i L_i A_ij^2`, divided by
+       price_g^2, with `L_i = min(2 max_c M_ic, sum_c M_ic, 1/2)`, a bound of the eigenvalues of the Hessian.
+RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as above with q for m, after subtraction
+       from each column of its mean over the classes of a sample, weighted by q_i. It does not see a number that is
+       added to all classes of a feature. Free coefficients are claimed for the b* whose sums over the classes are 0. A
+       feature of a block that is not proven zero has the sum 0, if the lower bound of the slope of S phi is positive,
+       or there is a ridge. In both cases its columns are those of the classes less that of the last class, and the
+       coefficient of the last class is minus the sum of the others; the mean of the point's K numbers is added to their
+       distances. A feature that is left in all classes otherwise, without a ridge, has no ranges, and its last column
+       is left out. A column is an exact sum of others if it differs from that sum by the same numbers in all classes.
 """
 
 import argparse
@@ -129,7 +147,7 @@ def verify(
     checker = None
     try:
         content = read(certificate)
-        data = Data(X, y, sample_weight, free, offset)
+        data = Data(X, y, sample_weight, free, offset, content["problem"]["loss"])
         data.check_digest(content["data"]["sha256"], content["problem"])
         gauge = Gauge(content["problem"]["gauge"], data, content["problem"]["form"])
         check_sizes(content, data, gauge)
@@ -137,7 +155,7 @@ def verify(
         if not content["claims"]["valid"]:
             check_silence(content)
             return Verification(True, "it claims nothing.", 0, _method(None))
-        checker = Checker(content, data, gauge)
+        checker = (Classes if data.labels is not None else Checker)(content, data, gauge)
         checker.check()
     except Refused as refusal:
         checked, known = 0 if checker is None else checker.checked, not isinstance(refusal, Unknown)
@@ -340,7 +358,19 @@ NULL = Leaf("null", lambda v: v is None)
 NON_NEGATIVE = Leaf('"NonNegative"', lambda v: v == "NonNegative")
 INDICES = Leaf("increasing whole numbers", _is_increasing)
 
-LOSS = Kinds("loss", {"Squared": {}, "Huber": {"delta": POSITIVE}, "SquaredHinge": {}, "Logistic": {}, "Poisson": {}})
+CLASSES = Leaf("a whole number, 2 or more", lambda v: _is_whole(v) and v >= 2)
+
+LOSS = Kinds(
+    "loss",
+    {
+        "Squared": {},
+        "Huber": {"delta": POSITIVE},
+        "SquaredHinge": {},
+        "Logistic": {},
+        "Poisson": {},
+        "Multinomial": {"classes": OrNull(CLASSES)},
+    },
+)
 
 PENALTY = Kinds(
     "penalty",
@@ -442,7 +472,8 @@ def check_sizes(content: dict[str, Any], data: "Data", gauge: "Gauge") -> None:
     entries = len(gauge.labels)
     blocks = len(gauge.prices)
     own = data.given.shape[1] // data.tasks
-    found = [[entries], gauge.form, blocks, data.shape[0] // data.tasks, data.tasks, own, gauge.free]
+    flat, outputs = ([entries], data.tasks) if data.labels is None else (gauge.form, 1)
+    found = [flat, gauge.form, blocks, data.rows[0], outputs, own, gauge.free]
     told = [problem["weighted"], problem["offset"]] == [bool((data.weights != 1).any()), bool(data.offset.any())]
     if stated != found or not told:
         raise Refused("what the certificate states of the problem does not fit the data and the gauge")
@@ -479,7 +510,7 @@ def check_silence(content: dict[str, Any]) -> None:
     silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
     speaks = claims["nonzero"] or claims["dependencies"] or any(value is not None for value in silent)
     free = set(problem["unpenalised"])
-    if speaks or claims["intervals"]["index"] != [j for j in range(problem["shape"][0]) if j not in free]:
+    if speaks or claims["intervals"]["index"] != [j for j in range(math.prod(problem["shape"])) if j not in free]:
         raise Refused("it says that it claims nothing, and makes claims")
     if len(set(claims["undecided"]) | free) < problem["blocks"]:
         raise Refused("it says that it claims nothing, and leaves blocks out that are then claimed to be zero")
@@ -489,26 +520,31 @@ def check_silence(content: dict[str, Any]) -> None:
 
 
 class Data:
-    """X, y, weights, free columns and offset as doubles; with K outputs, every row counts as K samples."""
+    """X, y, weights, free columns and offset as doubles; with K outputs or classes, every row counts as K samples.
 
-    def __init__(self, X: Any, y: Any, sample_weight: Any, free: Any, offset: Any) -> None:
+    For K classes, y is then 1 in the row of the label and 0 in the other ones.
+    """
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, free: Any, offset: Any, loss: dict[str, Any]) -> None:
         self.sparse = hasattr(X, "tocsc")
         self.X: Any = _without_duplicates(X) if self.sparse else np.asarray(X, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
         y = y if y.ndim == 2 and y.shape[1] > 1 else y.ravel()
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
         given = np.zeros((len(y), 0)) if free is None else np.asarray(free, dtype=np.float64)
-        added = np.zeros(y.shape) if offset is None else np.asarray(offset, dtype=np.float64)
         shape = self.X.shape
         if len(shape) != 2 or not all(shape) or {shape[0]} != {len(y), len(weights), len(given)}:
             lengths = f"y {len(y)} entries, the weights {len(weights)}, the free columns {len(given)}"
             raise Refused(f"X has shape {shape}, {lengths}: they do not fit together")
-        if added.shape != y.shape:
-            raise Refused(f"the offset has shape {added.shape}, and y {y.shape}: they do not fit together")
         given = given.reshape(len(y), -1)
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
             raise Refused("the sample weights must be finite, not negative, and not all 0")
         counted = weights > 0
+        classes = _classes(y[counted], loss["classes"]) if loss["type"] == "Multinomial" else None
+        wanted = y.shape if classes is None else (len(y), classes)
+        added = np.zeros(wanted) if offset is None else np.asarray(offset, dtype=np.float64)
+        if added.shape != wanted:
+            raise Refused(f"the offset has shape {added.shape}, and the predictions {wanted}: they do not fit together")
         if not counted.all():  # samples of weight 0 do not count
             y = y[counted]
             weights = weights[counted]
@@ -518,9 +554,12 @@ class Data:
         stored = self.X.data if self.sparse else self.X
         if not all(np.isfinite(part).all() for part in (stored, y, given, added)):
             raise Refused("X, y, the free columns or the offset hold numbers that are not finite")
+        self.stated = (y, weights, given, added) if added.any() else (y, weights, given)
+        self.labels = None if classes is None else y.astype(int).tolist()
+        if classes is not None:
+            y = (y[:, None] == np.arange(classes)).astype(np.float64)
         self.rows, self.tasks = (len(y), shape[1]), y.shape[1] if y.ndim == 2 else 1
         self.shape = (len(y) * self.tasks, shape[1] * self.tasks)
-        self.stated = (y, weights, given, added) if added.any() else (y, weights, given)
         self.total = weights
         self.y = y.ravel()
         self.weights = np.repeat(weights, self.tasks)
@@ -570,6 +609,16 @@ class Data:
         chosen = index if self.tasks == 1 else np.arange(self.shape[1])[index] // self.tasks
         columns = np.asarray(self.X[:, chosen].toarray() if self.sparse else self.X[:, chosen])
         return columns if self.tasks == 1 else in_outputs(columns, np.arange(self.shape[1])[index], self.tasks)
+
+
+def _classes(y: np.ndarray, stated: int | None) -> int:
+    """Return the number of classes, after checking the labels."""
+    if y.ndim != 1 or not np.isfinite(y).all() or (y != np.floor(y)).any() or (y < 0).any():
+        raise Refused("the labels of Multinomial must be whole numbers from 0 on, one for each row of X")
+    classes = int(y.max()) + 1 if stated is None else stated
+    if not max(1, int(y.max())) < classes <= ROOM + len(y):
+        raise Refused(f"{len(y)} labels up to {int(y.max())} do not fit {classes} classes")
+    return classes
 
 
 def in_outputs(columns: np.ndarray, index: np.ndarray, tasks: int) -> np.ndarray:
@@ -679,7 +728,7 @@ class Loss:
             least, most = low + arb(y), high + arb(y)
             anyhow = arb((reach + 2 * _positive(most)).upper())
             return anyhow.min(arb((most * root(reach / least).exp()).upper())) if least > 0 else anyhow
-        return arb(0.25) if self.kind == "Logistic" else arb(1)
+        return arb(0.25) if self.kind in ("Logistic", "Multinomial") else arb(1)
 
     def slope(self, u: arb, y: float) -> arb:
         if self.kind == "Poisson":
@@ -711,6 +760,8 @@ class Loss:
             rates = [_positive(end + arb(y)) for end in ends]
             values = [(r * r.log() if r > 0 else arb(0)) - r - self._offset(y) for r in rates]
             return _larger(*values)
+        if self.kind == "Multinomial":  # what one class adds; it is not positive
+            return _larger(*(p * p.log() if p > 0 else arb(0) for p in self._probabilities(*ends, y)))
         if self.kind == "Logistic":
             return _larger(*(self._entropy(_within(-y * end, arb(0), arb(1))) for end in ends))
         if self.kind == "Huber":
@@ -727,8 +778,14 @@ class Loss:
     def _entropy(p: arb) -> arb:
         return sum((q * q.log() for q in (p, 1 - p) if not q == 0), arb(0))
 
+    @staticmethod
+    def _probabilities(low: arb, high: arb, y: float) -> list[arb]:
+        """Return the ends of the probabilities of a class whose slopes are from low to high."""
+        ends = (arb(low.lower()) + arb(y)).lower(), (arb(high.upper()) + arb(y)).upper()
+        return [_within(arb(end), arb(0), arb(1)) for end in ends]
+
     def bends(self, low: arb, high: arb, y: float) -> tuple[arb, arb]:
-        """Return bounds of loss'' over slopes from low to high."""
+        """Return bounds of loss'' over slopes from low to high; for a class, q and a bound of p (1 - p)."""
         if self.kind == "Squared":
             return arb(1), arb(1)
         if self.kind == "Poisson":
@@ -739,10 +796,58 @@ class Loss:
         least, most = (low, high) if y < 0 else (-high, -low)  # of the margin's shortfall, or of the probability
         if self.kind == "SquaredHinge":
             return arb(int(least > 0)), arb(int(not most <= 0))
-        ends = [_within(arb(least.lower()), arb(0), arb(1)), _within(arb(most.upper()), arb(0), arb(1))]
+        ends = self._probabilities(least, most, 0.0)
+        if self.kind == "Multinomial":
+            ends = self._probabilities(low, high, y)
         bends = [p * (1 - p) for p in ends]
         middle = not (ends[0] > 0.5 or ends[1] < 0.5)
-        return bends[0].min(bends[1]), arb(0.25) if middle else bends[0].max(bends[1])
+        lower = ends[0] if self.kind == "Multinomial" else bends[0].min(bends[1])
+        return lower, arb(0.25) if middle else bends[0].max(bends[1])
+
+
+LARGE = arb(2) ** 30
+"""Differences of predictions beyond which the exponential is bounded by 0 or not at all."""
+
+
+def _growth(difference: arb) -> tuple[arb, arb | None]:
+    """Return bounds of the exponential; None stands for no bound."""
+    low, high = arb(difference.lower()), arb(difference.upper())
+    least = arb(_within(low, -LARGE, LARGE).exp().lower()) if low > -LARGE else arb(0)
+    return least, arb(high.max(-LARGE).exp().upper()) if high < LARGE else None
+
+
+def probability(u: list[arb], c: int) -> tuple[arb, arb]:
+    """Return bounds of the probability of a class, `1 / (1 + sum over the others of exp(u_k - u_c))`."""
+    others = [_growth(v - u[c]) for k, v in enumerate(u) if k != c]
+    most = sum((low for low, _ in others), arb(1))
+    least = None if any(high is None for _, high in others) else sum((high for _, high in others if high), arb(1))
+    return arb(0) if least is None else arb((1 / least).lower()), arb((1 / most).upper())
+
+
+def class_slopes(u: list[arb], label: int) -> list[arb]:
+    """Return the probabilities, and minus the probability of all other classes for the label."""
+    slopes = [low.union(high) for low, high in (probability(u, c) for c in range(len(u)))]
+    others = [_growth(v - u[label]) for k, v in enumerate(u) if k != label]
+    least = sum((low for low, _ in others), arb(0))
+    most = None if any(high is None for _, high in others) else sum((high for _, high in others if high), arb(0))
+    top = arb(1) if most is None else most / (1 + most)
+    slopes[label] = -(least / (1 + least)).union(top)
+    return slopes
+
+
+def class_loss(u: list[arb], label: int) -> arb:
+    """Return the loss in the middle of balls, plus or minus the largest slopes times the radii."""
+    middle = [arb(v.mid()) for v in u]
+    above = [v - middle[label] for k, v in enumerate(middle) if k != label]
+    top = above[0]
+    for v in above[1:]:
+        top = top.max(v)
+    if top > 50:
+        value = top + sum(((v - top).exp() for v in above), (-top).exp()).log()
+    else:
+        value = sum((v.exp() for v in above), arb(0)).log1p()
+    moved = sum((arb(abs(t).upper()) * arb(v.rad()) for t, v in zip(class_slopes(u, label), u)), arb(0))
+    return value + arb(0, moved.upper())
 
 
 def _larger(a: arb, b: arb) -> arb:
@@ -994,9 +1099,8 @@ class Checker:
             for j, column in zip(index[start : start + 64], self._columns(index[start : start + 64])):
                 fit += column * self.x[j]
         u = self._settle(fit)
-        slopes = [self.loss.slope(v, t) for v, t in zip(u, self.data.y.tolist())]
-        self.slopes = slopes
-        self.theta = arb_mat([[w * t] for w, t in zip(self.weights, slopes)])
+        self.slopes = self._slopes_at(u)
+        self.theta = arb_mat([[w * t] for w, t in zip(self.weights, self.slopes)])
         self.z = self._adjoint()
         self.scores = self._block_scores(self.z)
         sigma = highest(self.scores.values())
@@ -1006,13 +1110,29 @@ class Checker:
             if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
         mass = sum((self.gauge.prices[g] * root(v) for g, v in norms.items()), arb(0))
-        losses = sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
+        losses = self._losses_at(u)
         charge = self.total * self.phi(self.penalty, mass)
         if self.ridge:
             self.norms = {g: root(v) for g, v in norms.items()}
             charge += sum((self.ridge[g] * v / 2 for g, v in norms.items()), arb(0))
         self.objective = losses + charge
         self._duals(charge, sigma)
+
+    def _slopes_at(self, u: list[arb]) -> list[arb]:
+        """Return the slope of every row."""
+        return [self.loss.slope(v, t) for v, t in zip(u, self.data.y.tolist())]
+
+    def _losses_at(self, u: list[arb]) -> arb:
+        """Return the weighted sum of the losses."""
+        return sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
+
+    def _least_around(self, u: list[arb], moved: list[arb]) -> list[arb]:
+        """Return lower bounds of loss'' where every u moves by at most so much."""
+        least = []
+        for v, r, t in zip(u, moved, self.data.y.tolist()):
+            ends = [self.loss.slope(v - r, t), self.loss.slope(v + r, t)]
+            least.append(self.loss.bends(arb(ends[0].lower()), arb(ends[1].upper()), t)[0])
+        return least
 
     def _duals(self, charge: arb, sigma: arb) -> None:
         """GAP: derive the dual points, and the smallest gap."""
@@ -1110,10 +1230,18 @@ class Checker:
         if not used:
             return u
         self.unit = {k: _unit(self.B[k]) for k in used}
-        columns = [self.B[k] * self.unit[k] for k in used]  # entries of about 1 at most
+        columns = self._free_columns()  # entries of about 1 at most
         lengths = [root(sum((square(column[i, 0]) for column in columns), arb(0))) for i in range(self.n)]
         self.shift = self._enclose(u, columns, lengths)
         return [v + arb(0, (r * self.shift).upper()) for v, r in zip(u, lengths)]
+
+    def _free_columns(self) -> list[arb_mat]:
+        """Return the columns of B that are used, in their units."""
+        return [self.B[k] * self.unit[k] for k in self.used]
+
+    def _moved(self, k: int) -> arb:
+        """Return how far a free coefficient of the point may be from the best one."""
+        return self.shift * self.unit[k]
 
     def _enclose(self, u: list[arb], columns: list[arb_mat], lengths: list[arb]) -> arb:
         """Return a bound of the distance from b to the minimiser, in the units of the columns.
@@ -1121,16 +1249,11 @@ class Checker:
         The distance found for one ball is the radius of the next, until the distance is below the radius. At first the
         radius grows as slowly as possible, because the curvature on a larger ball may be 0.
         """
-        y = self.data.y.tolist()
-        theta = arb_mat([[w * self.loss.slope(v, t) for w, v, t in zip(self.weights, u, y)]])
+        theta = arb_mat([[w * t for w, t in zip(self.weights, self._slopes_at(u))]])
         gradient = root(sum((square((theta * column)[0, 0]) for column in columns), arb(0)))
 
         def away(radius: arb) -> arb:
-            least = []
-            for v, r, t in zip(u, lengths, y):
-                ends = [self.loss.slope(v - r * radius, t), self.loss.slope(v + r * radius, t)]
-                least.append(self.loss.bends(arb(ends[0].lower()), arb(ends[1].upper()), t)[0])
-            inverse = self._inverse(columns, least)
+            inverse = self._inverse(columns, self._least_around(u, [r * radius for r in lengths]))
             return arb((gradient * sum((inverse[k, k] for k in range(len(columns))), arb(0))).upper())
 
         first = bound = away(arb(0))
@@ -1193,18 +1316,26 @@ class Checker:
 
     def _spreads(self) -> list[float]:
         """Return upper bounds of the spread of every block, in doubles rounded up."""
-        lengths = np.zeros(self.d)
-        roots = np.array([_above(root(arb(float(m)))) for m in self.metric])
-        for start in range(0, self.d, self.width):
-            index = list(range(start, min(start + self.width, self.d)))
+        self.lengths = self._lengths_in(self.metric, range(self.d))
+        return self._of_blocks(range(self.d), self.lengths)
+
+    def _lengths_in(self, metric: np.ndarray, entries: range) -> list[float]:
+        """Return upper bounds of the lengths of some columns of A in a metric."""
+        lengths: list[float] = []
+        roots = np.array([_above(root(arb(float(m)))) for m in metric])
+        for start in range(0, len(entries), self.width):
+            index = list(entries[start : start + self.width])
             if self.gauge.matrix is None:
                 block = np.abs(self.data.columns(index))
             else:
                 block = np.array([[_above(abs(v)) for v in column.entries()] for column in self._columns(index)]).T
-            lengths[index] = _lengths(block * roots[:, None])
-        self.lengths = lengths.tolist()
+            lengths += _lengths(block * roots[:, None]).tolist()
+        return lengths
+
+    def _of_blocks(self, entries: range, lengths: list[float]) -> list[float]:
+        """Return upper bounds of the spread of every block, from the lengths of its columns."""
         squares = {g: arb(0) for g in range(len(self.gauge.prices))}
-        for g, length in zip(self.gauge.labels.tolist(), lengths.tolist()):
+        for g, length in zip(self.gauge.labels[list(entries)].tolist(), lengths):
             squares[g] += square(arb(length))
         prices = enumerate(self.gauge.prices)
         return [_above(root(squares[g]) / p) if self.gauge.counts(g) else math.inf for g, p in prices]
@@ -1227,6 +1358,7 @@ class Checker:
         for g, score in self.scores.items():
             candidate = score - radius * arb(spreads[g])
             floor = candidate if candidate > floor else floor
+        self.floor = floor
         rivals = sorted((g for g, v in self.scores.items() if v > 0), key=lambda g: -float(self.scores[g].mid()))
         for g in zero:
             self._claim(
@@ -1280,7 +1412,7 @@ class Checker:
         """RANGE, DEPENDENCY, NOT 0."""
         told = {*self.claims["nonzero"], *self.claims["undecided"]}
         rows = [j for j, g in enumerate(self.gauge.labels.tolist()) if g in told and self.gauge.counts(g)]
-        names = [-1 - k for k in self.used] + rows
+        names = self._names(rows)
         dependencies = self.claims["dependencies"]
         self._sums([d for d in dependencies if d["column"] >= 0], names)
         sums = {d["column"] for d in dependencies}
@@ -1298,11 +1430,19 @@ class Checker:
             fits = self._fits(self._range(j, away.get(j)), *ends)
             self._claim(fits, f"the interval of coefficient {j} is too narrow")
         for k in told_of_free:
-            distance = None if -1 - k not in away else away[-1 - k] + self.shift * self.unit[k]
+            distance = None if -1 - k not in away else away[-1 - k] + self._moved(k)
             value = arb(self.point["free"][k])
             fits = self._fits(None if distance is None else (value - distance, value + distance), *free[k])
             self._claim(fits, f"the interval of free coefficient {k} is too narrow")
         self._not_zero(rows, away)
+
+    def _names(self, rows: list[int]) -> list[int]:
+        """Return the columns of C: those of B as -1, -2, ..., and those of A that are not proven zero."""
+        return [-1 - k for k in self.used] + rows
+
+    def _column(self, name: int) -> arb_mat:
+        """Return a column of C."""
+        return self.B[-1 - name] if name < 0 else self._columns([name])[0]
 
     def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
         """Return the bounds that are claims, for the coefficients that are not proven zero."""
@@ -1326,7 +1466,7 @@ class Checker:
         """Return how far coefficients can be from the optimum, for the columns that are in no dependency."""
         if not independent:
             return {}
-        columns = [self.B[-1 - name] if name < 0 else self._columns([name])[0] for name in independent]
+        columns = [self._column(name) for name in independent]
         units = [_unit(column) for column in columns]  # badly scaled columns would cost the inverse all its digits
         ridge = [arb(0)] * len(columns)
         if self.ridge:
@@ -1340,8 +1480,15 @@ class Checker:
             if self.ridge:  # other bounds may do
                 return {}
             raise
+        inverse = arb_mat(
+            [[inverse[a, b] * u * v for b, v in enumerate(units)] for a, u in enumerate(units)]
+        )
+        return self._radii(independent, inverse, involved)
+
+    def _radii(self, independent: list[int], inverse: arb_mat, involved: set[int]) -> dict[int, arb]:
+        """RANGE: return the distances for columns that are in no dependency."""
         known = [(k, name) for k, name in enumerate(independent) if name not in involved]
-        return {name: root(inverse[k, k] * self.reach) * units[k] for k, name in known}
+        return {name: root(inverse[k, k] * self.reach) for k, name in known}
 
     def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
         """NOT 0."""
@@ -1413,6 +1560,132 @@ class Checker:
         if self.gauge.matrix is not None and -1 - name >= self.given:
             raise Unknown("dependencies of atoms are not known to this checker")
         return [Fraction(float(v.mid())) for v in self.B[-1 - name].entries()]
+
+
+class Classes(Checker):
+    """The same for Multinomial: the K rows of a sample share one loss. `last` is the number of the last class."""
+
+    def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
+        super().__init__(content, data, gauge)
+        self.last = data.tasks - 1
+        self.centred: set[int] = set()
+        self.open: set[int] = set()
+
+    def _samples(self, u: list[arb]) -> list[tuple[list[arb], int]]:
+        """Return the predictions of every sample, and its label."""
+        per = self.last + 1
+        return [(u[i * per : (i + 1) * per], label) for i, label in enumerate(self.data.labels or [])]
+
+    def _slopes_at(self, u: list[arb]) -> list[arb]:
+        return [t for part, label in self._samples(u) for t in class_slopes(part, label)]
+
+    def _losses_at(self, u: list[arb]) -> arb:
+        samples = zip(self.weights[:: self.last + 1], self._samples(u))
+        return sum((w * class_loss(part, label) for w, (part, label) in samples), arb(0))
+
+    def _least_around(self, u: list[arb], moved: list[arb]) -> list[arb]:
+        wide = [v + arb(0, r.upper()) for v, r in zip(u, moved)]
+        return [probability(part, c)[0] for part, _ in self._samples(wide) for c in range(len(part))]
+
+    def _spreads(self) -> list[float]:
+        alone = super()._spreads()
+        if self.gauge.coordinates:
+            return alone
+        per = self.last + 1
+        rows = self.metric.reshape(-1, per)
+        half = np.array([_above(w / 2) for w in self.weights[::per]])
+        both = np.minimum(2 * rows.max(axis=1), rows.sum(axis=1) * (1 + per * UNIT * 2))
+        first = range(0, self.d, per)
+        return self._of_blocks(first, self._lengths_in(np.repeat(np.minimum(both, half), per), first))
+
+    def _beaten(self, g: int, rivals: list[int], radius: arb) -> bool:
+        return False
+
+    # -- columns that are differences to the last class ----------------------------------------------------------------
+
+    def _place(self, name: int) -> tuple[int, int]:
+        """Return the number of the first class of the same feature, or free column, and the class."""
+        k = name if name >= 0 else -1 - name
+        c = k % (self.last + 1)
+        return (name - c if name >= 0 else name + c), c
+
+    def _in_class(self, first: int, c: int) -> int:
+        return first + c if first >= 0 else first - c
+
+    def _column(self, name: int) -> arb_mat:
+        first, _ = self._place(name)
+        column = super()._column(name)
+        coded = first < 0 or first in self.centred
+        return column - super()._column(self._in_class(first, self.last)) if coded else column
+
+    def _free_columns(self) -> list[arb_mat]:
+        per = self.last + 1
+        if any(len([k for k in self.used if k // per == j]) < per for j in {k // per for k in self.used}):
+            raise Refused("a free column is left out in some classes, and not in others")
+        return [self._column(-1 - k) * self.unit[k] for k in self.used if k % per < self.last]
+
+    def _moved(self, k: int) -> arb:
+        alone = super()._moved(k)
+        return alone * arb(self.last).sqrt() if k % (self.last + 1) == self.last else alone
+
+    def _inverse(self, columns: list[arb_mat], least: list[arb], ridge: list[arb] | None = None) -> arb_mat:
+        per = self.last + 1
+        shares = [arb(q.lower()) for q in least]
+        parts = []
+        for i in range(0, self.n, per):
+            total = sum(shares[i : i + per], arb(0))
+            parts += [q / total if total > 0 else arb(0) for q in shares[i : i + per]]
+
+        def without_mean(column: arb_mat) -> arb_mat:
+            entries = column.entries()
+            means = [
+                sum((q * v for q, v in zip(parts[i : i + per], entries[i : i + per])), arb(0))
+                for i in range(0, self.n, per)
+            ]
+            return arb_mat([[v - means[i // per]] for i, v in enumerate(entries)])
+
+        return super()._inverse([without_mean(column) for column in columns], shares, ridge)
+
+    def _names(self, rows: list[int]) -> list[int]:
+        there = set(rows)
+        every = {first for first in rows if not first % (self.last + 1)}
+        every = {j for j in every if there.issuperset(range(j, j + self.last + 1))}
+        sloped = bool(self.ridge) or bool(self.floor > 0)
+        self.centred = every if sloped and not self.gauge.coordinates else set()
+        self.open = set() if self.ridge else every - self.centred
+        short = self.centred | self.open
+        names = super()._names(rows)
+        return [v for v in names if self._place(v)[1] < self.last or (v >= 0 and self._place(v)[0] not in short)]
+
+    def _radii(self, independent: list[int], inverse: arb_mat, involved: set[int]) -> dict[int, arb]:
+        unknown = self.open | {self._place(name)[0] for name in involved if self._is_coded(name)}
+        found = super()._radii(independent, inverse, involved)
+        found = {name: v for name, v in found.items() if self._place(name)[0] not in unknown}
+        for first in {self._place(name)[0] for name in found if self._is_coded(name)}:
+            places = [k for k, name in enumerate(independent) if self._place(name)[0] == first]
+            whole = sum((inverse[a, b] for a in places for b in places), arb(0))
+            found[self._in_class(first, self.last)] = root(whole * self.reach)
+            for c in range(self.last + 1):
+                found[self._in_class(first, c)] += self._mean(first)
+        return found
+
+    def _is_coded(self, name: int) -> bool:
+        return name < 0 or self._place(name)[0] in self.centred
+
+    def _mean(self, first: int) -> arb:
+        """Return the mean over the classes at the point, without its sign."""
+        names = [self._in_class(first, c) for c in range(self.last + 1)]
+        values = [self.x.get(name, arb(0)) if name >= 0 else arb(self.point["free"][-1 - name]) for name in names]
+        return arb(abs(sum(values, arb(0)) / len(names)).upper())
+
+    def _exact(self, name: int) -> list[Fraction]:
+        """Return the differences of a column to its last class, as fractions."""
+        first, c = self._place(name)
+        per = self.last + 1
+        column = super()._exact(name)
+        if self._is_coded(name):
+            column = [a - b for a, b in zip(column, super()._exact(self._in_class(first, self.last)))]
+        return [v - column[i // per * per + self.last] for i, v in enumerate(column) if i % per < self.last]
 
 
 def _lowest(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
