@@ -277,8 +277,8 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, away: Array, dependencies: li
     if not (alive & ~nonzero).any():
         return "Every block is decided."
     problem = proof.statement.problem
-    everywhere = classes.undetermined(proof, alive) if problem.outputs else []
-    if len(everywhere):
+    everywhere = classes.undetermined(proof, alive).tolist() if problem.outputs else []
+    if everywhere:
         return in_all_classes([problem.called_feature(j) for j in everywhere])
     sets = [linked for linked in linked_columns(dependencies) if linked[-1] >= 0]  # the others are all unpenalised
     if sets and problem.shrinkage is None:

@@ -4,10 +4,11 @@ The Hessian of one sample is at least `diag(q) - q q' / sum(q)` (see `Multinomia
 
     v' (diag(q) - q q' / sum(q)) v  =  sum over classes c of  q_c (v_c - mean)^2,      mean = q . v / sum(q):
 
-a sum of weighted squares, with one row for each sample and class. It does not see a number that is added to all classes.
-So coefficients that are the same feature in every class are known up to such a number. Free coefficients are taken with
-the sum 0. A block that holds a feature in all classes has the sum 0 at the optimum, if the penalty has a slope there,
-or a ridge: any other number makes the norm longer. Where l1 leaves all classes of a feature in, nothing is said of them.
+a sum of weighted squares, with one row for each sample and class. It does not see a number that is added to all
+classes. So coefficients that are the same feature in every class are known up to such a number. Free coefficients are
+taken with the sum 0. A block that holds a feature in all classes has the sum 0 at the optimum, if the penalty has a
+slope there, or a ridge: any other number makes the norm longer. Where l1 leaves all classes of a feature in, nothing is
+said of them.
 """
 
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """The rows of all samples and classes. A column is a feature in one class, less the same in another one, or none."""
+    """The rows of all samples and classes. A column is a feature in one class, less that in another one or none."""
 
     features: Enclosure
     feature: Index
@@ -74,10 +75,9 @@ class Shared:
 
     def pieces(self) -> Iterator[tuple[Enclosure, Array]]:
         """Yield some rows and their weights after the other."""
-        n, classes = self.shares.shape
         paired = self.minus >= 0
         step = max(1, ROWS_AT_ONCE // max(self._signs.size, 1))
-        for start in range(0, n, step):
+        for start in range(0, len(self.shares), step):
             here = slice(start, start + step)
             parts = self._parts[here]
             mean = parts[:, self.plus] - parts[:, self.minus] * Enclosure.exact(paired.astype(float))
@@ -101,8 +101,8 @@ class Shared:
         linked = np.unique(np.concatenate([[d.column, *d.of] for d in found]))
         chosen = np.flatnonzero(np.isin(self.feature, linked))
         signs = self._signs[:-1, chosen] - self._signs[-1, chosen]
-        differences = self.features.mid[:, self.feature[chosen]] * signs[:, None]
-        among = dependencies(Enclosure.exact(differences.reshape(-1, len(chosen))), int(np.count_nonzero(chosen < first)))
+        differences = (self.features.mid[:, self.feature[chosen]] * signs[:, None]).reshape(-1, len(chosen))
+        among = dependencies(Enclosure.exact(differences), int(np.count_nonzero(chosen < first)))
         return None if among is None else [Dependency(int(chosen[j]), chosen[of], times) for j, of, times in among]
 
 
@@ -126,10 +126,10 @@ class Left:
         held = alive[proof.statement.labels].reshape(proof.x.shape)
         features = np.flatnonzero(held.any(axis=1))
         held = held[features]
-        everywhere, ridged = held.all(axis=1), proof.held is not None
+        everywhere, ridged = np.asarray(held.all(axis=1)), proof.held is not None
         blocks = not proof.statement.problem.core.entrywise
-        centred = everywhere & (blocks and (ridged or proof.least_slope > 0))
-        return cls(features, held, centred, everywhere & ~centred & (not ridged))
+        centred = everywhere if blocks and (ridged or proof.least_slope > 0) else np.zeros(len(held), dtype=bool)
+        return cls(features, held, centred, np.logical_and(everywhere & ~centred, not ridged))
 
 
 def undetermined(proof: "Proof", alive: Mask) -> Index:
@@ -214,7 +214,7 @@ def _determined(rows: Shared, first: int, ridge: Array | None) -> tuple[Inverse 
 
 
 def _bounds(proof: "Proof", rows: Shared, inverse: Inverse, count: int) -> Array:
-    """Return how far coefficients are from the optimum: features by classes, the last one from the sum of the others."""
+    """Return how far coefficients are from the optimum, by features and classes; the last class has the sum of all."""
     bounds = np.full((count, proof.x.shape[1]), np.inf)
     bounds[rows.feature, rows.plus] = root(up(inverse.diagonal * proof.gap_bound))
     for row in np.unique(rows.feature[rows.minus >= 0]):

@@ -46,7 +46,9 @@ class Dependency(NamedTuple):
 class Rows(Protocol):
     """A matrix C with a weight for each row, some rows at a time; the weights are exact floats."""
 
-    shape: tuple[int, int]
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
 
     def pieces(self) -> Iterator[tuple[Enclosure, Array]]:
         """Yield some rows and their weights after the other."""

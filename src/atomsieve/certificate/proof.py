@@ -12,7 +12,7 @@ from atomsieve.certificate.free import free_scale, with_free
 from atomsieve.certificate.inverse import Dependency, Plain, determined
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import admissible
-from atomsieve.numerics.enclosures import Enclosure, Uncertain, dots, gamma, norm, root, up
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, dots, gamma, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 

@@ -78,7 +78,7 @@ class LossBounds:
 
     def largest_eigenvalues(self, most: Array) -> Array:
         """Return upper bounds of the eigenvalues of the Hessian of each sample, from bounds of its diagonal."""
-        return np.minimum(np.sum(most, axis=1) * (1 + 2.0**-40), self.smoothness)
+        return np.asarray(np.minimum(np.sum(most, axis=1) * (1 + 2.0**-40), self.smoothness))
 
     def shares(self, low: Array, high: Array, y: Array) -> Array:
         """Return q for which the Hessian of every sample is at least `diag(q) - q q' / sum(q)`, if slopes are between.

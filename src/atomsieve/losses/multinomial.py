@@ -160,7 +160,7 @@ class MultinomialBounds(LossBounds):
 
         The second is Gershgorin's theorem: the entries of row k beside the diagonal add up to -q_k (1 - q_k).
         """
-        return np.minimum(super().largest_eigenvalues(most), 2 * np.max(most, axis=1))
+        return np.asarray(np.minimum(super().largest_eigenvalues(most), 2 * np.max(most, axis=1)))
 
     def shares(self, low: Array, high: Array, y: Array) -> Array:
         """Return lower bounds of the probabilities, from slopes that are these less 1 at the label.
@@ -169,4 +169,4 @@ class MultinomialBounds(LossBounds):
         probabilities of at least q, the variance of any v is at least the least of `sum q (v - c)^2` over c.
         """
         label = np.arange(low.shape[1])[None, :] == y[:, None]
-        return np.clip((Enclosure.between(low, high) + label).low, 0.0, 1.0)
+        return np.asarray(np.clip((Enclosure.between(low, high) + label).low, 0.0, 1.0))

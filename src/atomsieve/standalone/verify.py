@@ -761,7 +761,7 @@ class Loss:
             values = [(r * r.log() if r > 0 else arb(0)) - r - self._offset(y) for r in rates]
             return _larger(*values)
         if self.kind == "Multinomial":  # what one class adds; it is not positive
-            return _larger(*(p * p.log() if p > 0 else arb(0) for p in self._probabilities(*ends, y)))
+            return _larger(*(p * p.log() if p > 0 else arb(0) for p in self._probabilities(ends[0], ends[1], y)))
         if self.kind == "Logistic":
             return _larger(*(self._entropy(_within(-y * end, arb(0), arb(1))) for end in ends))
         if self.kind == "Huber":
@@ -796,9 +796,7 @@ class Loss:
         least, most = (low, high) if y < 0 else (-high, -low)  # of the margin's shortfall, or of the probability
         if self.kind == "SquaredHinge":
             return arb(int(least > 0)), arb(int(not most <= 0))
-        ends = self._probabilities(least, most, 0.0)
-        if self.kind == "Multinomial":
-            ends = self._probabilities(low, high, y)
+        ends = self._probabilities(low, high, y) if self.kind == "Multinomial" else self._probabilities(least, most, 0)
         bends = [p * (1 - p) for p in ends]
         middle = not (ends[0] > 0.5 or ends[1] < 0.5)
         lower = ends[0] if self.kind == "Multinomial" else bends[0].min(bends[1])
@@ -806,42 +804,38 @@ class Loss:
 
 
 LARGE = arb(2) ** 30
-"""Differences of predictions beyond which the exponential is bounded by 0 or not at all."""
+"""Differences of predictions up to which exponentials are computed."""
 
 
-def _growth(difference: arb) -> tuple[arb, arb | None]:
-    """Return bounds of the exponential; None stands for no bound."""
-    low, high = arb(difference.lower()), arb(difference.upper())
-    least = arb(_within(low, -LARGE, LARGE).exp().lower()) if low > -LARGE else arb(0)
-    return least, arb(high.max(-LARGE).exp().upper()) if high < LARGE else None
+def odds(u: list[arb], c: int) -> tuple[arb, arb]:
+    """Return bounds of `sum over all other classes k of exp(u_k - u_c)`; the second may be inf."""
+    least, most = arb(0), arb(0)
+    for k, v in enumerate(u):
+        if k != c:
+            low, high = arb((v - u[c]).lower()), arb((v - u[c]).upper())
+            least += arb(low.min(LARGE).exp().lower()) if low > -LARGE else arb(0)
+            most += arb(high.max(-LARGE).exp().upper()) if high < LARGE else arb("inf")
+    return arb(least.lower()), arb(most.upper())
 
 
 def probability(u: list[arb], c: int) -> tuple[arb, arb]:
-    """Return bounds of the probability of a class, `1 / (1 + sum over the others of exp(u_k - u_c))`."""
-    others = [_growth(v - u[c]) for k, v in enumerate(u) if k != c]
-    most = sum((low for low, _ in others), arb(1))
-    least = None if any(high is None for _, high in others) else sum((high for _, high in others if high), arb(1))
-    return arb(0) if least is None else arb((1 / least).lower()), arb((1 / most).upper())
+    """Return bounds of the probability of a class, `1 / (1 + odds)`."""
+    least, most = odds(u, c)
+    return arb((1 / (1 + most)).lower()) if most.is_finite() else arb(0), arb((1 / (1 + least)).upper())
 
 
 def class_slopes(u: list[arb], label: int) -> list[arb]:
-    """Return the probabilities, and minus the probability of all other classes for the label."""
+    """Return the probabilities; for the label, minus the probability of all other classes, `odds / (1 + odds)`."""
     slopes = [low.union(high) for low, high in (probability(u, c) for c in range(len(u)))]
-    others = [_growth(v - u[label]) for k, v in enumerate(u) if k != label]
-    least = sum((low for low, _ in others), arb(0))
-    most = None if any(high is None for _, high in others) else sum((high for _, high in others if high), arb(0))
-    top = arb(1) if most is None else most / (1 + most)
-    slopes[label] = -(least / (1 + least)).union(top)
+    least, most = odds(u, label)
+    slopes[label] = -(least / (1 + least)).union(most / (1 + most) if most.is_finite() else arb(1))
     return slopes
 
 
 def class_loss(u: list[arb], label: int) -> arb:
     """Return the loss in the middle of balls, plus or minus the largest slopes times the radii."""
-    middle = [arb(v.mid()) for v in u]
-    above = [v - middle[label] for k, v in enumerate(middle) if k != label]
-    top = above[0]
-    for v in above[1:]:
-        top = top.max(v)
+    above = [arb(v.mid()) - arb(u[label].mid()) for k, v in enumerate(u) if k != label]
+    top = highest(above)
     if top > 50:
         value = top + sum(((v - top).exp() for v in above), (-top).exp()).log()
     else:
@@ -977,6 +971,9 @@ def _places(content: Any) -> tuple[list[int], list[int], list[float], tuple[int,
 
 class Checker:
     """Derive everything from the point of the certificate, and compare with its claims."""
+
+    pairwise = True
+    """Whether the difference of two atoms moves by no more than its length, so that one can beat the other."""
 
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         self.claims = content["claims"]
@@ -1387,7 +1384,7 @@ class Checker:
 
         That rival is moved to the front: it is likely to beat the next coordinate, too.
         """
-        if not self.gauge.coordinates:
+        if not (self.pairwise and self.gauge.coordinates):
             return False
         for k, q in enumerate(rivals):
             if q != g and self._beats(q, g, radius):
@@ -1480,15 +1477,13 @@ class Checker:
             if self.ridge:  # other bounds may do
                 return {}
             raise
-        inverse = arb_mat(
-            [[inverse[a, b] * u * v for b, v in enumerate(units)] for a, u in enumerate(units)]
-        )
-        return self._radii(independent, inverse, involved)
+        scaled = [[inverse[a, b] * u * v for b, v in enumerate(units)] for a, u in enumerate(units)]
+        return self._radii(independent, scaled, involved)
 
-    def _radii(self, independent: list[int], inverse: arb_mat, involved: set[int]) -> dict[int, arb]:
+    def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
         """RANGE: return the distances for columns that are in no dependency."""
         known = [(k, name) for k, name in enumerate(independent) if name not in involved]
-        return {name: root(inverse[k, k] * self.reach) for k, name in known}
+        return {name: root(inverse[k][k] * self.reach) for k, name in known}
 
     def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
         """NOT 0."""
@@ -1565,11 +1560,13 @@ class Checker:
 class Classes(Checker):
     """The same for Multinomial: the K rows of a sample share one loss. `last` is the number of the last class."""
 
+    pairwise = False
+
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         super().__init__(content, data, gauge)
         self.last = data.tasks - 1
-        self.centred: set[int] = set()
-        self.open: set[int] = set()
+        self.centred: set[int] = set()  # features in all classes with the sum 0, by their first coefficient
+        self.open: set[int] = set()  # features in all classes with any sum
 
     def _samples(self, u: list[arb]) -> list[tuple[list[arb], int]]:
         """Return the predictions of every sample, and its label."""
@@ -1598,9 +1595,6 @@ class Classes(Checker):
         first = range(0, self.d, per)
         return self._of_blocks(first, self._lengths_in(np.repeat(np.minimum(both, half), per), first))
 
-    def _beaten(self, g: int, rivals: list[int], radius: arb) -> bool:
-        return False
-
     # -- columns that are differences to the last class ----------------------------------------------------------------
 
     def _place(self, name: int) -> tuple[int, int]:
@@ -1610,17 +1604,23 @@ class Classes(Checker):
         return (name - c if name >= 0 else name + c), c
 
     def _in_class(self, first: int, c: int) -> int:
+        """Return the number of a coefficient from that of the first class."""
         return first + c if first >= 0 else first - c
 
+    def _in_last(self, name: int) -> int:
+        return self._in_class(self._place(name)[0], self.last)
+
+    def _is_coded(self, name: int) -> bool:
+        """Return whether a column is less that of the last class."""
+        return name < 0 or self._place(name)[0] in self.centred
+
     def _column(self, name: int) -> arb_mat:
-        first, _ = self._place(name)
         column = super()._column(name)
-        coded = first < 0 or first in self.centred
-        return column - super()._column(self._in_class(first, self.last)) if coded else column
+        return column - super()._column(self._in_last(name)) if self._is_coded(name) else column
 
     def _free_columns(self) -> list[arb_mat]:
         per = self.last + 1
-        if any(len([k for k in self.used if k // per == j]) < per for j in {k // per for k in self.used}):
+        if set(self.used) != {k // per * per + c for k in self.used for c in range(per)}:
             raise Refused("a free column is left out in some classes, and not in others")
         return [self._column(-1 - k) * self.unit[k] for k in self.used if k % per < self.last]
 
@@ -1657,20 +1657,17 @@ class Classes(Checker):
         names = super()._names(rows)
         return [v for v in names if self._place(v)[1] < self.last or (v >= 0 and self._place(v)[0] not in short)]
 
-    def _radii(self, independent: list[int], inverse: arb_mat, involved: set[int]) -> dict[int, arb]:
+    def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
         unknown = self.open | {self._place(name)[0] for name in involved if self._is_coded(name)}
         found = super()._radii(independent, inverse, involved)
         found = {name: v for name, v in found.items() if self._place(name)[0] not in unknown}
         for first in {self._place(name)[0] for name in found if self._is_coded(name)}:
             places = [k for k, name in enumerate(independent) if self._place(name)[0] == first]
-            whole = sum((inverse[a, b] for a in places for b in places), arb(0))
+            whole = sum((inverse[a][b] for a in places for b in places), arb(0))
             found[self._in_class(first, self.last)] = root(whole * self.reach)
             for c in range(self.last + 1):
                 found[self._in_class(first, c)] += self._mean(first)
         return found
-
-    def _is_coded(self, name: int) -> bool:
-        return name < 0 or self._place(name)[0] in self.centred
 
     def _mean(self, first: int) -> arb:
         """Return the mean over the classes at the point, without its sign."""
@@ -1680,11 +1677,10 @@ class Classes(Checker):
 
     def _exact(self, name: int) -> list[Fraction]:
         """Return the differences of a column to its last class, as fractions."""
-        first, c = self._place(name)
         per = self.last + 1
         column = super()._exact(name)
         if self._is_coded(name):
-            column = [a - b for a, b in zip(column, super()._exact(self._in_class(first, self.last)))]
+            column = [a - b for a, b in zip(column, super()._exact(self._in_last(name)))]
         return [v - column[i // per * per + self.last] for i, v in enumerate(column) if i % per < self.last]
 
 
