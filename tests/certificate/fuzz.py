@@ -10,6 +10,7 @@ hand, with a seed and the number of files:
 import contextlib
 import copy
 import json
+import math
 import sys
 import tempfile
 import time
@@ -38,6 +39,7 @@ from atomsieve import (
     LInf,
     LogBarrier,
     Logistic,
+    Multinomial,
     NonNegative,
     Poisson,
     Power,
@@ -163,6 +165,30 @@ def bases():
         Base(A, counts, loss=Poisson(), gauge=NonNegative(), penalty=LinearSquare(0.05, 0.1), ridge=0.1, blur=1e-3),
         Base(A, b, loss=Huber(0.5), gauge=Group([0, 1, 0, 1]), penalty=Ball(0.3), free=given, ridge=1.0),
         Base(A, two, gauge=Scaled(Group(), 2.0), penalty=LogBarrier(1.0, 2.0), ridge=0.3, weights=weights),
+        *classes(),
+    ]
+
+
+def classes():
+    """Return honest certificates of problems with several classes."""
+    rng = np.random.default_rng(6)
+    A, y = rng.standard_normal((8, 3)).round(2), np.array([0, 1, 2, 0, 1, 2, 2, 0])
+    twins, shift = np.c_[A, A[:, 0]], rng.standard_normal((8, 3)).round(2)
+    weights, free = np.array([1.0, 2, 0, 1, 3, 1, 1, 2]), {"intercept": True}
+    prices = np.array([[1.0, 1.0, 2.0], [0.0, 0.0, 0.0], [1.0, np.inf, 0.5]])
+    three = {"loss": Multinomial()}
+    return [
+        Base(A, y, **three, penalty=Linear(0.05), **free),
+        Base(A, y, **three, penalty=Square(0.1), blur=1e-3),
+        Base(A, y, **three, gauge=Group(), penalty=Linear(0.02), **free, blur=1e-4),
+        Base(A, y, **three, gauge=Group([0, 1, 0]), penalty=Ball(0.5), free=np.arange(8.0), weights=weights),
+        Base(A, y, **three, gauge=L1(prices), penalty=Linear(0.05), **free, offset=shift),
+        Base(A, y, loss=Multinomial(4), gauge=L2(), penalty=Square(0.1), blur=-1e-3),
+        Base(twins, y, **three, penalty=Linear(0.03), **free),
+        Base(twins, y, **three, gauge=Group(), penalty=Linear(0.03), free=np.ones(8), **free),
+        Base(A, y, **three, penalty=Linear(0.02), ridge=0.1, **free),
+        Base(A, y, **three, gauge=Group([0, 1, 0]), penalty=Square(0.1), ridge=0.1, blur=1e-3, **free),
+        Base(A, np.minimum(y, 1), **three, gauge=NonNegative(), penalty=Linear(0.05), weights=weights, **free),
     ]
 
 
@@ -246,7 +272,7 @@ def borrow(rng, content, path, base):
 
 def claim_more(rng, content, _, __):
     """Change what is claimed, in the right form."""
-    claims, blocks = content["claims"], min(content["problem"]["blocks"], 8)  # it may have been changed before
+    claims, blocks = content["claims"], min(content["problem"]["blocks"], 12)  # it may have been changed before
     choice = rng.integers(7)
     if choice < 2:
         block = int(rng.integers(blocks))
@@ -282,7 +308,7 @@ def claim_more(rng, content, _, __):
 
 def match_intervals(rng, content):
     """Give every coefficient that is not claimed to be zero an interval, most without bounds."""
-    claims, entries = content["claims"], min(content["problem"]["shape"][0], 8)
+    claims, entries = content["claims"], min(math.prod(content["problem"]["shape"]), 12)
     old = claims["intervals"]
     ends = dict(zip(old["index"], zip(old["lower"], old["upper"], strict=True), strict=True))
     if content["problem"]["blocks"] == entries:
@@ -305,7 +331,7 @@ def change_point(rng, content, _, __):
 def claim_zero(rng, content, _, __):
     """Drop coefficients from the point and from all lists, as if they were zero; give up the value."""
     claims, point = content["claims"], content["point"]
-    gone = {int(j) for j in rng.choice(content["problem"]["shape"][0], rng.integers(1, 3))}
+    gone = {int(j) for j in rng.choice(math.prod(content["problem"]["shape"]), rng.integers(1, 3))}
     for part in (point["x"], claims["intervals"]):
         kept = [k for k, j in enumerate(part["index"]) if j not in gone]
         for name in part:
@@ -410,6 +436,8 @@ def piece(told):
         parameters["matrix"] = np.array(parameters["matrix"], dtype=float)
     if parameters.get("weights") is not None:
         parameters["weights"] = np.array(parameters["weights"]).astype(float)
+    elif told["type"] == "Group":
+        parameters["weights"] = "equal"
     if parameters.get("p") == "inf":
         parameters["p"] = np.inf
     return getattr(atomsieve, told["type"])(**parameters)
@@ -451,7 +479,7 @@ class Truth:
     def contradiction(self, content):
         """Return a claim that is false, None where there is none."""
         claims, best = content["claims"], self.certificate
-        blocks, entries = content["problem"]["blocks"], content["problem"]["shape"][0]
+        blocks, entries = content["problem"]["blocks"], math.prod(content["problem"]["shape"])
         told = {*claims["nonzero"], *claims["undecided"], *content["problem"]["unpenalised"]}
         zero = [g for g in range(blocks) if g not in told]
         low, high = np.zeros(entries), np.zeros(entries)
@@ -466,8 +494,10 @@ class Truth:
             "lower": claims["value"]["lower"] is not None and claims["value"]["lower"] > best.primal,
             "upper": claims["value"]["upper"] is not None and claims["value"]["upper"] < best.dual,
             "gap": claims["gap"] is not None and self._excess(content) > claims["gap"] * (1 + 1e-9),
-            "free": any(a is not None and a > b for a, b in zip(claims["free"]["lower"], best.free_upper, strict=True))
-            or any(a is not None and a < b for a, b in zip(claims["free"]["upper"], best.free_lower, strict=True)),
+            "free": any(
+                a is not None and a > b for a, b in zip(claims["free"]["lower"], best.free_upper.flat, strict=True)
+            )
+            or any(a is not None and a < b for a, b in zip(claims["free"]["upper"], best.free_lower.flat, strict=True)),
             "dependencies": not all(self._is_sum(d) for d in claims["dependencies"]),
             "silent": not claims["valid"] and (zero or claims["nonzero"] or np.isfinite(low).any()),
         }
@@ -497,7 +527,7 @@ class Truth:
         """Return about how far the objective at the point is above the optimum, from below."""
         point = content["point"]
         x = np.zeros(content["problem"]["shape"])
-        x[point["x"]["index"]] = point["x"]["value"]
+        x.ravel()[point["x"]["index"]] = point["x"]["value"]
         problem = self.problem
         start = np.zeros(0) if problem.span is None else problem.span.origin
         u = problem.smooth.predict(problem.design.matvec(x), start)[1]
@@ -513,10 +543,22 @@ class Truth:
         given = self.problem.smooth.unpenalised
 
         def column(name):
+            if self.problem.outputs:
+                return self._in_differences(columns, given, name)
             return columns[:, name] if name >= 0 else given[:, -1 - name]
 
         total = sum((t * column(j) for j, t in zip(dependency["of"], dependency["times"], strict=True)), 0.0)
         return bool(np.allclose(column(dependency["column"]), total, rtol=1e-12, atol=0))
+
+    def _in_differences(self, columns, given, name):
+        """Return what losses see of a coefficient: differences to the last class; some columns are less that class."""
+        (count,) = self.problem.outputs
+        row, c = divmod(name if name >= 0 else -1 - name, count)
+        seen = np.zeros((len(columns), count))
+        seen[:, c] = columns[:, row] if name >= 0 else given[:, row]
+        if name < 0 or not self.problem.core.entrywise:
+            seen[:, -1] -= seen[:, c] if c < count - 1 else 0.0
+        return (seen - seen[:, -1:]).ravel()
 
 
 # -- the run -----------------------------------------------------------------------------------------------------------

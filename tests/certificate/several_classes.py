@@ -83,13 +83,13 @@ def _certificate(rng, problem):
     result = solve(problem, **effort)
     if rng.random() < 0.6:
         return result.certificate()
-    state = result.point.state
-    noise = 10.0 ** rng.uniform(-12, -1) * rng.standard_normal(state.x.shape)
-    return certify(
-        problem,
-        state.x * (1 + noise) + (noise * np.abs(state.x).max() if rng.random() < 0.3 else 0.0),
-        state.coordinates,
-    )
+    x = result.point.state.x
+    noise = 10.0 ** rng.uniform(-12, -1) * rng.standard_normal(x.shape)
+    if rng.random() < 0.3:  # the same number in all classes of a feature
+        noise = np.where(x.any(axis=1), noise[:, 0], 0.0)[:, None] * np.abs(x).max()
+        return certify(problem, x + noise, result.point.state.coordinates)
+    moved = noise * np.abs(x).max() if rng.random() < 0.3 else 0.0
+    return certify(problem, x * (1 + noise) + moved, result.point.state.coordinates)
 
 
 def _labels(rng, which, X, classes):
