@@ -26,7 +26,7 @@ class Unknown(Squared):
     [
         Problem(*data(), gauge=LInf(), penalty=Linear(0.1)),
         Problem(*data(), loss=Unknown(), penalty=Linear(0.1)),
-        Problem(data()[0], np.arange(60) % 3, loss=Multinomial(), penalty=Linear(0.01), intercept=True),
+        Problem(data()[0], np.arange(60) % 3, loss=Multinomial(), gauge=LInf(), penalty=Linear(0.01), intercept=True),
     ],
 )
 def test_where_nothing_can_be_proven_the_run_says_so_at_once(problem):

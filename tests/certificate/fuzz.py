@@ -544,18 +544,23 @@ class Truth:
 
         def column(name):
             if self.problem.outputs:
-                return self._in_differences(columns, given, name)
+                return self._in_classes(columns, given, name, of_x=dependency["column"] >= 0)
             return columns[:, name] if name >= 0 else given[:, -1 - name]
 
         total = sum((t * column(j) for j, t in zip(dependency["of"], dependency["times"], strict=True)), 0.0)
         return bool(np.allclose(column(dependency["column"]), total, rtol=1e-12, atol=0))
 
-    def _in_differences(self, columns, given, name):
-        """Return what losses see of a coefficient: differences to the last class; some columns are less that class."""
+    def _in_classes(self, columns, given, name, *, of_x):
+        """Return a column in the rows of its class; in dependencies of x what losses see of it.
+
+        That are differences to the last class. Some columns are less that of the last class before.
+        """
         (count,) = self.problem.outputs
         row, c = divmod(name if name >= 0 else -1 - name, count)
         seen = np.zeros((len(columns), count))
         seen[:, c] = columns[:, row] if name >= 0 else given[:, row]
+        if not of_x:
+            return seen.ravel()
         if name < 0 or not self.problem.core.entrywise:
             seen[:, -1] -= seen[:, c] if c < count - 1 else 0.0
         return (seen - seen[:, -1:]).ravel()

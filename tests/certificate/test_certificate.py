@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_regression
+from sklearn.datasets import load_breast_cancer, load_diabetes, make_regression
 
 from atomsieve import (
     GCG,
@@ -14,7 +14,6 @@ from atomsieve import (
     Linear,
     LInf,
     Logistic,
-    Multinomial,
     NonNegative,
     Problem,
     Square,
@@ -160,15 +159,6 @@ class TestHonesty:
         assert not certificate.valid
         assert str(certificate) == "Nothing is proven: LInf has no separate blocks that could be zero."
         assert verify(certificate, X, Y).reason == "it claims nothing."
-
-    def test_multinomial_decides_zeros_only(self):
-        data, y = load_iris(return_X_y=True)
-        data = (data - data.mean(axis=0)) / data.std(axis=0)
-        problem = Problem(data, y, loss=Multinomial(), penalty=Linear(0.1))
-        certificate = solve(problem, tol=1e-12).certificate()
-        assert certificate.valid
-        assert certificate.zero.any()
-        assert not certificate.nonzero.any()
 
     def test_overflow_is_no_claim(self):
         certificate = solve(Problem(X * 1e200, Y * 1e-20, penalty=Ball(1e-180)), max_iter=3).certificate()

@@ -225,6 +225,15 @@ class TestDependentColumns:
         assert certificate.valid
         assert verify(certificate, data, Y).valid
 
+    @pytest.mark.parametrize("k", range(3))
+    def test_sums_of_free_columns_are_checked_in_every_class(self, k):
+        """The last class, too, whose column no proof needs: it is minus the sum of the others."""
+        certificate = decided(Problem(X, Y, **WEAK, free=np.ones((60, 1))))
+        content = certificate.content()
+        content["claims"]["dependencies"][k]["times"] = [-1.0]
+        content["seal"] = seal(content)
+        assert "is not the sum of others" in verify(fuzz.Told(content), X, Y, free=np.ones((60, 1))).reason
+
     def test_dependencies_that_are_none_are_refused(self):
         certificate = decided(Problem(X, Y, **WEAK))
         content = certificate.content()

@@ -104,7 +104,7 @@ def test_more_columns_than_samples_all_in_the_support():
 
 
 def test_many_classes_have_intervals():
-    """Where losses have several outputs, no inverse is tried: what the dual point says is all there is."""
+    """With a ridge they follow from the dual point, and from the point with an inverse."""
     classes = np.digitize(SIGNAL, [-1, 1])
     for gauge in (L1(), Group(), NonNegative()):
         problem = Problem(X, classes, loss=Multinomial(3), gauge=gauge, penalty=Linear(0.05), ridge=0.1)

@@ -15,7 +15,6 @@ from atomsieve import (
     Group,
     Image,
     Linear,
-    Multinomial,
     NonNegative,
     Power,
     Problem,
@@ -245,11 +244,6 @@ class TestSilence:
 class TestNotKnown:
     rng = np.random.default_rng(0)
     data = rng.standard_normal((20, 6))
-
-    def test_multinomial(self):
-        y = np.arange(20) % 3
-        certificate = solve(Problem(self.data, y, loss=Multinomial(), penalty=Linear(0.05))).certificate()
-        assert verify(certificate, self.data, y).reason == "the loss Multinomial is not known to this checker"
 
     def test_image_of_an_image(self):
         gauge = Image(Image(L1(), self.rng.standard_normal((4, 3))), self.rng.standard_normal((6, 4)))

@@ -10,11 +10,13 @@ from atomsieve import (
     CertifiedLasso,
     CertifiedLassoCV,
     CertifiedLogisticRegression,
+    GaugeClassifier,
     GaugeClassifierCV,
     GaugeRegressor,
     GaugeRegressorCV,
     Group,
     Linear,
+    LInf,
     Logistic,
     Poisson,
 )
@@ -57,9 +59,14 @@ def classes():
     return model.fit(X, np.array(["first", "second", "third"])[y])
 
 
+def joint():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return CertifiedLogisticRegression(C=0.05, standardize=True, keep_data=True).fit(X.assign(twin=X["alcohol"]), y)
+
+
 def unproven():
     X, y = load_wine(return_X_y=True, as_frame=True)
-    return CertifiedLogisticRegression(C=0.05, standardize=True, keep_data=True).fit(X, y)
+    return GaugeClassifier(gauge=LInf(), penalty=Linear(0.1), standardize=True, keep_data=True).fit(X, y)
 
 
 def outputs():
@@ -80,7 +87,7 @@ def null():
     return CertifiedLasso(alpha=10.0, keep_data=True).fit(X, y)
 
 
-MODELS = {make.__name__: make for make in (single, chosen, twins, groups, classes, outputs, counts, null)}
+MODELS = {make.__name__: make for make in (single, chosen, twins, groups, classes, joint, outputs, counts, null)}
 
 
 @cache

@@ -162,7 +162,7 @@ def test_where_nothing_is_proven_that_is_said():
     with pytest.warns(UnprovenWarning):
         findings = Findings.of(unproven(), **TOLD)
     assert headline(findings).endswith("nothing is proven of them.")
-    assert "GaugeClassifier(loss=Logistic())" in " ".join(paragraphs(findings))
+    assert "L1() and Group(groups) are gauges with proofs" in " ".join(paragraphs(findings))
     assert Tally.of(findings).nonzero == 0
 
 

@@ -277,14 +277,14 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, away: Array, dependencies: li
     if not (alive & ~nonzero).any():
         return "Every block is decided."
     problem = proof.statement.problem
-    everywhere = classes.undetermined(proof, alive).tolist() if problem.outputs else []
-    if everywhere:
-        return in_all_classes([problem.called_feature(j) for j in everywhere])
     sets = [linked for linked in linked_columns(dependencies) if linked[-1] >= 0]  # the others are all unpenalised
     if sets and problem.shrinkage is None:
         return dependence(sets, problem.called)
     if not proof.curvatures[0].any() and problem.shrinkage is None:
         return "No lower bound of the curvature of the loss is known at any sample, so that nothing is proven non-zero."
+    everywhere = classes.undetermined(proof, alive).tolist() if problem.outputs else []
+    if everywhere:
+        return in_all_classes([problem.called_feature(j) for j in everywhere])
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
     relative = proof.gap / max(float(proof.objective.high), EPS)

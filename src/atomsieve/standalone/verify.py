@@ -1220,7 +1220,7 @@ class Checker:
             fit = fit + column * value
         u = list(fit.entries())
         sums = [d for d in self.claims["dependencies"] if d["column"] < 0]  # they add nothing to the others
-        self._sums(sums, [-1 - k for k in range(len(b))])
+        self._sums(sums, [-1 - k for k in range(len(b))], self._exact)
         left_out = {d["column"] for d in sums}
         self.used = used = [k for k in range(len(b)) if -1 - k not in left_out]
         self.shift = arb(0)
@@ -1411,7 +1411,7 @@ class Checker:
         rows = [j for j, g in enumerate(self.gauge.labels.tolist()) if g in told and self.gauge.counts(g)]
         names = self._names(rows)
         dependencies = self.claims["dependencies"]
-        self._sums([d for d in dependencies if d["column"] >= 0], names)
+        self._sums([d for d in dependencies if d["column"] >= 0], names, self._exact_as_seen)
         sums = {d["column"] for d in dependencies}
         involved = sums.union(*(d["of"] for d in dependencies))
         bounds = self._bounds(rows)
@@ -1532,7 +1532,9 @@ class Checker:
         price = self.gauge.prices[g]
         return arb(((self.scores[g] - moved) * price).lower()), arb(((self.scores[g] + moved) * price).upper())
 
-    def _sums(self, dependencies: list[dict[str, Any]], names: list[int]) -> None:
+    def _sums(
+        self, dependencies: list[dict[str, Any]], names: list[int], exact: Callable[[int], list[Fraction]]
+    ) -> None:
         """DEPENDENCY: check that columns are sums of others, exactly."""
         there, sums = set(names), {d["column"] for d in dependencies}
         for dependency in dependencies:
@@ -1541,13 +1543,17 @@ class Checker:
             times = dependency["times"]
             if not {column, *others} <= there or sums & set(others):
                 raise Refused("a dependency names columns that are not there")
-            rest = self._exact(column)
+            rest = exact(column)
             for other, factor in zip(others, times):
-                rest = [a - Fraction(factor) * c for a, c in zip(rest, self._exact(other))]
+                rest = [a - Fraction(factor) * c for a, c in zip(rest, exact(other))]
             self._claim(not any(rest), f"column {column} is not the sum of others that the certificate says it is")
 
+    def _exact_as_seen(self, name: int) -> list[Fraction]:
+        """Return a column of C as fractions."""
+        return self._exact(name)
+
     def _exact(self, name: int) -> list[Fraction]:
-        """Return a column as fractions."""
+        """Return a column of A or B as fractions."""
         if name >= 0:
             if self.gauge.matrix is not None:
                 raise Unknown("dependencies of atoms are not known to this checker")
@@ -1675,12 +1681,12 @@ class Classes(Checker):
         values = [self.x.get(name, arb(0)) if name >= 0 else arb(self.point["free"][-1 - name]) for name in names]
         return arb(abs(sum(values, arb(0)) / len(names)).upper())
 
-    def _exact(self, name: int) -> list[Fraction]:
-        """Return the differences of a column to its last class, as fractions."""
+    def _exact_as_seen(self, name: int) -> list[Fraction]:
+        """Return what losses see of a column of C: the differences to its last class."""
         per = self.last + 1
-        column = super()._exact(name)
+        column = self._exact(name)
         if self._is_coded(name):
-            column = [a - b for a, b in zip(column, super()._exact(self._in_last(name)))]
+            column = [a - b for a, b in zip(column, self._exact(self._in_last(name)))]
         return [v - column[i // per * per + self.last] for i, v in enumerate(column) if i % per < self.last]
 
 
