@@ -1635,6 +1635,7 @@ class Classes(Checker):
         return alone * arb(self.last).sqrt() if k % (self.last + 1) == self.last else alone
 
     def _inverse(self, columns: list[arb_mat], least: list[arb], ridge: list[arb] | None = None) -> arb_mat:
+        """Return the inverse for rows that are samples and classes; `least` holds q."""
         per = self.last + 1
         shares = [arb(q.lower()) for q in least]
         parts = []
@@ -1653,6 +1654,7 @@ class Classes(Checker):
         return super()._inverse([without_mean(column) for column in columns], shares, ridge)
 
     def _names(self, rows: list[int]) -> list[int]:
+        """Return the columns of C; features that are in all classes lack the last one, unless there is a ridge."""
         there = set(rows)
         every = {first for first in rows if not first % (self.last + 1)}
         every = {j for j in every if there.issuperset(range(j, j + self.last + 1))}
@@ -1664,6 +1666,7 @@ class Classes(Checker):
         return [v for v in names if self._place(v)[1] < self.last or (v >= 0 and self._place(v)[0] not in short)]
 
     def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
+        """RANGE: also for the last class of features whose columns are less that of the last class."""
         unknown = self.open | {self._place(name)[0] for name in involved if self._is_coded(name)}
         found = super()._radii(independent, inverse, involved)
         found = {name: v for name, v in found.items() if self._place(name)[0] not in unknown}
