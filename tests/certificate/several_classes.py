@@ -194,6 +194,7 @@ def truth(problem):
 
 def _independent(B):
     """Return columns that span all columns, and those whose coefficients are not determined by the whole."""
+    B = B / np.where(B.any(axis=0), np.abs(B).max(axis=0, initial=0.0), 1.0)
     kept = [f for f in range(B.shape[1]) if np.linalg.matrix_rank(B[:, : f + 1]) > np.linalg.matrix_rank(B[:, :f])]
     others = [np.delete(np.arange(B.shape[1]), f) for f in range(B.shape[1])]
     whole = np.linalg.matrix_rank(B) if B.shape[1] else 0
