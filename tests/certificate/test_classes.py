@@ -234,6 +234,13 @@ class TestDependentColumns:
         content["seal"] = seal(content)
         assert "is not the sum of others" in verify(fuzz.Told(content), X, Y, free=np.ones((60, 1))).reason
 
+    @pytest.mark.parametrize("k", range(3))
+    def test_free_columns_are_left_out_in_all_classes(self, k):
+        content = decided(Problem(X, Y, **WEAK, free=np.ones((60, 1)))).content()
+        content["claims"]["dependencies"].pop(k)
+        content["seal"] = seal(content)
+        assert "left out in some classes" in verify(fuzz.Told(content), X, Y, free=np.ones((60, 1))).reason
+
     def test_dependencies_that_are_none_are_refused(self):
         certificate = decided(Problem(X, Y, **WEAK))
         content = certificate.content()
@@ -333,12 +340,6 @@ class TestForgeries:
             content["problem"]["loss"]["classes"] = 4
 
         assert self.refusal(more)
-
-    def test_an_intercept_that_is_left_out_in_one_class(self):
-        def leave_out(claims, _):
-            claims["dependencies"] = [{"column": -3, "of": [], "times": []}]
-
-        assert "left out in some classes" in self.refusal(leave_out)
 
     def test_labels_that_are_none(self):
         for y in (Y + 0.5, Y - 1, np.where(Y == 2, 10**9, Y), np.c_[Y, Y]):
