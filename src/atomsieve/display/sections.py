@@ -8,7 +8,7 @@ import numpy as np
 
 from atomsieve.display.bars import Bar, svg_bars, text_bars
 from atomsieve.display.canvas import shortened
-from atomsieve.display.coefficients import IN_GROUP, NONZERO, ZERO, Coefficients
+from atomsieve.display.coefficients import BY_WEIGHT, IN_GROUP, NONZERO, ZERO, Coefficients
 from atomsieve.display.numbers import around, column, count
 from atomsieve.display.table import Column, Section
 from atomsieve.typing import Index
@@ -110,13 +110,12 @@ def order_note(parts: Sequence[Coefficients]) -> str:
     """Return by what the rows are sorted."""
     if parts[0].scales is None:
         return "Largest |coefficient| first, in the units of the features."
-    return "Largest weight first: |coefficient| × standard deviation of the feature (per sd)."
+    return f"Largest weight first: {BY_WEIGHT} (per sd)."
 
 
 def coefficient_table(parts: Sequence[Coefficients], noun: str = "feature") -> dict[str, Any]:
     """Return all coefficients by column, also zeros: largest weight first within each output."""
-    orders = [np.argsort(-part.weights, kind="stable") for part in parts]
-    pairs = list(zip(parts, orders, strict=True))
+    pairs = [(part, part.ranked) for part in parts]
     table: dict[str, Any] = {}
     if len(parts) > 1:
         table["output"] = [part.output for part, order in pairs for _ in order]

@@ -248,17 +248,16 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """Return the coefficients with what is proven about them, once for each output or class."""
         check_is_fitted(self)
         names = feature_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
-        try:
-            scales = self._scales()
-        except ValueError:  # the data are gone
-            scales = None
+        scales = self._scales()
         if self._proof is None and scales is None:
             return unproven_coefficients(np.atleast_2d(self.coef_), names, self._solved)
         verdicts = self._told_proof().verdicts
         return model_coefficients(verdicts, np.atleast_2d(self.coef_), names, self._solved, scales)
 
-    def _scales(self, X: Any = None) -> Array:
-        """Return the standard deviation of each feature in the data of the fit."""
+    def _scales(self, X: Any = None) -> Array | None:
+        """Return the standard deviation of each feature in the data of the fit; None where they are gone."""
+        if X is None and self._source.X() is None:
+            return None
         data = self._data(X, None)
         return scales_of(data.X, self._solved.weights(data))
 

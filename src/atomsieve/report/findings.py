@@ -5,6 +5,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,12 +14,13 @@ import scipy
 import sklearn
 
 import atomsieve
+from atomsieve.display.coefficients import weights_of
 from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.task import TrainingData
 from atomsieve.intake.files import write_text
 from atomsieve.report.codec import decode, encode
 from atomsieve.report.model import ModelFacts
-from atomsieve.report.outputs import Output, labels_of, outputs_of, scales_for
+from atomsieve.report.outputs import Entry, Output, labels_of, outputs_of, scales_for
 from atomsieve.report.proofs import GroupFacts, ProofFacts, Relation, groups_of, proofs_of, relations_of
 from atomsieve.report.walk import Choice, PathFacts, choice_of, path_of
 from atomsieve.typing import Index
@@ -96,6 +98,14 @@ class Findings:
             choice=choice_of(model),
             path=path,
         )
+
+    def weight(self, entry: Entry) -> float:
+        """Return how much a coefficient contributes: see `weights_of`."""
+        return float(weights_of(np.float64(entry.coefficient), self._scales.get(entry.feature)))
+
+    @cached_property
+    def _scales(self) -> dict[int, float]:
+        return dict(self.scales or ())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the findings as JSON, all of it or nothing; numbers are read back exactly."""

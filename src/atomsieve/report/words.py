@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from atomsieve.display.numbers import count, interval
 from atomsieve.report.findings import Findings
-from atomsieve.report.outputs import Entry, Output
+from atomsieve.report.outputs import Output
 
 NAMED = 6
 """How many features a sentence names before it says how many more there are."""
@@ -84,15 +84,10 @@ def direction(findings: Findings, output: Output) -> str:
 
 def proven_signs(findings: Findings, output: Output) -> tuple[list[str], list[str]]:
     """Return the features whose coefficients are proven to be positive, and those proven negative, by weight."""
-    ranked = sorted(output.entries, key=lambda entry: -weight(findings, entry))
+    ranked = sorted(output.entries, key=lambda entry: -findings.weight(entry))
     proven = [entry for entry in ranked if output.verdicts[entry.feature] in "ng"]
     up = [findings.names[entry.feature] for entry in proven if entry.lower is not None and entry.lower > 0]
     return up, [findings.names[entry.feature] for entry in proven if entry.upper is not None and entry.upper < 0]
-
-
-def weight(findings: Findings, entry: Entry) -> float:
-    """Return how much a feature contributes: its absolute coefficient, per standard deviation where that is known."""
-    return abs(entry.coefficient) * dict(findings.scales or ()).get(entry.feature, 1.0)
 
 
 def effect(findings: Findings, output: Output) -> tuple[str, str]:
