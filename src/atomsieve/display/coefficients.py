@@ -22,7 +22,7 @@ NO_SCALES = (
 )
 
 
-def weights_of(values: Array, scales: Array | float | None) -> Array:
+def weights_of(values: Array | float, scales: Array | float | None) -> Array:
     """Return the weights of features, by which every table, picture and file ranks them.
 
     That is |coefficient| × standard deviation of the feature in the data of the fit: what the feature contributes,
@@ -71,7 +71,7 @@ class Coefficients:
         """The features that are worth a row, largest weight first: in the model, or proven to belong there."""
         told = np.isin(self.verdicts, (NONZERO, IN_GROUP, UNPENALISED)) | (self.values != 0)
         told &= self.verdicts != ZERO
-        return self.ranked[told[self.ranked]]
+        return np.asarray(self.ranked[told[self.ranked]])
 
     def number(self, verdict: str) -> int:
         """Return how many coefficients have a verdict."""

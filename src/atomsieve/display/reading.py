@@ -58,5 +58,6 @@ def shown_scores(estimator: Any) -> tuple[float, str]:
     """Return the sign and the name with which scores of a cross-validation are shown: without a scorer, as losses."""
     scoring = estimator._choice.scoring
     if scoring is None:
-        return -1.0, estimator._score_label
+        meaning = estimator._solved.targets.mean_loss
+        return -1.0, f"held-out loss ({meaning})" if meaning else "held-out loss"
     return 1.0, scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")

@@ -256,10 +256,12 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _scales(self, X: Any = None) -> Array | None:
         """Return the standard deviation of each feature in the data of the fit; None where they are gone."""
-        if X is None and self._source.X() is None:
-            return None
-        data = self._data(X, None)
-        return scales_of(data.X, self._solved.weights(data))
+        data = self._known_data() if X is None else self._data(X, None)
+        return None if data is None else scales_of(data.X, self._solved.weights(data))
+
+    def _known_data(self) -> TrainingData | None:
+        """Return the data of the fit, None where they are gone."""
+        return None if self._source.X() is None else self._data(None, None)
 
     def _data(self, X: Any, y: Any) -> TrainingData:
         """Return the data of the fit: as given here, or where they still exist."""

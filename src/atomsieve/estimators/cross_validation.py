@@ -51,13 +51,12 @@ class CrossValidationMixin:
     index_min_: int
     index_1se_: int
     cv_results_: dict[str, Array]
+    cv_quality_: dict[str, float]
     _choice: "Choice"
     _models: ModelPath
 
     _rules: ClassVar[tuple[str, ...]] = CHOICE_RULES
     """What `selection` may be; all but "1se" mean "min"."""
-
-    _score_label: ClassVar[str] = "held-out loss"
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, **params: Any) -> Self:
@@ -164,6 +163,7 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
     choice.tell()
     source = Source.of(X, y, sample_weight, offset, keep=bool(model.keep_data))
     shown = choice.attributes() | choice.table(models)
+    shown |= {"cv_quality_": trial.quality(folds, choice.index, problems)}
     penalties, path = choice.candidates.penalties(total), ModelPath(choice.candidates, models.alone())
     watch.say(choice.told(models))
     model._keep(task, models.results[choice.index], source, penalties_=penalties, _choice=choice, _models=path, **shown)
@@ -221,8 +221,8 @@ class Choice:
         """Compare the candidates that all folds got to before time was up."""
         tried = min(len(fold.scores) for fold in folds)
         scores = np.stack([fold.scores[:tried] for fold in folds], axis=1)
-        counts = np.stack([fold.counts[:tried] for fold in folds], axis=1)
-        missed = sum(fold.missed for fold in folds)
+        counts = np.stack([fold.models.counts[:tried] for fold in folds], axis=1)
+        missed = sum(fold.models.missed for fold in folds)
         return cls(candidates.first(tried), scores, counts, missed, len(candidates.values), scoring, rule)
 
     def among(self, models: Models) -> "Choice":

@@ -155,7 +155,7 @@ class CertifiedElasticNetCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     alphas_, mse_path_
         The alphas that were compared, and the mean squared error for each of them and each fold (NaN where another
         `scoring` was asked for). For several ratios both have a first axis for them, but for alphas that were given.
-    cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_
+    cv_scores_, cv_mean_, cv_standard_error_, cv_quality_, feature_counts_, best_index_
         As for `GaugeRegressorCV`, for the ratio that was chosen.
     coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
         As for `CertifiedElasticNet`, for the model that was fitted to all samples in the end.
@@ -175,7 +175,6 @@ class CertifiedElasticNetCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     """
 
     _rules = (*CHOICE_RULES, "cyclic", "random")
-    _score_label = "held-out loss (half the mean squared error)"
 
     alphas_: Array
     alpha_: float

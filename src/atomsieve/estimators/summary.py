@@ -11,6 +11,7 @@ from atomsieve.display.numbers import column, count, number
 from atomsieve.display.reading import feature_names, shown_scores
 from atomsieve.display.sections import MOST, coefficient_section, coefficient_table, order_note
 from atomsieve.display.table import Column, Section, Summary
+from atomsieve.estimators.quality import quality_of, remarks
 from atomsieve.estimators.source import GONE
 from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.gauges import L1
@@ -25,6 +26,7 @@ def summary_of(model: Any) -> Summary:
     parts = model._coefficients()
     proof = model._proof
     sections = [choice_section(model)] if hasattr(model, "cv_scores_") else []
+    sections += quality_section(model)
     sections += [coefficient_section(part, ruled="proven zero" if proof else "zero") for part in parts]
     closing = [order_note(parts)] if any(len(part.shown) for part in parts) else []
     if proof is None:
@@ -126,6 +128,22 @@ def choice_section(model: Any) -> Section:
     ]
     remarks = [f"{title.capitalize()}: {meaning[:-1]}."] if meaning else []
     return Section(columns, notes=remarks)
+
+
+def quality_section(model: Any) -> list[Section]:
+    """Return the table of how good the predictions are; nothing where that is not known."""
+    qualities = quality_of(model)
+    if not qualities:
+        return []
+    columns = [
+        Column("", [quality.name for quality in qualities]),
+        Column("training data", [quality.told(quality.training) for quality in qualities], right=True),
+    ]
+    if hasattr(model, "cv_quality_"):
+        columns.append(
+            Column("cross-validation", [quality.told(quality.held_out) for quality in qualities], right=True)
+        )
+    return [Section(columns, notes=remarks(qualities))]
 
 
 def loss_words(loss: Any) -> str:

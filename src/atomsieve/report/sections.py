@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from atomsieve.display.coefficients import BY_WEIGHT
 from atomsieve.display.numbers import count, interval, number
+from atomsieve.estimators.quality import remarks
 from atomsieve.report.charts import choice_chart, path_chart
 from atomsieve.report.findings import Facts, Findings
 from atomsieve.report.markup import Html, join, tag
@@ -100,6 +101,17 @@ def intercepts(findings: Findings) -> Html:
             )
             told.append(value if output.label is None else f"{output.label}: {value}")
     return tag("p", f"Intercept: {'; '.join(told)}.", class_="note") if told else Html("")
+
+
+def quality(findings: Findings) -> Html:
+    """Return how good the predictions are, on the training data and by cross-validation."""
+    if not findings.quality:
+        return Html("")
+    chosen = findings.choice is not None
+    head = ["measure", "training data", *(["cross-validation"] if chosen else [])]
+    body = [[q.name, q.told(q.training), *([q.told(q.held_out)] if chosen else [])] for q in findings.quality]
+    notes = [tag("p", text, class_="note") for text in remarks(findings.quality)]
+    return section("quality", "How good the predictions are", grid(head, body), *notes)
 
 
 def every_feature(findings: Findings) -> Html:
