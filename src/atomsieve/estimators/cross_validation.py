@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomsieve.estimators.folds import Fold, Trial
 from atomsieve.estimators.grid import Candidates
 from atomsieve.estimators.models import ModelPath, Models
-from atomsieve.estimators.notices import tell
+from atomsieve.estimators.notices import GridEndWarning, tell
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.task import TrainingData
@@ -54,6 +54,8 @@ class CrossValidationMixin:
     cv_quality_: dict[str, float]
     _choice: "Choice"
     _models: ModelPath
+    _grid_end: str | None
+    """What there is to say where the best strength is the first or the last that was tried."""
 
     _rules: ClassVar[tuple[str, ...]] = CHOICE_RULES
     """What `selection` may be; all but "1se" mean "min"."""
@@ -160,10 +162,10 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
     choice = Choice.of(candidates, folds, model.scoring, "1se" if model.selection == "1se" else "min")
     choice, models = on_all_samples(choice, problems, total, solver, watch)
     task = replace(task, strength=choice.candidates.penalties(total)[choice.index])
-    choice.tell()
+    choice.tell(models)
     source = Source.of(X, y, sample_weight, offset, keep=bool(model.keep_data))
     shown = choice.attributes() | choice.table(models)
-    shown |= {"cv_quality_": trial.quality(folds, choice.index, problems)}
+    shown |= {"cv_quality_": trial.quality(folds, choice.index, problems), "_grid_end": choice.grid_end(models)}
     penalties, path = choice.candidates.penalties(total), ModelPath(choice.candidates, models.alone())
     watch.say(choice.told(models))
     model._keep(task, models.results[choice.index], source, penalties_=penalties, _choice=choice, _models=path, **shown)
@@ -282,9 +284,27 @@ class Choice:
         ]
         return f"chosen: {words[0]}; {words[1]}"
 
-    def tell(self) -> None:
-        """Warn where fits missed the tolerance, or time was up before all candidates were tried."""
+    def grid_end(self, models: Models) -> str | None:
+        """Return a note where the best score is at an end of the candidates, None where it is within.
+
+        It is no note where nothing lies beyond: the first candidate has no features, or there is only one. Where time
+        was up, another warning says how to get further.
+        """
+        tried, best = len(self.scores), self.by("min")
+        if tried < max(self.planned, 2) or 0 < best < tried - 1 or (best == 0 and models.counts[0] == 0):
+            return None
+        end, flat = ("strongest", "") if best == 0 else ("weakest", ", or these data need hardly any penalty")
+        further = self.candidates.grid.beyond(sparser=best == 0)
+        return (
+            f"The best score is that of the {end} penalty that was tried. A better one may lie beyond{flat}: {further}."
+        )
+
+    def tell(self, models: Models) -> None:
+        """Warn where fits missed the tolerance, time was up too early, or the best candidate is at an end."""
         tried = len(self.scores)
+        note = self.grid_end(models)
+        if note is not None:
+            tell(note, GridEndWarning)
         if tried < self.planned:
             tell(
                 f"The time limit ended cross-validation after {tried} of {self.planned} candidates, sparsest first; "

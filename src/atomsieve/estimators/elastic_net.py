@@ -1,5 +1,6 @@
 """Drop-ins for scikit-learn's ElasticNet and ElasticNetCV, with certificates."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.cross_validation import CHOICE_RULES, CrossValidationMixin
 from atomsieve.estimators.grid import Grid
+from atomsieve.estimators.notices import GridEndWarning, tell
 from atomsieve.estimators.params import factor_gauge, linear
 from atomsieve.estimators.regression import NumberMixin
 from atomsieve.estimators.source import Source
@@ -242,11 +244,15 @@ class CertifiedElasticNetCV(CrossValidationMixin, NumberMixin, SparseEstimator):
             return super().fit(X, y, sample_weight, offset, **params)
         ratios = several_ratios(self.l1_ratio)
         limit = None if self.time_limit is None else self.time_limit / len(ratios)
-        fitted = [
-            clone(self).set_params(l1_ratio=ratio, time_limit=limit).fit(X, y, sample_weight, offset, **params)
-            for ratio in ratios
-        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GridEndWarning)  # of ratios that will not be chosen
+            fitted = [
+                clone(self).set_params(l1_ratio=ratio, time_limit=limit).fit(X, y, sample_weight, offset, **params)
+                for ratio in ratios
+            ]
         best = max(fitted, key=lambda model: float(np.nanmax(model.cv_mean_)))
+        if best._grid_end is not None:
+            tell(best._grid_end, GridEndWarning)
         self._set(dict(vars(best)) | self.get_params(deep=False))
         stacked = np.array([model.alphas_ for model in fitted])
         self.alphas_ = stacked if self.alphas is None or is_number(self.alphas) else stacked[0]

@@ -21,6 +21,10 @@ class UnprovenWarning(UserWarning):
     """A proof was asked for, and it proves nothing."""
 
 
+class GridEndWarning(UserWarning):
+    """The best strength of a cross-validation is the first or the last that was tried."""
+
+
 def tell(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn the first caller who is not part of this package, nor of what scikit-learn puts around `fit`."""
     ours = (__name__.partition(".")[0] + ".", "sklearn.callback.")

@@ -126,8 +126,8 @@ def choice_section(model: Any) -> Section:
         Column("features", [f"{n:,}" for n in counts[index]], right=True),
         Column("", chosen if index[0] != index[1] else ["← this model", "the same"]),
     ]
-    remarks = [f"{title.capitalize()}: {meaning[:-1]}."] if meaning else []
-    return Section(columns, notes=remarks)
+    told = [f"{title.capitalize()}: {meaning[:-1]}."] if meaning else []
+    return Section(columns, notes=told + ([] if model._grid_end is None else [model._grid_end]))
 
 
 def quality_section(model: Any) -> list[Section]:

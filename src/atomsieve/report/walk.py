@@ -50,6 +50,9 @@ class Choice:
     sparse: int
     """The sparsest candidate within one standard error of it."""
 
+    grid_end: str | None
+    """What there is to say where the best candidate is the first or the last; None where it is within."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -103,6 +106,7 @@ def choice_of(model: Any) -> Choice | None:
         chosen=int(model.best_index_),
         least=int(model.index_min_),
         sparse=int(model.index_1se_),
+        grid_end=model._grid_end,
     )
 
 

@@ -125,7 +125,8 @@ def choice_words(findings: Findings) -> list[str]:
         "min": "the model with the best score",
     }
     tried, folds = count(len(choice.strengths), "strength"), count(len(choice.folds), "fold")
-    return [f"Cross-validation compared {tried} on {folds} and took {rules[choice.rule]}."]
+    end = "" if choice.grid_end is None else f" {choice.grid_end}"
+    return [f"Cross-validation compared {tried} on {folds} and took {rules[choice.rule]}.{end}"]
 
 
 def doubts(findings: Findings) -> list[str]:
