@@ -2,7 +2,8 @@
 
 from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier
 from atomsieve.estimators.classification_cv import CertifiedLogisticRegressionCV, GaugeClassifierCV
-from atomsieve.estimators.elastic_net import CertifiedElasticNet, CertifiedElasticNetCV
+from atomsieve.estimators.elastic_net import CertifiedElasticNet
+from atomsieve.estimators.elastic_net_cv import CertifiedElasticNetCV
 from atomsieve.estimators.export import save_model
 from atomsieve.estimators.notices import GridEndWarning, UnprovenWarning
 from atomsieve.estimators.regression import CertifiedLasso, GaugeRegressor
