@@ -5,6 +5,7 @@ import gc
 import io
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
@@ -21,6 +22,12 @@ mpl.use("Agg")
 
 X, Y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 TOLD = {"target": "y", "data": {}, "settings": {}}
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays_open():
+    yield
+    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array, Index, Mask
 
 ZERO, NONZERO, IN_GROUP, UNDECIDED, UNPENALISED = "zero", "non-zero", "in a non-zero group", "undecided", "unpenalised"
 """The verdicts about a coefficient."""
+
+
+def verdict_words(
+    zero: Mask, nonzero: Mask, lower: Array | None = None, upper: Array | None = None, unpenalised: Any = False
+) -> NDArray[Any]:
+    """Return a word for each coefficient from what is proven; for each group, where no bounds are given.
+
+    A coefficient of a group that is not zero as a whole is itself non-zero only if its interval does not hold 0.
+    """
+    apart = np.True_ if lower is None or upper is None else (lower > 0) | (upper < 0)
+    cases = [np.asarray(unpenalised), zero, nonzero & apart, nonzero]
+    return np.select(cases, [UNPENALISED, ZERO, NONZERO, IN_GROUP], default=UNDECIDED)
+
 
 BY_WEIGHT = "|coefficient| × standard deviation of the feature"
 """What the weight of a feature is, in words."""

@@ -9,7 +9,8 @@ import numpy as np
 from atomsieve.display.canvas import Display, canvas, counts_on_top, logarithmic, mark_places, names_at_end
 from atomsieve.display.coefficients import NO_SCALES, weights_of
 from atomsieve.display.palette import FAINT, MUTED, SERIES
-from atomsieve.display.reading import QUANTITIES, column_scales, feature_names, quantity_of, row_of
+from atomsieve.display.reading import QUANTITIES, column_scales, quantity_of, row_of
+from atomsieve.intake.names import feature_names
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class PathDisplay(Display):
         shown = cls(
             found.strengths,
             flat,
-            feature_names(getattr(estimator, "feature_names_in_", None), flat.shape[1]),
+            estimator._names,
             label=found.label,
             marks=found.marks,
             deviance=estimator._deviance(found, X, y) if x == "deviance" else None,

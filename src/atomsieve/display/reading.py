@@ -1,22 +1,32 @@
 """What displays and summaries read from estimators, paths and data: each fact in one place."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from atomsieve.intake.names import listed
 from atomsieve.typing import Array, Index
 
 BLOCK = 64
 """Number of columns that are looked at together."""
 
+
+class RuleWords(NamedTuple):
+    """A rule that chooses a strength, in a word or two and in words."""
+
+    short: str
+    words: str
+
+
+RULES = {
+    "min": RuleWords("best mean", "the best mean score"),
+    "1se": RuleWords("within one standard error", "the sparsest model within one standard error of the best"),
+}
+"""How a cross-validation chooses the strength."""
+
 QUANTITIES = {"unit": "coefficient", "sd": "coefficient × standard deviation of the feature"}
 """What is drawn, by the word for `per`."""
-
-
-def feature_names(names: Any, count: int) -> list[str]:
-    """Return the names of the features; without any they are x0, x1 and so on."""
-    return [f"x{j}" for j in range(count)] if names is None else [str(name) for name in names]
 
 
 def row_of(coefs: Array, outputs: Sequence[Any], target: Any) -> Array:
@@ -32,7 +42,7 @@ def place_of(target: Any, outputs: Sequence[Any]) -> int:
     """Return the position of an output or a class by its name; raise where there is none of that name."""
     known = list(outputs)
     if target not in known:
-        raise ValueError(f"target must be one of {', '.join(map(str, known))}, got {target!r}.")
+        raise ValueError(f"target must be one of {listed(map(str, known))}, got {target!r}.")
     return known.index(target)
 
 

@@ -11,13 +11,11 @@ from atomsieve.display.canvas import shortened
 from atomsieve.display.coefficients import BY_WEIGHT, IN_GROUP, NONZERO, ZERO, Coefficients
 from atomsieve.display.numbers import around, column, count
 from atomsieve.display.table import Column, Section
+from atomsieve.intake.names import listed
 from atomsieve.typing import Index
 
 MOST = 30
 """Number of rows that are shown."""
-
-NAMED = 8
-"""Number of undecided features that are named."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +100,7 @@ def _notes(told: Coefficients, hidden: int, noun: str, ruled: str) -> Iterator[s
     if zeros:
         yield f"{count(zeros, noun)} {ruled}."
     if undecided:
-        names = ", ".join(undecided[:NAMED]) + (", ..." if len(undecided) > NAMED else "")
-        yield f"{count(len(undecided), noun)} undecided: {names}."
+        yield f"{count(len(undecided), noun)} undecided: {listed(undecided)}."
 
 
 def order_note(parts: Sequence[Coefficients]) -> str:

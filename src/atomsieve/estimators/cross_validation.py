@@ -15,10 +15,11 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from atomsieve.display.reading import RULES
 from atomsieve.estimators.folds import Fold, Trial
 from atomsieve.estimators.grid import Candidates
 from atomsieve.estimators.models import ModelPath, Models
-from atomsieve.estimators.notices import GridEndWarning, tell
+from atomsieve.estimators.notices import GridEndWarning, check_exposure, tell
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.task import TrainingData
@@ -30,7 +31,7 @@ from atomsieve.typing import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CHOICE_RULES = ("min", "1se")
+CHOICE_RULES = tuple(RULES)
 
 
 class CrossValidationMixin:
@@ -153,6 +154,7 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
     data = TrainingData.of(model, X, y, sample_weight, offset, reset=True)
     task = model._task(data)
     problems = task.problems(data)
+    check_exposure(task.targets.loss, data)
     total = task.total(data)
     candidates = model._grid().candidates(problems, total, solver)
     solver.method.check(problems[0].at_penalty(candidates.penalties(total)[0]))

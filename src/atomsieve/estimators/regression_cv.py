@@ -9,7 +9,7 @@ from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.cross_validation import CHOICE_RULES, CrossValidationMixin
 from atomsieve.estimators.grid import Grid
 from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge, ridge_of
-from atomsieve.estimators.regression import NumberMixin
+from atomsieve.estimators.regression import ExposureMixin, NumberMixin
 from atomsieve.estimators.targets import Numbers
 from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.gauges import L1, Gauge
@@ -20,7 +20,7 @@ from atomsieve.penalties import Linear, Penalty
 from atomsieve.typing import Array
 
 
-class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
+class GaugeRegressorCV(ExposureMixin, CrossValidationMixin, NumberMixin, SparseEstimator):
     """`GaugeRegressor` with the strength of its penalty chosen by cross-validation.
 
     The objective is that of `GaugeRegressor`. Candidates follow the path of solutions down from the critical slope, the

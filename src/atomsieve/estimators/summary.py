@@ -8,7 +8,7 @@ import numpy as np
 
 from atomsieve.display.bars import Bar, svg_bars, text_bars
 from atomsieve.display.numbers import column, count, number
-from atomsieve.display.reading import feature_names, shown_scores
+from atomsieve.display.reading import RULES, shown_scores
 from atomsieve.display.sections import MOST, coefficient_section, coefficient_table, order_note
 from atomsieve.display.table import Column, Section, Summary
 from atomsieve.estimators.quality import quality_of, remarks
@@ -16,9 +16,8 @@ from atomsieve.estimators.source import GONE
 from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.gauges import L1
 from atomsieve.intake.arguments import is_number
+from atomsieve.intake.names import feature_names
 from atomsieve.piece import Piece
-
-RULES = {"min": "the best mean", "1se": "the sparsest model within one standard error of the best"}
 
 
 def summary_of(model: Any) -> Summary:
@@ -91,7 +90,9 @@ def strength_words(model: Any) -> str:
         choice = model._choice
         value = number(float(choice.candidates.values[choice.index]))
         folds = count(choice.scores.shape[1], "fold")
-        return f"{choice.candidates.grid.label} = {value}{beside(model)}, chosen on {folds}: {RULES[choice.rule]}."
+        return (
+            f"{choice.candidates.grid.label} = {value}{beside(model)}, chosen on {folds}: {RULES[choice.rule].words}."
+        )
     for name in ("alpha", "C"):
         given: Any = getattr(model, name, None)
         if is_number(given):

@@ -83,7 +83,7 @@ class Findings:
         proof = model._told_proof()
         labels = labels_of(model)
         problems = labels if len(proof.certificates) > 1 else [None]
-        names, samples = names_of(model), model._known_data()
+        names, samples = tuple(model._names), model._known_data()
         outputs, path = outputs_of(model, proof), path_of(model, proof, samples)
         return cls(
             target=str(target),
@@ -133,12 +133,6 @@ class Findings:
             return decode(cls, content.get("findings"), "findings")
         except ValueError as error:
             raise ValueError(f"{path} is damaged: {error}") from error
-
-
-def names_of(model: Any) -> tuple[str, ...]:
-    """Return the names of the features; x0, x1, ... where they have none."""
-    names = getattr(model, "feature_names_in_", None)
-    return tuple(f"x{j}" for j in range(model.n_features_in_)) if names is None else tuple(map(str, names))
 
 
 def used_by(outputs: Sequence[Output], path: PathFacts | None) -> Index:

@@ -5,8 +5,9 @@ import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 
-from atomsieve.display.coefficients import BY_WEIGHT
+from atomsieve.display.coefficients import BY_WEIGHT, NONZERO, UNDECIDED, ZERO
 from atomsieve.display.numbers import count, interval, number
+from atomsieve.display.reading import RULES
 from atomsieve.estimators.quality import remarks
 from atomsieve.report.charts import choice_chart, path_chart
 from atomsieve.report.findings import Facts, Findings
@@ -140,10 +141,15 @@ def choice(findings: Findings) -> Html:
     told = findings.choice
     if told is None:
         return Html("")
-    rows = [("min", told.least, "best mean score"), ("1se", told.sparse, "sparsest within one standard error of it")]
     body = [
-        (name, number(told.strengths[k], 5), _score(told.mean[k], told.error[k]), f"{told.counts[k]:,}", words)
-        for name, k, words in rows
+        (
+            name,
+            number(told.strengths[k], 5),
+            _score(told.mean[k], told.error[k]),
+            f"{told.counts[k]:,}",
+            RULES[name].words,
+        )
+        for name, k in (("min", told.least), ("1se", told.sparse))
     ]
     table = grid(("rule", told.label, told.score, "features", "which is"), body, marked=told.rule)
     return section("choice", "Choice of the strength", choice_chart(findings), table)
@@ -172,7 +178,7 @@ def groups(findings: Findings) -> Html:
     return section("groups", "Groups", tag("p", note, class_="note"), grid(head, body), more)
 
 
-ORDER = ("non-zero", "undecided", "zero")
+ORDER = (NONZERO, UNDECIDED, ZERO)
 
 
 def group_weights(findings: Findings, groups: Sequence[GroupFacts]) -> list[float]:

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from atomsieve.display.coefficients import NONZERO
 from atomsieve.display.numbers import count, interval
+from atomsieve.display.reading import RULES
 from atomsieve.report.findings import Findings
 from atomsieve.report.outputs import Output
 
@@ -107,7 +109,7 @@ def group_words(findings: Findings) -> list[str]:
     """Return which groups are proven to be in the model."""
     if findings.groups is None:
         return []
-    held = [group for group in findings.groups if group.verdict == "non-zero"]
+    held = [group for group in findings.groups if group.verdict == NONZERO]
     names = list(dict.fromkeys(group.name for group in held))
     if not names:
         return []
@@ -120,13 +122,9 @@ def choice_words(findings: Findings) -> list[str]:
     choice = findings.choice
     if choice is None:
         return []
-    rules = {
-        "1se": "the sparsest model whose score is within one standard error of the best",
-        "min": "the model with the best score",
-    }
     tried, folds = count(len(choice.strengths), "strength"), count(len(choice.folds), "fold")
     end = "" if choice.grid_end is None else f" {choice.grid_end}"
-    return [f"Cross-validation compared {tried} on {folds} and took {rules[choice.rule]}.{end}"]
+    return [f"Cross-validation compared {tried} on {folds} and took {RULES[choice.rule].words}.{end}"]
 
 
 def doubts(findings: Findings) -> list[str]:
