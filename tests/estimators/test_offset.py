@@ -212,6 +212,12 @@ class TestExposure:
         with pytest.warns(UserWarning, match=r"pass exposure=\.\.\., or offset=np\.log"):
             model.fit(self.X, self.counts, offset=self.years)
 
+    def test_an_honest_offset_that_hardly_matters_is_left_alone(self):
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            time = rng.uniform(1.5, 10.0, 100)
+            GaugeRegressor(Poisson()).fit(self.X[:100], rng.poisson(0.5 * time), offset=np.log(time))
+
     @pytest.mark.parametrize("scale", [1.0, 100.0])
     def test_logarithms_and_other_losses_are_left_alone(self, scale):
         GaugeRegressor(Poisson()).fit(self.X, self.counts, offset=np.log(scale * self.years))  # warnings are errors
@@ -221,5 +227,5 @@ class TestExposure:
     def test_weights_and_several_outputs_count(self):
         both = np.column_stack([self.counts, self.counts])
         years = np.column_stack([self.years, self.years])
-        with pytest.warns(UserWarning, match="its own logarithm suits these counts better"):
+        with pytest.warns(UserWarning, match="better by its logarithm"):
             GaugeRegressor(Poisson()).fit(self.X, both, np.ones(200), offset=years)

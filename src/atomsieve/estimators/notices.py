@@ -80,17 +80,19 @@ def check_order(y: Any, splitter: Any) -> None:
 def check_exposure(loss: Loss, data: TrainingData) -> None:
     """Warn where the offset of counts looks like an exposure whose logarithm was forgotten.
 
-    It is positive for all samples, and its logarithm suits the counts better than it does itself, both with the best
-    constant and without any feature.
+    It is positive for all samples, suits the counts worse than no offset at all, and its logarithm suits them better:
+    each with the best constant and without any feature.
     """
     offset = data.offset
     if offset is None or loss.inverse_link != "exp" or not (offset > 0).all() or np.ptp(offset) == 0:
         return
     weights = np.ones(len(offset)) if data.weights is None else data.weights
-    if _misfit(np.log(offset), data.y, weights) < _misfit(offset, data.y, weights):
+    logarithm, nothing = (_misfit(other, data.y, weights) for other in (np.log(offset), np.zeros_like(offset)))
+    if max(logarithm, nothing) < _misfit(offset, data.y, weights):
         tell(
-            "offset is added to the logarithm of the expected counts, and its own logarithm suits these counts better. "
-            "If it is an exposure (a time, an area), pass exposure=..., or offset=np.log(...)."
+            "offset is added to the logarithm of the expected counts. These counts are explained worse by it than by "
+            "no offset at all, and better by its logarithm: if it is an exposure (a time, an area), pass exposure=..., "
+            "or offset=np.log(...)."
         )
 
 
