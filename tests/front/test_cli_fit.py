@@ -41,8 +41,10 @@ def test_a_fit_with_all_defaults(call, data, tmp_path):
     answer = call("fit", data, "--target", "outcome")
     assert answer.exit_code == 0, answer.output
     assert "squared loss, chosen by the target" in answer.stdout
-    assert "5-fold cross-validation, the sparsest within one standard error" in answer.stdout
+    assert "5-fold cross-validation, the sparsest model within one standard error" in answer.stdout
     assert "Check it: atomsieve verify fitted" in answer.stdout
+    assert "Held-out loss: half the mean squared error." in answer.stdout
+    assert "training data  cross-validation" in answer.stdout
     assert {file.name for file in (tmp_path / "fitted").iterdir()} - REPORT == FILES
     rows = rows_of(tmp_path / "fitted" / "coefficients.csv")
     verdicts = {row["feature"]: row["verdict"] for row in rows}

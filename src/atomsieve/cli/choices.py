@@ -111,8 +111,10 @@ class Wish:
             return f"strength {self.fraction:g} of the one at which all coefficients are zero"
         if self.features is not None:
             return f"strength for {self.features} features"
-        rule = "the best" if self.select == "min" else "the sparsest within one standard error of the best"
-        return f"strength chosen by {self.folds or FOLDS}-fold cross-validation, {rule}, shuffled with seed {self.seed}"
+        from atomsieve.display.reading import RULES as WORDS  # noqa: PLC0415 -- NumPy
+
+        folds = f"{self.folds or FOLDS}-fold cross-validation"
+        return f"strength chosen by {folds}, {WORDS[self.select or '1se'].words}, shuffled with seed {self.seed}"
 
 
 def require_word(value: str, known: Sequence[str], option: str) -> None:

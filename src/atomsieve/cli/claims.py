@@ -38,13 +38,13 @@ def counts_line(parts: Parts) -> str:
 
 
 def coefficients_csv(parts: Parts) -> str:
-    """Return all coefficients as CSV, exactly."""
+    """Return all coefficients as CSV, exactly: class by class, largest weight first, as the summary has them."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     several = len(parts) > 1
     writer.writerow(["class", *HEADER] if several else HEADER)
     for label, part in parts:
-        for name, *numbers, word in rows_of(part, range(len(part.names))):
+        for name, *numbers, word in rows_of(part, part.ranked):
             writer.writerow([*([label] if several else []), name, *map(repr, numbers), word])
     return text.getvalue()
 
@@ -52,8 +52,7 @@ def coefficients_csv(parts: Parts) -> str:
 def as_json(parts: Parts) -> Iterator[dict[str, Any]]:
     """Yield the coefficients that are not proven zero as plain data, largest weight first; None for no bound."""
     for label, part in parts:
-        largest = np.argsort(-part.weights, kind="stable")
-        for name, *numbers, word in rows_of(part, largest[part.verdicts[largest] != ZERO]):
+        for name, *numbers, word in rows_of(part, part.ranked[part.verdicts[part.ranked] != ZERO]):
             held = dict(zip(HEADER[1:4], (v if np.isfinite(v) else None for v in numbers), strict=True))
             yield {**({} if label is None else {"class": label}), "feature": name, **held, "verdict": word}
 

@@ -162,12 +162,13 @@ def _tell(fitted: "Fitted", files: list[Path], missing: list[str], command: str)
 
     console = out()
     console.print()
-    console.print(fitted.summary(console.width), markup=False, highlight=False, soft_wrap=True)
+    summary = fitted.summary(console.width)
+    console.print(summary, markup=False, highlight=False, soft_wrap=True)
     console.print()
     console.print(counts_line(fitted.parts), style="bold", markup=False)
     for sentence in fitted.sentences:
         console.print(sentence, markup=False)
-    for note in (*fitted.notes, *missing):
+    for note in (*(note for note in fitted.notes if note not in summary), *missing):
         console.print(f"Note: {note}", style="yellow", markup=False)
     console.print(f"Written: {', '.join(quote(str(file)) for file in files)}", markup=False)
     console.print(f"Check it: {command}", markup=False)

@@ -187,8 +187,10 @@ class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelM
         The C that was chosen, those that were compared (smallest first), and the score for each fold and each of them.
     C_min_, C_1se_, index_min_, index_1se_
         What either rule chooses, whatever `selection` is, and its place among the candidates.
-    cv_results_, cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_, coef_path_, intercept_path_
+    cv_results_, cv_scores_, cv_mean_, cv_standard_error_, cv_quality_, feature_counts_, best_index_
         As for `GaugeRegressorCV`; the column with the candidates is called `Cs`.
+    coef_path_, intercept_path_
+        As for `GaugeRegressorCV`.
     classes_, coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
         As for `CertifiedLogisticRegression`, for the model that is chosen, fitted to all samples.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.display.reading import shown_scores
 from atomsieve.estimators.proof import ModelProof, certificate
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.task import TrainingData
@@ -49,6 +50,9 @@ class Choice:
     sparse: int
     """The sparsest candidate within one standard error of it."""
 
+    grid_end: str | None
+    """What there is to say where the best candidate is the first or the last; None where it is within."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -87,13 +91,13 @@ def choice_of(model: Any) -> Choice | None:
     choice = getattr(model, "_choice", None)
     if choice is None:
         return None
-    sign = -1.0 if choice.scoring is None else 1.0
+    sign, score = shown_scores(model)
     results, grid = model.cv_results_, choice.candidates.grid
     return Choice(
         name=grid.name,
         label=grid.label,
         strengths=_floats(choice.candidates.values),
-        score=model._score_label if choice.scoring is None else _scorer_name(choice.scoring),
+        score=score,
         mean=_numbers(sign * results["mean_score"]),
         error=_numbers(results["standard_error"]),
         folds=tuple(_numbers(sign * scores) for scores in choice.scores.T),
@@ -102,6 +106,7 @@ def choice_of(model: Any) -> Choice | None:
         chosen=int(model.best_index_),
         least=int(model.index_min_),
         sparse=int(model.index_1se_),
+        grid_end=model._grid_end,
     )
 
 
@@ -170,7 +175,3 @@ def _floats(values: Any) -> tuple[float, ...]:
 
 def _numbers(values: Any) -> Numbers:
     return tuple(finite(value) for value in values)
-
-
-def _scorer_name(scoring: Any) -> str:
-    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
