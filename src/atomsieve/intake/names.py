@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.intake.extras import install
+
 
 def entries(names: Sequence[str] | None, shape: tuple[int, ...]) -> dict[str, list[Any]]:
     """Return the columns of a table that identify the entries of x.
@@ -53,5 +55,5 @@ def pandas_for(what: str) -> Any:
     try:
         import pandas  # noqa: PLC0415 -- optional
     except ImportError as error:  # pragma: no cover
-        raise ImportError(f"{what} needs pandas. In a clone: pip install '.[all]'.") from error
+        raise ImportError(install(f"{what} needs", "pandas")) from error
     return pandas
