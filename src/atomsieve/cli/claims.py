@@ -1,13 +1,12 @@
 """What a fit claims of every coefficient, as rows for files."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from atomsieve.cli.output import csv_text
 from atomsieve.display.coefficients import NONZERO, UNDECIDED, ZERO, Coefficients
 
 HEADER = ("feature", "coefficient", "lower", "upper", "verdict")
@@ -39,14 +38,13 @@ def counts_line(parts: Parts) -> str:
 
 def coefficients_csv(parts: Parts) -> str:
     """Return all coefficients as CSV, exactly."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     several = len(parts) > 1
-    writer.writerow(["class", *HEADER] if several else HEADER)
-    for label, part in parts:
-        for name, *numbers, word in rows_of(part, range(len(part.names))):
-            writer.writerow([*([label] if several else []), name, *map(repr, numbers), word])
-    return text.getvalue()
+    rows = (
+        [*([label] if several else []), name, *map(repr, numbers), word]
+        for label, part in parts
+        for name, *numbers, word in rows_of(part, range(len(part.names)))
+    )
+    return csv_text(["class", *HEADER] if several else HEADER, rows)
 
 
 def as_json(parts: Parts) -> Iterator[dict[str, Any]]:

@@ -31,7 +31,15 @@ Offset = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="A column that is added to the linear predictions as it is, such as the logarithm of an exposure.",
+        help="A column that is added to the linear predictions as it is. For an exposure take --exposure.",
+        rich_help_panel=DATA,
+    ),
+]
+Exposure = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="For counts: a column of times, people or areas at risk, all positive. Its logarithm is the offset.",
         rich_help_panel=DATA,
     ),
 ]
@@ -41,13 +49,15 @@ Weights = Annotated[
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column to leave out. May be given several times.", rich_help_panel=DATA),
+    typer.Option(
+        metavar="COLUMN", help="Columns to leave out, with commas between them. May be repeated.", rich_help_panel=DATA
+    ),
 ]
 Categorical = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="A column of numbers that are codes: one feature per value. Text needs no mention. May be repeated.",
+        help="Columns of codes in numbers, with commas between them: one feature per value. Text needs no mention.",
         rich_help_panel=DATA,
     ),
 ]
@@ -55,7 +65,7 @@ Separator = Annotated[
     str | None,
     typer.Option(
         metavar="SIGN",
-        help="What separates columns of text: comma, semicolon, tab, bar, space, or a sign. Found by itself.",
+        help="What separates columns in a text file: comma, semicolon, tab, bar, space, or a sign. Found by itself.",
         rich_help_panel=DATA,
     ),
 ]
@@ -103,7 +113,7 @@ Unpenalized = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="A column that is always in the model. May be given several times.",
+        help="Columns that are always in the model, with commas between them. May be repeated.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -145,7 +155,11 @@ Fraction = Annotated[
 ]
 Features = Annotated[
     int | None,
-    typer.Option(metavar="K", help="As much as leaves K features in the model.", rich_help_panel=STRENGTH),
+    typer.Option(
+        metavar="K",
+        help="As much as leaves K features in the model, or as many below K as can be.",
+        rich_help_panel=STRENGTH,
+    ),
 ]
 Folds = Annotated[
     int | None,
@@ -165,7 +179,9 @@ Seed = Annotated[
 TimeLimit = Annotated[
     float | None,
     typer.Option(
-        metavar="SECONDS", help="Seconds for the fit; the best so far is kept, and proven.", rich_help_panel=OUTPUT
+        metavar="SECONDS",
+        help="Seconds for fit and proofs together. The best model so far is kept; one proof of it is made in any case.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Json = Annotated[

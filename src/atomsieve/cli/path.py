@@ -1,7 +1,5 @@
 """`atomsieve path`: which features enter the model as the penalty falls."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,8 @@ import typer
 from atomsieve.cli import options
 from atomsieve.cli.choices import Wish
 from atomsieve.cli.intake import Job, Source, job
-from atomsieve.cli.said import NotWrittenError, RefusedError, ended, err, in_sentences, out, print_json
+from atomsieve.cli.output import csv_text, require_folder, write_file
+from atomsieve.cli.said import RefusedError, err, in_sentences, out, print_json
 
 SHOWN = 16
 """Strengths shown in the terminal; all are in the file."""
@@ -37,6 +36,7 @@ def path(  # noqa: PLR0913, PLR0917 -- the options of the command
         int, typer.Option("--count", min=2, metavar="N", help="How many strengths.", rich_help_panel=options.STRENGTH)
     ] = 100,
     offset: options.Offset = None,
+    exposure: options.Exposure = None,
     weights: options.Weights = None,
     exclude: options.Exclude = None,
     categorical: options.Categorical = None,
@@ -51,13 +51,22 @@ def path(  # noqa: PLR0913, PLR0917 -- the options of the command
     Example: atomsieve path patients.csv --target outcome
     """
     with in_sentences():
-        wish = Wish(loss, gauge, fraction=0.1, standardize=standardize, delta=delta, time_limit=time_limit)
-        source = Source(
-            str(data), target, offset, weights, tuple(exclude or ()), tuple(categorical or ()), separator, header
+        wish = Wish(
+            loss,
+            gauge,
+            fraction=0.1,
+            standardize=standardize,
+            delta=delta,
+            time_limit=time_limit,
+            groups=None if groups is None else str(groups),
+            unpenalized=tuple(unpenalized or ()),
         )
-        work = job(source, wish, groups, tuple(unpenalized or ()))
+        columns = (tuple(exclude or ()), tuple(categorical or ()))
+        source = Source(str(data), target, offset, exposure, weights, *columns, separator, header)
+        require_folder(file)
+        work = job(source, wish)
         walks = followed(work, count, time_limit, silent=json or quiet)
-        _write(file, path_csv(walks))
+        write_file(file, path_csv(walks))
         if json:
             print_json({"command": "path", "file": str(file), "paths": [walk.content() for walk in walks]})
         elif not quiet:
@@ -129,15 +138,14 @@ def path_csv(walks: Sequence[Walk]) -> str:
     import numpy as np  # noqa: PLC0415 -- slow to import
 
     used = np.flatnonzero(np.any([(walk.coefs != 0).any(axis=0) for walk in walks], axis=0)).tolist()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     several = len(walks) > 1
     names = [walks[0].names[j] for j in used]
-    writer.writerow([*(["class"] if several else []), "strength", "features", "explained", *names])
-    for walk in walks:
-        for step, coef in zip(walk.content()["steps"], walk.coefs, strict=True):
-            writer.writerow([*([walk.label] if several else []), *step.values(), *map(repr, coef[used].tolist())])
-    return text.getvalue()
+    rows = (
+        [*([walk.label] if several else []), *step.values(), *map(repr, coef[used].tolist())]
+        for walk in walks
+        for step, coef in zip(walk.content()["steps"], walk.coefs, strict=True)
+    )
+    return csv_text([*(["class"] if several else []), "strength", "features", "explained", *names], rows)
 
 
 def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
@@ -166,12 +174,3 @@ def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
         table = Section(columns, "" if walk.label is None else f"class {walk.label}")
         console.print(f"\n{table.text()}\n", markup=False, highlight=False, soft_wrap=True)
     console.print(f"Written: {file}", markup=False)
-
-
-def _write(file: Path, text: str) -> None:
-    from atomsieve.intake.files import write_text  # noqa: PLC0415
-
-    try:
-        write_text(file, text)
-    except OSError as error:
-        raise NotWrittenError(f"{file} (--out) cannot be written: {ended(error)}") from None

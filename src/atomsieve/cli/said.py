@@ -44,11 +44,6 @@ def complain(sentence: str) -> None:
     err().print(Text.assemble(("Error: ", "bold red"), sentence))
 
 
-def ended(error: OSError) -> str:
-    """Return why a file could not be written, as the end of a sentence."""
-    return (error.strerror or str(error)).rstrip(".") + "."
-
-
 def print_json(content: dict[str, Any]) -> None:
     """Write one JSON object, and nothing else."""
     typer.echo(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))

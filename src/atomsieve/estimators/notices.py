@@ -44,8 +44,8 @@ def _way_out(problem: Problem) -> str:
     """Return what to fit instead, where a piece of the problem is in the way of every proof."""
     if problem.loss.targets == "classes" and problem.span is not None:
         return (
-            "GaugeClassifier(loss=Logistic()) fits each class against the rest, with full proofs; fit_intercept=False, "
-            "without unpenalized features, has proven zeros."
+            "GaugeClassifier(loss=Logistic()) fits each class against the rest, with full proofs (--loss logistic on "
+            "the command line); fit_intercept=False, without unpenalized features, has proven zeros."
         )
     with np.errstate(over="ignore", under="ignore"):
         blocks = problem.core.prices(problem.shape)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from shlex import quote
 
 SHOWN = 8
 """Names listed in a message."""
@@ -34,3 +35,16 @@ def listed(names: Iterable[str]) -> str:
     names = list(names)
     more = len(names) - SHOWN
     return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def exclusion(names: Iterable[str]) -> str:
+    """Return the option that leaves columns out, for a shell.
+
+    >>> exclusion(["age", "blood type", "size, cm"])
+    "--exclude 'age,blood type' --exclude 'size, cm'"
+    """
+    names = list(names)
+    if len(names) > SHOWN:
+        return "--exclude NAME,NAME,..."
+    together = ",".join(name for name in names if "," not in name)
+    return " ".join(f"--exclude {quote(text)}" for text in (together, *(n for n in names if "," in n)) if text)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from atomsieve.tables.archives import dates
-from atomsieve.tables.errors import TableError, listed
+from atomsieve.tables.dressed import as_plain, undressed
+from atomsieve.tables.errors import TableError, exclusion, listed
 from atomsieve.tables.reading import Category, Reading
-from atomsieve.tables.table import Selection, Table
+from atomsieve.tables.table import Selection, Table, named
 
 DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
@@ -19,6 +20,9 @@ FEW = 2
 
 MANY = 10
 """A target of more different whole numbers than these is hardly a class."""
+
+NAMED_ID = re.compile(r"(.*[\W_])?(?i:id|key|index)|.*[a-z]I[Dd]")
+"""Names of columns that name the rows."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,13 @@ class Roles:
     weights: str | None = None
     exclude: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    exposure: str | None = None
+    """A column whose logarithm is the offset."""
 
     @property
     def apart(self) -> tuple[str, ...]:
         """Columns that are no features."""
-        return tuple(name for name in (self.target, self.offset, self.weights) if name is not None)
+        return tuple(name for name in (self.target, self.offset, self.exposure, self.weights) if name is not None)
 
     def selection(self) -> Selection:
         """Return how to read the file."""
@@ -54,9 +60,14 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
         raise TableError(
             f"Which column is to be explained? Name it by --target: {table.path} has {listed(table.columns)}."
         )
-    for name, role in ((target, "--target"), (roles.offset, "--offset"), (roles.weights, "--weights")):
+    for name, option in (
+        (target, "--target"),
+        (roles.offset, "--offset"),
+        (roles.exposure, "--exposure"),
+        (roles.weights, "--weights"),
+    ):
         if name is not None:
-            table.require(name, role)
+            table.require(name, option)
     apart = set(roles.apart) | ({table.target} if table.target is not None else set())
     texts = [name for name in table.beside if table.is_text(name) and name not in apart]
     numbers = tuple(name for name in table.names if name not in apart)
@@ -64,7 +75,7 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
         raise TableError(
             f"{table.path} has no column but {listed(roles.apart)}: there is nothing to fit the target to."
         )
-    forced = set(roles.categorical)
+    forced = set(named(roles.categorical, table.columns))
     categories = [_category(table, name, reference=reference, forced=name in forced) for name in texts]
     reading = Reading(
         numbers,
@@ -74,6 +85,7 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
         roles.offset,
         roles.weights,
         table.layout,
+        roles.exposure,
     )
     return reading, [*table.notes, *_notes(table, reading, categories), *_target_notes(table, reading, classes)]
 
@@ -85,10 +97,12 @@ def _category(table: Table, name: str, *, reference: bool, forced: bool) -> Cate
     if DATE.fullmatch(levels[0]) and DATE.fullmatch(levels[-1]) and not forced:
         raise TableError(dates(table.path, name))
     if FEW * len(levels) > table.rows and len(levels) > 2 and not forced:
+        first = texts.tolist()[0]
+        way = "It seems to name the rows: leave" if undressed(first) is None else f"{as_plain(first)} Or leave"
         raise TableError(
-            f"Column {name!r} of {table.path} has {len(levels)} different texts in {table.rows} rows, like "
-            f"{levels[0]!r}: it seems to name the rows. Leave it out (--exclude {quote(name)}), or insist on it "
-            f"(--categorical {quote(name)})."
+            f"Column {name!r} of {table.path} has {len(levels)} different texts in {table.rows} rows, {first!r} in row "
+            f"{table.row(0)}. {way} it out ({exclusion([name])}), or insist on a feature for each text (--categorical "
+            f"{quote(name)})."
         )
     if len(levels) == 1:
         return Category(name, (), levels[0])
@@ -107,20 +121,42 @@ def _labels(table: Table, target: str, classes: bool | None) -> tuple[Any, ...] 
             "nothing to explain. Is it the right column?"
         )
     if classes is False and text:
-        raise TableError(
-            f"The target {target!r} of {table.path} holds text, {column.tolist()[0]!r}: this loss needs numbers. "
-            "Leave --loss out, or take logistic."
-        )
+        raise TableError(f"{_found(table, target)}, and this loss needs numbers. {_numbers_or_classes(column)}")
     values = np.unique(column)
     if classes is False or (classes is None and not text and len(values) > 2):
         return None
     if FEW * len(values) > table.rows:
-        raise TableError(
-            f"The target {target!r} of {table.path} has {len(values)} classes in {table.rows} rows, too many to "
-            "tell apart."
-        )
+        many = f"{len(values)} classes in {table.rows} rows are too many to tell apart"
+        if text:
+            raise TableError(f"{_found(table, target)}: {many}. {_numbers_or_classes(column)}")
+        raise TableError(f"The target {target!r} of {table.path} holds numbers: {many}. Leave --loss out.")
     whole = not text and bool((values == np.round(values)).all())
     return tuple((values.astype(np.int64) if whole else values).tolist())
+
+
+def names_rows(table: Table, name: str) -> bool:
+    """Whether a column seems to name the rows: different whole numbers that rise, or leave none out, or by its name."""
+    if not isinstance(table.matrix, np.ndarray):
+        return False
+    column = table.column(name)
+    rises = column[0] < column[-1] and bool((np.diff(column) > 0).all())
+    if not (rises or np.ptp(column) == len(column) - 1 or NAMED_ID.fullmatch(name)):
+        return False
+    return bool((column == np.round(column)).all()) and len(np.unique(column)) == len(column)
+
+
+def _found(table: Table, target: str) -> str:
+    """Return what a target of texts holds, as the beginning of a sentence."""
+    first = table.column(target).tolist()[0]
+    return f"The target {target!r} of {table.path} holds text, {first!r} in row {table.row(0)}"
+
+
+def _numbers_or_classes(column: Any) -> str:
+    """Say what to do about a target of texts that can be neither numbers nor classes."""
+    first = column.tolist()[0]
+    if undressed(first) is not None:
+        return as_plain(first)
+    return "Leave --loss out, or take --loss logistic, if they are classes; name another --target if not."
 
 
 def constant_columns(X: Any, names: tuple[str, ...]) -> list[str]:
@@ -131,9 +167,16 @@ def constant_columns(X: Any, names: tuple[str, ...]) -> list[str]:
 
 
 def _target_notes(table: Table, reading: Reading, classes: bool | None) -> list[str]:
-    """Say what else a target of few whole numbers may be, where nobody said."""
-    if classes is not None or reading.labels is not None or reading.target is None:
+    """Say what else a target of few whole numbers, or of texts that hold numbers, may be, where nobody said."""
+    if classes is not None or reading.target is None:
         return []
+    if reading.labels is not None:
+        first = str(reading.labels[0])
+        if not table.is_text(reading.target) or any(undressed(str(label)) is None for label in reading.labels):
+            return []
+        return [
+            f"The target holds text, such as {first!r}: it is taken for classes. If it means numbers: {as_plain(first)}"
+        ]
     values = np.unique(table.column(reading.target))
     if len(values) > min(MANY, table.rows // FEW) or not (values == np.round(values)).all():
         return []
@@ -148,6 +191,12 @@ def _notes(table: Table, reading: Reading, categories: list[Category]) -> list[s
     names = [name for name in reading.numbers if name in constant] + alone
     if names:
         notes.append(f"{_counted(len(names), 'column')} with one value in all rows cannot matter: {listed(names)}.")
+    names = [name for name in reading.numbers if name not in constant and names_rows(table, name)]
+    if names:
+        notes.append(
+            f"{_counted(len(names), 'column')} with a different whole number in every row, as if to name it: "
+            f"{listed(names)}. If so, leave out what names rows: {exclusion(names)}."
+        )
     if reading.categories:
         told = [
             f"{c.column} ({_counted(len(c.levels) + (c.reference is not None), 'level')}"
