@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import atomsieve
 from atomsieve import GaugeRegressor, GaugeRegressorCV, load_model
 from atomsieve.cli import fit as fit_module
 from atomsieve.cli import result as result_module
+from atomsieve.cli.choices import GAUGES, LOSSES, PENALTIES, RULES
 from atomsieve.cli.live import Watch
 from atomsieve.run.progress import watched_by
 
@@ -321,6 +323,11 @@ class TestStart:
     def check(self, code):
         words = [sys.executable, "-c", code]
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout  # noqa: S603 -- this package
+
+    def test_help_has_all_words_that_options_take(self, call):
+        text = call("fit", "--help").stdout
+        for word in (*LOSSES, *GAUGES, *PENALTIES, *RULES):
+            assert re.search(rf"\b{word}\b", text), word
 
     def test_help_imports_nothing_heavy(self):
         code = (

@@ -229,9 +229,10 @@ class TestCertificates:
         refused(call("verify", "o", data), 1, fragment)
 
     def test_other_files_are_none(self, call, data, tmp_path):
+        way = "Name the folder that fit wrote, or certificate.json in it, and then the data."
         model = tmp_path / "o" / "model.json"
-        refused(call("verify", model, data), 2, "is no certificate (atomsieve model)", "Name the folder that fit wrote")
-        refused(call("verify", data, tmp_path / "o"), 2, "is no certificate (data)", "and then the data")
+        refused(call("verify", model, data), 2, "is no certificate: its format is 'atomsieve model'.", way)
+        refused(call("verify", data, tmp_path / "o"), 2, "is no certificate: it is no JSON.", way)
 
     def test_a_claim_that_was_changed_and_sealed_again(self, call, data):
         content = json.loads(self.certificate.read_text())

@@ -111,6 +111,12 @@ def test_a_time_limit_ends_the_proofs_of_the_report_too(call, data, tmp_path):
     assert (tmp_path / "short" / "report.html").exists()
 
 
+def test_a_path_that_is_cut_short_says_so(call, kinds):
+    words = ("path", kinds, "-t", "outcome", "--count", "20")
+    assert "The time limit ended the path after" in said(call(*words, "--time-limit", "0.000001"))
+    assert "The time limit" not in said(call(*words))
+
+
 def test_classes_that_hold_numbers_are_pointed_out(call, tmp_path):
     (tmp_path / "data.csv").write_text(table(outcome=[f"{k % 3} mg" for k in range(60)]))
     text = said(call("fit", "data.csv", "-t", "outcome", "--fraction", "0.5"))

@@ -42,7 +42,14 @@ def path(  # noqa: PLR0913, PLR0917 -- the options of the command
     categorical: options.Categorical = None,
     separator: options.Separator = None,
     header: options.Header = None,
-    time_limit: options.TimeLimit = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Seconds in all; the path ends with the strengths that it got to, largest first.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -67,10 +74,13 @@ def path(  # noqa: PLR0913, PLR0917 -- the options of the command
         work = job(source, wish)
         walks = followed(work, count, time_limit, silent=json or quiet)
         write_file(file, path_csv(walks))
+        notes = [*work.notes, *cut_short(walks, count)]
         if json:
-            print_json({"command": "path", "file": str(file), "paths": [walk.content() for walk in walks]})
+            paths = [walk.content() for walk in walks]
+            print_json({"command": "path", "file": str(file), "paths": paths, "notes": notes})
         elif not quiet:
-            _tell(source, work, walks, file)
+            _tell(source, work, walks, notes)
+            out().print(f"Written: {file}", markup=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +123,8 @@ def followed(work: Job, count: int, time_limit: float | None, *, silent: bool) -
         task = model._task(data)
         problems = task.problems(data)
         with live(console, "Following the path", len(problems), time_limit):
-            found = [follow(problem, n=count, time_limit=time_limit) for problem in problems]
+            share = None if time_limit is None else time_limit / len(problems)
+            found = [follow(problem, n=count, time_limit=share) for problem in problems]
     except (TypeError, ValueError) as error:
         raise RefusedError(f"These data cannot be fitted: {error}") from error
     walks = []
@@ -133,6 +144,16 @@ def _label(work: Job, problems: int, outputs: int, which: int) -> str | None:
     return None if problems * outputs == 1 or work.reading.labels is None else str(work.reading.labels[which])
 
 
+def cut_short(walks: Sequence[Walk], count: int) -> list[str]:
+    """Say that time was up before the end of a path."""
+    least = min(len(walk.slopes) for walk in walks)
+    if least == count:
+        return []
+    return [
+        f"The time limit ended the path after {least} of {count} strengths, the last of which may not be solved well."
+    ]
+
+
 def path_csv(walks: Sequence[Walk]) -> str:
     """Return strengths, counts and the coefficients of all features that are ever in the model."""
     import numpy as np  # noqa: PLC0415 -- slow to import
@@ -148,7 +169,7 @@ def path_csv(walks: Sequence[Walk]) -> str:
     return csv_text([*(["class"] if several else []), "strength", "features", "explained", *names], rows)
 
 
-def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
+def _tell(source: Source, work: Job, walks: Sequence[Walk], notes: Sequence[str]) -> None:
     import numpy as np  # noqa: PLC0415 -- slow to import
 
     from atomsieve.display.numbers import column  # noqa: PLC0415
@@ -158,7 +179,7 @@ def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
     console = out()
     rows, features = work.shape
     console.print(f"{source.path}: {rows} rows, {features} features; target {work.reading.target}.", markup=False)
-    for note in work.notes:
+    for note in notes:
         console.print(f"Note: {note}", style="yellow", markup=False)
     for walk in walks:
         steps = walk.content()["steps"]
@@ -173,4 +194,3 @@ def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
         ]
         table = Section(columns, "" if walk.label is None else f"class {walk.label}")
         console.print(f"\n{table.text()}\n", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"Written: {file}", markup=False)

@@ -20,7 +20,7 @@ def report(
     with in_sentences():
         findings = folder / "findings.json"
         if not folder.is_dir():
-            raise RefusedError(f"There is no folder {folder}.")
+            raise RefusedError(f"There is no folder {folder}: name the one that fit wrote.")
         if not findings.exists():
             raise RefusedError(f"{folder} has no findings.json: write it by atomsieve fit DATA --out {folder}.")
         try:

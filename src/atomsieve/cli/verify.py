@@ -103,13 +103,14 @@ def _require_certificate(path: Path) -> None:
 
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        other = content["format"] if isinstance(content, dict) and content.get("format", FORMAT) != FORMAT else None
+        found = content.get("format", FORMAT) if isinstance(content, dict) else FORMAT
+        why = None if found == FORMAT else f"its format is {found!r}"
     except (RecursionError, ValueError):
-        other = None if path.suffix == ".json" else "data"
-    if other is not None:
+        why = None if path.suffix == ".json" else "it is no JSON"
+    if why is not None:
         raise RefusedError(
-            f"{path} is no certificate ({other}). Name the folder that fit wrote, or certificate.json in it, and then "
-            "the data."
+            f"{path} is no certificate: {why}. Name the folder that fit wrote, or certificate.json in it, and then the "
+            "data."
         )
 
 
