@@ -51,7 +51,10 @@ def with_column(name, change):
             ("at least 5 rows of the class rare", "--cv 2"),
         ),
         (with_column("outcome", lambda k, _: "rare" if k < 1 else "usual"), ("--fraction 0.1",)),
-        (with_column("outcome", lambda k, _: f"class{k}"), ("60 classes in 60 rows", "'class0' in row 2")),
+        (
+            with_column("outcome", lambda k, _: f"class{k}"),
+            ("60 classes in 60 rows", "'class0' in row 2", "fewer classes first."),
+        ),
         (with_column("outcome", lambda k, _: f"€ {k}"), ("text, '€ 0' in row 2", "Write plain numbers: '0' here.")),
         (
             with_column("outcome", lambda k, _: f'"1.{k:03},5"'),

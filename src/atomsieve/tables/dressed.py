@@ -2,7 +2,7 @@
 
 import re
 
-DRESSED = re.compile(r"(?:[^\W\d_]+\.?\s+)?[^\w.,+-]*([+-]?\d[\d.,'\s]*?)\s*(?:[^\W\d_]+\.?|[^\w.,]+)?")
+DRESSED = re.compile(r"(?:[A-Z]{3}\s*)?[^\w.,+-]*([+-]?\d[\d.,'\s]*?)\s*(?:[^\W\d_]+\.?|[^\w.,]+)?")
 
 
 def undressed(field: str) -> str | None:
@@ -10,8 +10,8 @@ def undressed(field: str) -> str | None:
 
     Of two different signs the last one is that of decimals. So is a single comma, unless three digits follow it.
 
-    >>> [undressed(text) for text in ("€ 1.234,50", "12,5 %", "$1,234", "7 kg", "class 3b", "many")]
-    ['1234.50', '12.5', '1234', '7', None, None]
+    >>> [undressed(text) for text in ("€ 1.234,50", "USD 1,234", "12,5 %", "7 kg", "class 3", "many")]
+    ['1234.50', '1234', '12.5', '7', None, None]
     """
     found = DRESSED.fullmatch(field.strip())
     if found is None:

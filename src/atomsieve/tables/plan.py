@@ -6,7 +6,9 @@ from shlex import quote
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from atomsieve.display.numbers import count
 from atomsieve.tables.archives import dates
 from atomsieve.tables.dressed import as_plain, undressed
 from atomsieve.tables.errors import TableError, exclusion, listed
@@ -23,6 +25,9 @@ MANY = 10
 
 NAMED_ID = re.compile(r"(.*[\W_])?(?i:id|key|index)|.*[a-z]I[Dd]")
 """Names of columns that name the rows."""
+
+FIT_CLASSES = "Leave --loss out, or take --loss logistic."
+FEWER = "Name another --target, or gather them in fewer classes first."
 
 
 @dataclass(frozen=True)
@@ -121,42 +126,49 @@ def _labels(table: Table, target: str, classes: bool | None) -> tuple[Any, ...] 
             "nothing to explain. Is it the right column?"
         )
     if classes is False and text:
-        raise TableError(f"{_found(table, target)}, and this loss needs numbers. {_numbers_or_classes(column)}")
+        raise TableError(
+            f"{_texts_in(table, target)}, and this loss needs numbers. {_way_out(table, target, FIT_CLASSES)}"
+        )
     values = np.unique(column)
     if classes is False or (classes is None and not text and len(values) > 2):
         return None
     if FEW * len(values) > table.rows:
         many = f"{len(values)} classes in {table.rows} rows are too many to tell apart"
         if text:
-            raise TableError(f"{_found(table, target)}: {many}. {_numbers_or_classes(column)}")
+            raise TableError(f"{_texts_in(table, target)}: {many}. {_way_out(table, target, FEWER)}")
         raise TableError(f"The target {target!r} of {table.path} holds numbers: {many}. Leave --loss out.")
     whole = not text and bool((values == np.round(values)).all())
     return tuple((values.astype(np.int64) if whole else values).tolist())
 
 
-def names_rows(table: Table, name: str) -> bool:
-    """Whether a column seems to name the rows: different whole numbers that rise, or leave none out, or by its name."""
-    if not isinstance(table.matrix, np.ndarray):
-        return False
-    column = table.column(name)
-    rises = column[0] < column[-1] and bool((np.diff(column) > 0).all())
+def naming_columns(table: Table) -> list[str]:
+    """Return the columns that seem to name the rows; that most columns are no whole numbers shows in their ends."""
+    matrix = table.matrix
+    if not isinstance(matrix, np.ndarray):
+        return []
+    ends = matrix[[0, -1]]
+    whole = np.flatnonzero((ends == np.round(ends)).all(axis=0) & (ends[0] != ends[1]))
+    return [table.names[j] for j in whole.tolist() if _names_rows(matrix[:, j], table.names[j])]
+
+
+def _names_rows(column: NDArray[Any], name: str) -> bool:
+    """Whether a column holds different whole numbers that rise, or leave none out, or whose name says so."""
+    rises = bool((np.diff(column) > 0).all())
     if not (rises or np.ptp(column) == len(column) - 1 or NAMED_ID.fullmatch(name)):
         return False
     return bool((column == np.round(column)).all()) and len(np.unique(column)) == len(column)
 
 
-def _found(table: Table, target: str) -> str:
+def _texts_in(table: Table, target: str) -> str:
     """Return what a target of texts holds, as the beginning of a sentence."""
     first = table.column(target).tolist()[0]
     return f"The target {target!r} of {table.path} holds text, {first!r} in row {table.row(0)}"
 
 
-def _numbers_or_classes(column: Any) -> str:
-    """Say what to do about a target of texts that can be neither numbers nor classes."""
-    first = column.tolist()[0]
-    if undressed(first) is not None:
-        return as_plain(first)
-    return "Leave --loss out, or take --loss logistic, if they are classes; name another --target if not."
+def _way_out(table: Table, target: str, otherwise: str) -> str:
+    """Say how to write the numbers that texts seem to mean; something else where they mean none."""
+    first = table.column(target).tolist()[0]
+    return otherwise if undressed(first) is None else as_plain(first)
 
 
 def constant_columns(X: Any, names: tuple[str, ...]) -> list[str]:
@@ -190,22 +202,19 @@ def _notes(table: Table, reading: Reading, categories: list[Category]) -> list[s
     alone = [category.column for category in categories if not category.levels]
     names = [name for name in reading.numbers if name in constant] + alone
     if names:
-        notes.append(f"{_counted(len(names), 'column')} with one value in all rows cannot matter: {listed(names)}.")
-    names = [name for name in reading.numbers if name not in constant and names_rows(table, name)]
+        notes.append(f"{count(len(names), 'column')} with one value in all rows cannot matter: {listed(names)}.")
+    features = set(reading.numbers)
+    names = [name for name in naming_columns(table) if name in features]
     if names:
         notes.append(
-            f"{_counted(len(names), 'column')} with a different whole number in every row, as if to name it: "
+            f"{count(len(names), 'column')} with a different whole number in every row, as if to name it: "
             f"{listed(names)}. If so, leave out what names rows: {exclusion(names)}."
         )
     if reading.categories:
         told = [
-            f"{c.column} ({_counted(len(c.levels) + (c.reference is not None), 'level')}"
+            f"{c.column} ({count(len(c.levels) + (c.reference is not None), 'level')}"
             + (f", compared with {c.reference})" if c.reference is not None else ")")
             for c in reading.categories
         ]
         notes.append(f"Columns of text become one feature per level: {listed(told)}.")
     return notes
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
