@@ -192,7 +192,8 @@ def test_files_of_an_earlier_fit_do_not_stay(call, data, tmp_path):
 
 def test_a_time_limit_is_kept_and_told(call, data):
     content = fitted(call, data, "-t", "outcome", "--time-limit", "0.000001")
-    assert any("time limit" in note for note in content["notes"])
+    assert any("time limit" in note and "raise --time-limit." in note for note in content["notes"])
+    assert "time_limit or tol" not in call("fit", data, "-t", "outcome", "--time-limit", "0.000001").stdout
     assert call("verify", "fitted", data).exit_code == 0
 
 

@@ -97,6 +97,7 @@ def test_what_is_wrong_with_the_data(call, tmp_path, text, fragments):
         (("data.csv", "-t", "OUTCOME"), ("Did you mean 'outcome'?",)),
         (("data.csv", "-t", "outcome", "--exclude", "colur"), ("(--exclude)", "Did you mean 'colour'?")),
         (("data.csv", "-t", "outcome", "--offset", "x9"), ("(--offset)",)),
+        (("data.csv", "-t", "outcome", "--offset", "outcome"), ("cannot be both --target and --offset",)),
         (("data.csv", "-t", "outcome", "--offset", "colour"), ("(offset)", "holds text")),
         (("data.csv", "-t", "outcome", "--weights", "x0"), ("(--weights) must hold weights",)),
         (("data.csv", "-t", "outcome", "--weights", "w"), ("(--weights)",)),

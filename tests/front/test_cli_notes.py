@@ -63,6 +63,14 @@ def test_more_features_than_there_are(call, data):
     assert "--features asks for 50: the model has 6 of the 7 features, and no strength was found for more." in text
 
 
+def test_one_is_not_plural(call, tmp_path):
+    (tmp_path / "one.csv").write_text("a,y\n" + "".join(f"{(7 * k) % 11},{k * k % 13}.5\n" for k in range(30)))
+    text = said(call("fit", "one.csv", "-t", "y", "--fraction", "0.5"))
+    assert "30 rows, 1 feature;" in text
+    assert "Of 1 coefficient:" in text
+    assert "30 rows, 1 feature;" in said(call("path", "one.csv", "-t", "y", "--count", "3"))
+
+
 def test_columns_may_be_given_with_commas(call, data, tmp_path):
     text = said(
         call("fit", data, "-t", "outcome", "--exclude", "x3, colour", "--unpenalized", "x0,x1", "--fraction", "0.5")
@@ -122,3 +130,9 @@ def test_classes_that_hold_numbers_are_pointed_out(call, tmp_path):
     text = said(call("fit", "data.csv", "-t", "outcome", "--fraction", "0.5"))
     assert "The target holds text, such as '0 mg'" in text
     assert "Write plain numbers: '0' here." in text
+
+
+def test_what_estimators_say_is_said_in_options(call, data):
+    answer = call("fit", data, "-t", "outcome", "--penalty", "ball", "--fraction", "2")
+    assert answer.exit_code == 2
+    assert "Choose a smaller fraction, or --penalty linear." in answer.stderr

@@ -8,6 +8,7 @@ import numpy as np
 
 from atomsieve.cli.output import csv_text
 from atomsieve.display.coefficients import NONZERO, UNDECIDED, ZERO, Coefficients
+from atomsieve.display.numbers import count
 
 HEADER = ("feature", "coefficient", "lower", "upper", "verdict")
 
@@ -32,8 +33,8 @@ def counts_line(parts: Parts) -> str:
     counts = counts_of(parts)
     total = sum(counts.values())
     told = [f"{counts.pop(ZERO, 0)} proven zero", f"{counts.pop(NONZERO, 0)} proven non-zero"]
-    told += [f"{counts.pop(UNDECIDED, 0)} undecided", *(f"{count} {word}" for word, count in counts.items())]
-    return f"Of {total} coefficients: {', '.join(told)}."
+    told += [f"{counts.pop(UNDECIDED, 0)} undecided", *(f"{many} {word}" for word, many in counts.items())]
+    return f"Of {count(total, 'coefficient')}: {', '.join(told)}."
 
 
 def coefficients_csv(parts: Parts) -> str:

@@ -11,7 +11,7 @@ import typer
 from atomsieve.cli import options
 from atomsieve.cli.choices import FOLDS, Wish
 from atomsieve.cli.intake import Job, Source, job
-from atomsieve.cli.said import NOT_PROVEN, RefusedError, err, in_sentences, out, print_json
+from atomsieve.cli.said import NOT_PROVEN, RefusedError, err, in_options, in_sentences, out, print_json
 
 if TYPE_CHECKING:
     from atomsieve.cli.result import Fitted
@@ -140,19 +140,22 @@ def certified(work: Job, wish: Wish, ends: float, *, silent: bool) -> list[str]:
             with live(console, "Proving", 1, left):
                 work.model.certify(*given, time_limit=left)
         except (TypeError, ValueError) as error:
-            raise RefusedError(f"These data cannot be fitted: {error}") from error
+            raise RefusedError(in_options(f"These data cannot be fitted: {error}")) from error
     told = [w for w in caught if issubclass(w.category, UserWarning) and not issubclass(w.category, UnprovenWarning)]
-    return [str(warning.message) for warning in told]
+    return [in_options(str(warning.message)) for warning in told]
 
 
 def _announce(source: Source, wish: Wish, work: Job) -> None:
+    from atomsieve.display.numbers import count  # noqa: PLC0415 -- NumPy
+
     rows, features = work.shape
     reading = work.reading
     what = "" if reading.labels is None else f", classes {', '.join(map(str, reading.labels[:6]))}"
     more = "" if reading.labels is None or len(reading.labels) <= 6 else f" and {len(reading.labels) - 6} more"
     console = out()
     console.print(
-        f"{source.path}: {rows} rows, {features} features; target {reading.target}{what}{more}.", markup=False
+        f"{source.path}: {count(rows, 'row')}, {count(features, 'feature')}; target {reading.target}{what}{more}.",
+        markup=False,
     )
     console.print(f"Fit: {wish.words(reading.labels)}", markup=False)
     for note in work.notes:

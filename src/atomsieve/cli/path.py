@@ -173,12 +173,14 @@ def _tell(source: Source, work: Job, walks: Sequence[Walk], notes: Sequence[str]
     import numpy as np  # noqa: PLC0415 -- slow to import
 
     from atomsieve.display.numbers import column  # noqa: PLC0415
+    from atomsieve.display.numbers import count as tally  # noqa: PLC0415
     from atomsieve.display.table import Column, Section  # noqa: PLC0415
     from atomsieve.tables.errors import listed  # noqa: PLC0415
 
     console = out()
     rows, features = work.shape
-    console.print(f"{source.path}: {rows} rows, {features} features; target {work.reading.target}.", markup=False)
+    what = f"{tally(rows, 'row')}, {tally(features, 'feature')}"
+    console.print(f"{source.path}: {what}; target {work.reading.target}.", markup=False)
     for note in notes:
         console.print(f"Note: {note}", style="yellow", markup=False)
     for walk in walks:

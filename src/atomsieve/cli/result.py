@@ -13,6 +13,7 @@ import numpy as np
 from atomsieve.cli.choices import Wish
 from atomsieve.cli.claims import Parts, as_json, coefficients_csv, counts_of, parts_of
 from atomsieve.cli.intake import Job, Source
+from atomsieve.cli.said import in_options
 from atomsieve.intake.extras import install
 from atomsieve.intake.files import write_text
 
@@ -91,7 +92,7 @@ class Fitted:
         """Return the summary of the model as text, at most so wide where names are short."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=NAMELESS)
-            return str(self.job.model.summary().text(width))
+            return in_options(str(self.job.model.summary().text(width)))
 
     def content(self, source: Source, files: list[Path], missing: list[str], command: str) -> dict[str, Any]:
         """Return everything as plain data."""

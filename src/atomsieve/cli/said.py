@@ -44,6 +44,11 @@ def complain(sentence: str) -> None:
     err().print(Text.assemble(("Error: ", "bold red"), sentence))
 
 
+def in_options(text: str) -> str:
+    """Return what estimators say of their parameters, in options of the command."""
+    return text.replace("time_limit or tol", "--time-limit").replace("shape=Linear()", "--penalty linear")
+
+
 def print_json(content: dict[str, Any]) -> None:
     """Write one JSON object, and nothing else."""
     typer.echo(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))

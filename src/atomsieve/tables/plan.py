@@ -65,14 +65,19 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
         raise TableError(
             f"Which column is to be explained? Name it by --target: {table.path} has {listed(table.columns)}."
         )
+    taken: dict[str, str] = {}
     for name, option in (
         (target, "--target"),
         (roles.offset, "--offset"),
         (roles.exposure, "--exposure"),
         (roles.weights, "--weights"),
     ):
-        if name is not None:
-            table.require(name, option)
+        if name is None:
+            continue
+        table.require(name, option)
+        if name in taken:
+            raise TableError(f"Column {name!r} cannot be both {taken[name]} and {option}: name another one.")
+        taken[name] = option
     apart = set(roles.apart) | ({table.target} if table.target is not None else set())
     texts = [name for name in table.beside if table.is_text(name) and name not in apart]
     numbers = tuple(name for name in table.names if name not in apart)
