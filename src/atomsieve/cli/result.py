@@ -76,8 +76,9 @@ class Fitted:
             told.append(f"Positive coefficients speak for {labels[1]}, negative ones for {labels[0]}.")
         asked, there = self.wish.features, self.job.shape[1] - len(self.free)
         if asked is not None and self.used < asked:
-            more = f" of the {there} features, and no strength was found for more" if self.used < there else " features"
-            told.append(f"--features asks for {asked}: the model has {'all ' * (self.used == there)}{self.used}{more}.")
+            some = f"{self.used} of the {there} features, and no strength was found for more"
+            held = some if self.used < there else f"all {there} features"
+            told.append(f"--features asks for {asked}: the model has {held}.")
         return told
 
     @property
