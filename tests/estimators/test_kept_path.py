@@ -62,6 +62,10 @@ class TestBothChoices:
         assert np.array_equal(least.coef_path_, sparse.coef_path_)
         assert np.array_equal(sparse.coef_, least.coef_path_[least.index_1se_])
         assert np.array_equal(sparse.predict(X), least.predict(X, alpha=least.alpha_1se_))
+        assert np.array_equal(sparse.predict(X), least.predict(X, alpha="1se"))
+        assert np.array_equal(least.predict(X), sparse.predict(X, alpha="min"))
+        with pytest.raises(ValueError, match=r'got .best.* "min" and "1se" stand for the two choices'):
+            sparse.predict(X, alpha="best")
 
     @by_class
     def test_the_table(self, model, name):

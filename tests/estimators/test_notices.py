@@ -74,6 +74,7 @@ class TestNothingProven:
         assert len(said) == 1
         assert said[0].startswith("Nothing is proven of this model: there is no proof in this version for Multinomial")
         assert "GaugeClassifier(loss=Logistic()) fits each class against the rest" in said[0]
+        assert "--loss logistic on the command line" in said[0]
         assert heard(lambda: (model.certificate_, model.support_report(), model.zero_mask())) == []
         assert heard(lambda: pickle.loads(pickle.dumps(model)).certificate_) == []  # noqa: S301
 

@@ -162,22 +162,28 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """
         return _one_or_all(self._told_proof().certificates)
 
-    def certify(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Certificate | list[Certificate]:
+    def certify(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, *, time_limit: float | None = None
+    ) -> Certificate | list[Certificate]:
         """Prove what can be proven about the optimum, from the fitted coefficients and the data of the fit.
 
         Where the fit is too coarse to decide every coefficient the proof goes on from it to smaller gaps, by the method
         of the fit. It speaks of the optimum; `coef_` stays as it is. Where nothing can be proven a warning says why,
-        and what to fit instead.
+        and what to fit instead. `time_limit` ends the way to smaller gaps after so many seconds; one proof is made in
+        any case.
         """
-        self._prove(X, y, sample_weight, offset)
+        self._prove(X, y, sample_weight, offset, time_limit=time_limit)
         return _one_or_all(self._told_proof().certificates)
 
-    def _prove(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> ModelProof:
+    def _prove(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, *, time_limit: float | None = None
+    ) -> ModelProof:
         """Prove what can be proven, without a word."""
         check_is_fitted(self)
         data = TrainingData.of(self, X, y, sample_weight, offset, reset=False)
         with watched_by(printer_of(self)):
-            self._proof = ModelProof.of(self._solved.problems(data), self._solution, Solver.of(self))
+            solver = Solver.of(self, time_limit=time_limit)
+            self._proof = ModelProof.of(self._solved.problems(data), self._solution, solver)
         self._told = False
         return self._proof
 

@@ -104,7 +104,7 @@ class CrossValidationMixin:
         check_is_fitted(self)
         return self._models.intercepts
 
-    def predict(self, X: Any, offset: Any = None, **strength: float) -> Array:
+    def predict(self, X: Any, offset: Any = None, **strength: float | str) -> Array:
         """Return the expected target of each sample; its most likely class, where targets are classes.
 
         Parameters
@@ -115,13 +115,13 @@ class CrossValidationMixin:
             What is added to them; 0 by default, also where the model was fitted with one.
         **strength
             The strength by its name (`alpha`, `C` or `strength`), anywhere on the path: predictions are then those of
-            the model there, not of the chosen one. Between two candidates coefficients are interpolated, linearly in
-            the strength (in 1 / C for C).
+            the model there, not of the chosen one. "min" and "1se" stand for the two choices. Between two candidates
+            coefficients are interpolated, linearly in the strength (in 1 / C for C).
         """
         answers: Array = super(CrossValidationMixin, self._at(strength)).predict(X, offset)  # type: ignore[misc]
         return answers
 
-    def _at(self, strength: dict[str, float]) -> Self:
+    def _at(self, strength: dict[str, float | str]) -> Self:
         """Return the estimator with its model at a strength on the path; as it is where none is given."""
         check_is_fitted(self)
         if not strength:
@@ -129,8 +129,10 @@ class CrossValidationMixin:
         name = self._models.candidates.grid.name
         if set(strength) != {name}:
             raise TypeError(f"The strength is called {name}: got {', '.join(strength)}.")
+        value = strength[name]
+        place = getattr(self, f"{name}_{value}_") if isinstance(value, str) and value in CHOICE_RULES else value
         shown: Any = copy(self)
-        shown._show(shown._solved, *self._models.at(strength[name]))
+        shown._show(shown._solved, *self._models.at(place))
         return cast("Self", shown)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":

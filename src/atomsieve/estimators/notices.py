@@ -23,6 +23,10 @@ class UnprovenWarning(UserWarning):
     """A proof was asked for, and it proves nothing."""
 
 
+FORGOTTEN = "offset is added to the logarithm of the expected counts."
+"""How the hint at a forgotten logarithm begins."""
+
+
 class GridEndWarning(UserWarning):
     """The best strength of a cross-validation is the first or the last that was tried."""
 
@@ -50,8 +54,8 @@ def _way_out(problem: Problem) -> str:
     """Return what to fit instead, where a piece of the problem is in the way of every proof."""
     if problem.loss.targets == "classes" and problem.span is not None:
         return (
-            "GaugeClassifier(loss=Logistic()) fits each class against the rest, with full proofs; fit_intercept=False, "
-            "without unpenalized features, has proven zeros."
+            "GaugeClassifier(loss=Logistic()) fits each class against the rest, with full proofs (--loss logistic on "
+            "the command line); fit_intercept=False, without unpenalized features, has proven zeros."
         )
     with np.errstate(over="ignore", under="ignore"):
         blocks = problem.core.prices(problem.shape)
@@ -78,22 +82,27 @@ def check_order(y: Any, splitter: Any) -> None:
 
 
 def check_exposure(loss: Loss, data: TrainingData) -> None:
-    """Warn where the offset of counts looks like an exposure whose logarithm was forgotten.
+    """Warn where the offset of counts looks like an exposure whose logarithm was forgotten."""
+    if loss.inverse_link != "exp" or data.offset is None:
+        return
+    if looks_like_exposure(data.offset, data.y, data.weights):
+        tell(
+            f"{FORGOTTEN} These counts are explained worse by it than by no offset at all, and better by its "
+            "logarithm: if it is an exposure (a time, an area), pass exposure=..., or offset=np.log(...)."
+        )
+
+
+def looks_like_exposure(offset: Array, y: Array, weights: Array | None) -> bool:
+    """Return whether an offset of counts seems to be an exposure whose logarithm was forgotten.
 
     It is positive for all samples, suits the counts worse than no offset at all, and its logarithm suits them better:
     each with the best constant and without any feature.
     """
-    offset = data.offset
-    if offset is None or loss.inverse_link != "exp" or not (offset > 0).all() or np.ptp(offset) == 0:
-        return
-    weights = np.ones(len(offset)) if data.weights is None else data.weights
-    logarithm, nothing = (_misfit(other, data.y, weights) for other in (np.log(offset), np.zeros_like(offset)))
-    if max(logarithm, nothing) < _misfit(offset, data.y, weights):
-        tell(
-            "offset is added to the logarithm of the expected counts. These counts are explained worse by it than by "
-            "no offset at all, and better by its logarithm: if it is an exposure (a time, an area), pass exposure=..., "
-            "or offset=np.log(...)."
-        )
+    if not (offset > 0).all() or np.ptp(offset) == 0:
+        return False
+    weights = np.ones(len(offset)) if weights is None else weights
+    logarithm, nothing = (_misfit(other, y, weights) for other in (np.log(offset), np.zeros_like(offset)))
+    return max(logarithm, nothing) < _misfit(offset, y, weights)
 
 
 def _misfit(offset: Array, y: Array, weights: Array) -> float:

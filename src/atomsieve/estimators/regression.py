@@ -53,7 +53,7 @@ class ExposureMixin:
         fitted: Self = super().fit(X, y, sample_weight, offset_of(self, offset, exposure), **params)  # type: ignore[misc]
         return fitted
 
-    def predict(self, X: Any, offset: Any = None, exposure: Any = None, **strength: float) -> Array:
+    def predict(self, X: Any, offset: Any = None, exposure: Any = None, **strength: float | str) -> Array:
         """Return the expected target of each sample.
 
         Parameters

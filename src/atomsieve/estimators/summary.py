@@ -31,7 +31,7 @@ def summary_of(model: Any) -> Summary:
     if proof is None:
         closing.append(GONE)
     elif proof.silence is not None:
-        closing.append(f"Nothing is proven: {proof.silence}")
+        closing.append(proof.silence[0].upper() + proof.silence[1:])
     else:
         closing += dict.fromkeys(c.reason for c in proof.certificates if c.undecided.any())
     return Summary(list(heading(model)), [*sections, Section(notes=closing)], coefficient_table(parts))

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.intake.extras import install
+
 SHOWN = 8
 """Names listed in a message."""
 
@@ -85,5 +87,5 @@ def pandas_for(what: str) -> Any:
     try:
         import pandas  # noqa: PLC0415 -- optional
     except ImportError as error:  # pragma: no cover
-        raise ImportError(f"{what} needs pandas. In a clone: pip install '.[all]'.") from error
+        raise ImportError(install(f"{what} needs", "pandas")) from error
     return pandas

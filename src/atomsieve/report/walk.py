@@ -10,6 +10,7 @@ from atomsieve.estimators.proof import ModelProof, certificate
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.task import TrainingData
 from atomsieve.estimators.verdicts import Verdicts
+from atomsieve.numerics.clock import TimeUp
 from atomsieve.problem import Problem
 from atomsieve.report.outputs import finite
 from atomsieve.typing import Array, Mask
@@ -131,7 +132,8 @@ def path_of(model: Any, proof: ModelProof, data: TrainingData | None) -> PathFac
 def supports_of(model: Any, coefs: list[Array], data: Any) -> tuple[Support, ...] | None:
     """Return what is proven at some strengths of the path; None for gauges whose coefficients have preimages.
 
-    Models beyond the one with the best score are nobody's choice, and they are large: they are left alone.
+    Models beyond the one with the best score are nobody's choice, and they are large: they are left alone. A deadline
+    ends the proofs with those at the largest strengths.
     """
     problems = model._solved.problems(data)
     if problems[0].gauge.mapped:
@@ -142,7 +144,10 @@ def supports_of(model: Any, coefs: list[Array], data: Any) -> tuple[Support, ...
     supports = []
     for place in sorted({*spread.tolist(), *chosen}):
         parts = _parts(problems, coefs[place])
-        decided = [_decided(problem.at_penalty(model.penalties_[place]), coef, solver) for problem, coef in parts]
+        try:
+            decided = [_decided(problem.at_penalty(model.penalties_[place]), coef, solver) for problem, coef in parts]
+        except TimeUp:
+            break
         supports.append(_support(place, decided))
     return tuple(supports)
 
