@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 BATCH = 8
 """Slopes whose solutions are seen by one product with A'."""
 
+BATCH_NUMBERS = 1 << 25
+"""Numbers that a batch may hold (256 MB), five for each slope and sample; two slopes it has in any case."""
+
 HAIR = 1e-9
 """A path begins above the critical slope by this fraction of it."""
 
@@ -241,7 +244,8 @@ def walk(
     stepper = method.begin(problem, limits)
     watched = bool(callbacks) or not isinstance(screening, str)
     steps = iter([problem.at_penalty(Linear(float(slope))) for slope in slopes])
-    while batch := list(islice(steps, BATCH)):
+    size = min(BATCH, max(2, BATCH_NUMBERS // (5 * problem.origin.u.size)))
+    while batch := list(islice(steps, size)):
         pressed = False
         try:
             known = [] if watched or not limits.max_iter else ahead(point, batch, stepper, limits)
