@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -251,7 +251,8 @@ def walk(
             known = [] if watched or not limits.max_iter else ahead(point, batch, stepper, limits)
         except KeyboardInterrupt:
             known, pressed = [], True
-        for here, first in zip_longest(batch, known):
+        for here in batch:
+            first = known.pop(0) if known else None  # each is held no longer than it is needed
             if first is not None and limits.reached(first):
                 spent = Spent(1, limits.elapsed, problem.meter.passes - passes)
                 result = spent.result(here, first, new_rule(), Status.CONVERGED)
