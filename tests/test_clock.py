@@ -9,6 +9,7 @@ import pytest
 from atomsieve import (
     GCG,
     L2,
+    GaugeClassifier,
     Group,
     Linear,
     LineSearch,
@@ -131,3 +132,25 @@ def test_threads_are_as_many_after_a_run_as_before():
     for worker in workers:
         worker.join()
     assert [library.get_num_threads() for library in _libraries()] == before
+
+
+class TestProofs:
+    """What is proven when time is up stays proven, and one proof is made in any case."""
+
+    def test_a_certificate_that_was_made_in_time_is_kept(self, monkeypatch):
+        def time_is_up(*_):
+            raise TimeUp
+
+        monkeypatch.setattr("atomsieve.run.decide._further", time_is_up)
+        X, y = data(90, 60)
+        result = solve(Problem(X, y, penalty=Linear(0.05)), tol=1e-2, until="decided")
+        assert result.status is Status.TIME_LIMIT
+        assert result.known is not None
+        assert result.certificate() is result.known
+
+    def test_an_estimator_proves_once_without_time_and_better_with_it(self):
+        X, y = data(90, 60)
+        model = GaugeClassifier(penalty=Linear(0.02), tol=0.1).fit(X, y > 0)
+        hasty, patient = model.certify(X, y > 0, time_limit=1e-9), model.certify(X, y > 0)
+        assert hasty.valid
+        assert hasty.gap > 10 * patient.gap

@@ -110,6 +110,12 @@ def test_the_reference_has_every_public_name():
     assert set(atomsieve.__all__) <= listed
 
 
+@pytest.mark.parametrize("page", ["changelog", "breaking", "contributing"])
+def test_the_documentation_includes_what_stands_beside_readme(page):
+    assert f"{{include}} ../{page.upper()}.md" in (ROOT / "docs" / f"{page}.md").read_text()
+    assert page in (ROOT / "docs" / "background.md").read_text().splitlines()
+
+
 def test_the_gallery_has_what_it_promises():
     examples = sorted((ROOT / "examples").rglob("plot_*.py"))
     assert len(examples) >= 10

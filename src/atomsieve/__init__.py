@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         GaugeClassifierCV,
         GaugeRegressor,
         GaugeRegressorCV,
+        GridEndWarning,
         StabilitySelector,
         StrengthRule,
         UnprovenWarning,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from atomsieve.screening import Rule
     from atomsieve.standalone.predict import SavedModel, load_model
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "GCG",
@@ -69,6 +70,7 @@ __all__ = [
     "GaugeClassifierCV",
     "GaugeRegressor",
     "GaugeRegressorCV",
+    "GridEndWarning",
     "Group",
     "Huber",
     "Image",

@@ -265,6 +265,11 @@ def test_a_point_that_is_not_finite_decides_nothing():
     assert verify(certificate, X, Y).valid
 
 
+@pytest.mark.parametrize("base", fuzz.bases())
+def test_the_judge_of_forgeries_knows_the_truth_of_every_honest_file(base):
+    assert fuzz.Truth.of(base, base.content["problem"], base.X, base.y).contradiction(base.content) is None
+
+
 def test_forged_certificates(tmp_path):
     _, faults = fuzz.run(0, 400, tmp_path)
     assert not faults

@@ -606,15 +606,19 @@ class TestInterruption:
 
 def interrupt_at(monkeypatch, count):
     """Press Ctrl-C in the middle of a certain call of the core."""
-    calls, solve = [], Compiled.solve
+    calls = []
 
-    def interrupted(self, *arguments, **options):
-        calls.append(self)
-        if len(calls) == count:
-            raise KeyboardInterrupt
-        return solve(self, *arguments, **options)
+    def interrupting(entry):
+        def interrupted(self, *arguments, **options):
+            calls.append(self)
+            if len(calls) == count:
+                raise KeyboardInterrupt
+            return entry(self, *arguments, **options)
 
-    monkeypatch.setattr(Compiled, "solve", interrupted)
+        return interrupted
+
+    monkeypatch.setattr(Compiled, "solve", interrupting(Compiled.solve))
+    monkeypatch.setattr(Compiled, "follow", interrupting(Compiled.follow))
 
 
 class TestStandardize:

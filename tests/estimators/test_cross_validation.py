@@ -30,7 +30,7 @@ from atomsieve import (
     Square,
     SquaredHinge,
 )
-from atomsieve.estimators.cross_validation import mean_and_error, pick
+from atomsieve.estimators.choice import mean_and_error, pick
 
 mpl.use("Agg")
 

@@ -62,6 +62,10 @@ class TestBothChoices:
         assert np.array_equal(least.coef_path_, sparse.coef_path_)
         assert np.array_equal(sparse.coef_, least.coef_path_[least.index_1se_])
         assert np.array_equal(sparse.predict(X), least.predict(X, alpha=least.alpha_1se_))
+        assert np.array_equal(sparse.predict(X), least.predict(X, alpha="1se"))
+        assert np.array_equal(least.predict(X), sparse.predict(X, alpha="min"))
+        with pytest.raises(ValueError, match=r'got .best.* "min" and "1se" stand for the two choices'):
+            sparse.predict(X, alpha="best")
 
     @by_class
     def test_the_table(self, model, name):
@@ -155,7 +159,7 @@ class TestPath:
         assert np.array_equal(again.predict(X, alpha=model.alphas_[1]), model.predict(X, alpha=model.alphas_[1]))
 
     def test_is_kept_sparse(self):
-        X = random_array((30, 20_000), density=0.01, rng=np.random.default_rng(0), format="csc")
+        X = random_array((30, 20_000), density=0.01, random_state=np.random.default_rng(0), format="csc")
         y = np.asarray(X[:, :3].sum(axis=1)).ravel()
         model = CertifiedLassoCV(alphas=50, cv=3).fit(X, y + np.random.default_rng(1).standard_normal(30))
         assert model.coef_path_.nbytes == 50 * 20_000 * 8

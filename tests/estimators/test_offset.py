@@ -180,3 +180,52 @@ class TestCrossValidation:
             part = CertifiedLasso(alpha=0.05).fit(X[train], Y[train, 0], offset=OFFSET[train])
             scores.append(part.score(X[test], Y[test, 0], offset=OFFSET[test]))
         assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(scores))
+
+
+class TestExposure:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    years = rng.uniform(0.5, 12.0, 200)
+    counts = rng.poisson(years * np.exp(0.5 * X[:, 0]))
+
+    @pytest.mark.parametrize("model", [GaugeRegressor(Poisson()), GaugeRegressorCV(Poisson(), strengths=5, cv=3)])
+    def test_is_the_exponential_of_an_offset(self, model):
+        told = clone(model).fit(self.X, self.counts, exposure=self.years)
+        same = clone(model).fit(self.X, self.counts, offset=np.log(self.years))
+        assert np.array_equal(told.coef_, same.coef_)
+        assert told.intercept_ == same.intercept_
+        assert np.array_equal(told.predict(self.X, exposure=self.years), same.predict(self.X, np.log(self.years)))
+        np.testing.assert_allclose(told.predict(self.X, exposure=self.years), self.years * told.predict(self.X))
+
+    def test_refuses_in_sentences(self):
+        model = GaugeRegressor(Poisson())
+        with pytest.raises(ValueError, match="exposure or offset, not both"):
+            model.fit(self.X, self.counts, offset=self.years, exposure=self.years)
+        for bad in (0.0, -1.0, np.nan, np.inf):
+            with pytest.raises(ValueError, match="exposure must be positive finite numbers"):
+                model.fit(self.X, self.counts, exposure=np.r_[bad, self.years[1:]])
+        with pytest.raises(TypeError, match=r"take loss=Poisson\(\)"):
+            GaugeRegressor().fit(self.X, self.counts, exposure=self.years)
+
+    @pytest.mark.parametrize("model", [GaugeRegressor(Poisson()), GaugeRegressorCV(Poisson(), strengths=5, cv=3)])
+    def test_a_forgotten_logarithm_is_hinted_at(self, model):
+        with pytest.warns(UserWarning, match=r"pass exposure=\.\.\., or offset=np\.log"):
+            model.fit(self.X, self.counts, offset=self.years)
+
+    def test_an_honest_offset_that_hardly_matters_is_left_alone(self):
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            time = rng.uniform(1.5, 10.0, 100)
+            GaugeRegressor(Poisson()).fit(self.X[:100], rng.poisson(0.5 * time), offset=np.log(time))
+
+    @pytest.mark.parametrize("scale", [1.0, 100.0])
+    def test_logarithms_and_other_losses_are_left_alone(self, scale):
+        GaugeRegressor(Poisson()).fit(self.X, self.counts, offset=np.log(scale * self.years))  # warnings are errors
+        GaugeRegressor(Poisson()).fit(self.X, self.counts, offset=np.full(200, 3.0))
+        GaugeRegressor().fit(self.X, self.counts, offset=self.years)
+
+    def test_weights_and_several_outputs_count(self):
+        both = np.column_stack([self.counts, self.counts])
+        years = np.column_stack([self.years, self.years])
+        with pytest.warns(UserWarning, match="better by its logarithm"):
+            GaugeRegressor(Poisson()).fit(self.X, both, np.ones(200), offset=years)

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import atomsieve
 from atomsieve import GaugeRegressor, GaugeRegressorCV, load_model
 from atomsieve.cli import fit as fit_module
 from atomsieve.cli import result as result_module
+from atomsieve.cli.choices import GAUGES, LOSSES, PENALTIES, RULES
 from atomsieve.cli.live import Watch
 from atomsieve.run.progress import watched_by
 
@@ -41,8 +43,10 @@ def test_a_fit_with_all_defaults(call, data, tmp_path):
     answer = call("fit", data, "--target", "outcome")
     assert answer.exit_code == 0, answer.output
     assert "squared loss, chosen by the target" in answer.stdout
-    assert "5-fold cross-validation, the sparsest within one standard error" in answer.stdout
+    assert "5-fold cross-validation, the sparsest model within one standard error" in answer.stdout
     assert "Check it: atomsieve verify fitted" in answer.stdout
+    assert "Held-out loss: half the mean squared error." in answer.stdout
+    assert "training data  cross-validation" in answer.stdout
     assert {file.name for file in (tmp_path / "fitted").iterdir()} - REPORT == FILES
     rows = rows_of(tmp_path / "fitted" / "coefficients.csv")
     verdicts = {row["feature"]: row["verdict"] for row in rows}
@@ -190,7 +194,8 @@ def test_files_of_an_earlier_fit_do_not_stay(call, data, tmp_path):
 
 def test_a_time_limit_is_kept_and_told(call, data):
     content = fitted(call, data, "-t", "outcome", "--time-limit", "0.000001")
-    assert any("time limit" in note for note in content["notes"])
+    assert any("time limit" in note and "raise --time-limit." in note for note in content["notes"])
+    assert "time_limit or tol" not in call("fit", data, "-t", "outcome", "--time-limit", "0.000001").stdout
     assert call("verify", "fitted", data).exit_code == 0
 
 
@@ -287,7 +292,7 @@ class TestReport:
         monkeypatch.setattr(result_module, "import_module", missing)
         answer = call("fit", data, "-t", "outcome", "--fraction", "0.3")
         assert answer.exit_code == 0
-        assert "There is no report.html: it needs matplotlib. In a clone: pip install '.[all]'." in answer.stdout
+        assert "There is no report.html: it needs matplotlib: pip install matplotlib (or" in answer.stdout
 
 
 class TestInterruption:
@@ -321,6 +326,11 @@ class TestStart:
     def check(self, code):
         words = [sys.executable, "-c", code]
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout  # noqa: S603 -- this package
+
+    def test_help_has_all_words_that_options_take(self, call):
+        text = call("fit", "--help").stdout
+        for word in (*LOSSES, *GAUGES, *PENALTIES, *RULES):
+            assert re.search(rf"\b{word}\b", text), word
 
     def test_help_imports_nothing_heavy(self):
         code = (

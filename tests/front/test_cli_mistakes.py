@@ -51,7 +51,27 @@ def with_column(name, change):
             ("at least 5 rows of the class rare", "--cv 2"),
         ),
         (with_column("outcome", lambda k, _: "rare" if k < 1 else "usual"), ("--fraction 0.1",)),
-        (with_column("outcome", lambda k, _: f"class{k}"), ("60 classes in 60 rows",)),
+        (
+            with_column("outcome", lambda k, _: f"class{k}"),
+            ("60 classes in 60 rows", "'class0' in row 2", "fewer classes first."),
+        ),
+        (with_column("outcome", lambda k, _: f"€ {k}"), ("text, '€ 0' in row 2", "Write plain numbers: '0' here.")),
+        (
+            with_column("outcome", lambda k, _: f'"1.{k:03},5"'),
+            ("text, '1.000,5' in row 2", "Write plain numbers: '1000.5' here."),
+        ),
+        (
+            with_column("outcome", lambda k, v: "€ 355" if k == 5 else v),
+            ("holds numbers, but '€ 355' in row 7. Write plain numbers: '355' here.",),
+        ),
+        (
+            with_column("x1", lambda k, _: f"{k} kg"),
+            ("'0 kg' in row 2. Write plain numbers: '0' here. Or leave it out",),
+        ),
+        (
+            with_column("outcome", lambda k, v: "" if k < 2 else v),
+            ("outcome (2). Drop the rows without outcome.",),
+        ),
         (table().replace("x1", "x0", 1), ("several columns of the same name: x0",)),
         ("", ("is empty",)),
         ("x0,outcome\n", ("a header and no rows",)),
@@ -77,6 +97,7 @@ def test_what_is_wrong_with_the_data(call, tmp_path, text, fragments):
         (("data.csv", "-t", "OUTCOME"), ("Did you mean 'outcome'?",)),
         (("data.csv", "-t", "outcome", "--exclude", "colur"), ("(--exclude)", "Did you mean 'colour'?")),
         (("data.csv", "-t", "outcome", "--offset", "x9"), ("(--offset)",)),
+        (("data.csv", "-t", "outcome", "--offset", "outcome"), ("cannot be both --target and --offset",)),
         (("data.csv", "-t", "outcome", "--offset", "colour"), ("(offset)", "holds text")),
         (("data.csv", "-t", "outcome", "--weights", "x0"), ("(--weights) must hold weights",)),
         (("data.csv", "-t", "outcome", "--weights", "w"), ("(--weights)",)),
@@ -178,7 +199,12 @@ class TestOutput:
         call(*self.words(data, "o"))
         refused(call("predict", "o", data, "--out", "/dev/full"), 3, "/dev/full (--out) cannot be written")
         refused(call("path", data, "-t", "outcome", "--count", "3", "--out", "/dev/full"), 3, "/dev/full (--out)")
-        refused(call("predict", "o", data, "--out", "no/folder/p.csv"), 3, "There is no folder")
+
+    @pytest.mark.parametrize("words", [("predict", "o"), ("path", "-t", "outcome")])
+    def test_a_file_in_no_folder_is_refused_before_the_work(self, call, data, words):
+        call(*self.words(data, "o"))
+        way = "there is no folder no/such place. Make it first: mkdir -p 'no/such place'."
+        refused(call(*words, data, "--out", "no/such place/p.csv"), 3, way)
 
 
 class TestCertificates:
@@ -207,7 +233,10 @@ class TestCertificates:
         refused(call("verify", "o", data), 1, fragment)
 
     def test_other_files_are_none(self, call, data, tmp_path):
-        refused(call("verify", tmp_path / "o" / "model.json", data), 1, "is not a certificate")
+        way = "Name the folder that fit wrote, or certificate.json in it, and then the data."
+        model = tmp_path / "o" / "model.json"
+        refused(call("verify", model, data), 2, "is no certificate: its format is 'atomsieve model'.", way)
+        refused(call("verify", data, tmp_path / "o"), 2, "is no certificate: it is no JSON.", way)
 
     def test_a_claim_that_was_changed_and_sealed_again(self, call, data):
         content = json.loads(self.certificate.read_text())
@@ -253,7 +282,10 @@ class TestCertificates:
     def test_a_certificate_alone_is_read_by_its_names(self, call, data, tmp_path):
         (tmp_path / "o" / "data.json").unlink()
         assert call("verify", self.certificate, data, "--target", "outcome").exit_code == 0
-        refused(call("verify", self.certificate, data), 2, "--target")
+        said = "Beside the features data.csv has outcome."
+        refused(
+            call("verify", self.certificate, data.name), 2, "Which column does the model explain?", "--target", said
+        )
 
 
 class TestModels:
@@ -273,11 +305,13 @@ class TestModels:
                     line.replace(line.split(",")[0], "", 1) if k == 3 else line
                     for k, line in enumerate(text.splitlines())
                 ),
-                "x0 (1)",
+                "x0 (1). Fill them in, or drop those rows.",
             ),
         ):
             (tmp_path / "new.csv").write_text(change)
-            refused(call("predict", "o", "new.csv"), 2, fragment)
+            answer = call("predict", "o", "new.csv")
+            refused(answer, 2, fragment)
+            assert "--exclude" not in answer.stderr
 
     def test_reports_without_findings(self, call, tmp_path):
         refused(call("report", "nowhere"), 2, "There is no folder nowhere")

@@ -141,7 +141,8 @@ class TestPath:
 
     def test_the_largest_of_many_have_names_and_the_others_are_there(self, wide):
         display = PathDisplay.from_path(wide)
-        largest = np.argsort(-np.abs(wide.coefs[-1]))[:10]
+        scales = np.std(wide.problem.data.design.columns(slice(None)), axis=0)
+        largest = np.argsort(-np.abs(wide.coefs[-1]) * scales)[:10]
         assert set(display.lines_) == {f"x{j}" for j in largest}
         (rest,) = display.ax_.collections
         assert len(rest.get_paths()) == np.count_nonzero(wide.coefs.any(axis=0)) - 10
@@ -208,14 +209,14 @@ class TestPath:
         features, classes = load_wine(return_X_y=True, as_frame=True)
         few = features.iloc[:, :4]
         several = GaugeClassifier(loss=Logistic(), standardize=True).fit(few, classes)
-        one = PathDisplay.from_estimator(several, output=1)
+        one = PathDisplay.from_estimator(several, target=1)
         whole = PathDisplay.from_estimator(several)
         place = one.marks["this model"]
         np.testing.assert_allclose(one.coefs[place], several.coef_[1], atol=1e-2)
         np.testing.assert_allclose(whole.coefs[place], np.linalg.norm(several.coef_, axis=0), atol=1e-2)
         assert "class 1" in one.ax_.get_ylabel()
-        with pytest.raises(ValueError, match="output must be one of 0, 1, 2"):
-            PathDisplay.from_estimator(several, output=7)
+        with pytest.raises(ValueError, match="target must be one of 0, 1, 2"):
+            PathDisplay.from_estimator(several, target=7)
 
     def test_data_that_are_gone(self):
         lost = CertifiedLasso(alpha=0.5).fit(X.to_numpy().copy(), Y)
@@ -293,11 +294,11 @@ class TestCertificate:
     def test_classes_and_units(self):
         features, classes = load_wine(return_X_y=True, as_frame=True)
         several = GaugeClassifier(loss=Logistic(), standardize=True).fit(features, classes)
-        display = CertificateDisplay.from_estimator(several, output=2, per="sd")
+        display = CertificateDisplay.from_estimator(several, target=2, per="sd")
         np.testing.assert_allclose(display.coefficients.values, several.coef_[2] * features.std(ddof=0))
         assert "class 2" in display.ax_.get_xlabel()
-        with pytest.raises(ValueError, match="output must be one of 0, 1, 2"):
-            CertificateDisplay.from_estimator(several, output="none")
+        with pytest.raises(ValueError, match="target must be one of 0, 1, 2"):
+            CertificateDisplay.from_estimator(several, target="none")
 
 
 class TestPrediction:

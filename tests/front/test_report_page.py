@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_models import HOSTILE, MODELS, findings_of, page_of
 
+from atomsieve.estimators.quality import SEEN, UNSEEN
 from atomsieve.report import write_report
 from atomsieve.report.page import page
 from atomsieve.report.payload import payload
@@ -64,6 +65,24 @@ def test_sections_are_those_that_the_model_has(kind):
     assert ("choice" in found) == (findings.choice is not None)
     assert ("groups" in found) == (findings.groups is not None)
     assert ("dependent" in found) == bool(findings.relations)
+    assert ("quality" in found) == bool(findings.quality)
+
+
+@pytest.mark.parametrize(("kind", "measure"), [("chosen", "R²"), ("classes", "log-loss"), ("counts", "deviance")])
+def test_training_data_and_cross_validation_are_told_apart(kind, measure):
+    section = page_of(kind).partition('id="quality"')[2].partition("</section>")[0]
+    assert measure in section
+    assert SEEN in section
+    assert UNSEEN in section
+    assert "unknown" not in section
+    alone = page_of("single").partition('id="quality"')[2].partition("</section>")[0]
+    assert SEEN in alone
+    assert "cross-validation" not in alone.lower()
+
+
+def test_a_mean_loss_is_called_what_it_is():
+    section = page_of("groups").partition('id="choice"')[2].partition("</section>")[0]
+    assert "held-out loss (half the mean squared error)" in section
 
 
 def test_the_same_findings_make_the_same_page():

@@ -204,8 +204,9 @@ class TestSummary:
 
     def test_without_pandas(self, monkeypatch):
         model = CertifiedLasso(alpha=0.5).fit(X.to_numpy(), Y.to_numpy())
+        model.certify(X.to_numpy(), Y.to_numpy())  # scikit-learn 1.8 checks data only if pandas is whole or away
         monkeypatch.setitem(sys.modules, "pandas", None)
-        summary = model.certify(X.to_numpy(), Y.to_numpy()) and model.summary()
+        summary = model.summary()
         assert "x2" in str(summary)
         assert summary._repr_html_()
         with pytest.raises(ImportError, match="needs pandas"):

@@ -13,7 +13,7 @@ from atomsieve.certificate.file import content_of, describe, digest_of, labels_o
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.statement import Statement
-from atomsieve.display.coefficients import Coefficients
+from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import entries, pandas_for
@@ -233,8 +233,7 @@ class Certificate:
         if names is None:
             raise ValueError("Certificate.group_frame() needs groups with names: gauge=Group(groups).")
         sizes = np.bincount(labels_of(self.statement), minlength=len(names))
-        words = np.select([self.zero, self.nonzero], ["zero", "non-zero"], "undecided")
-        table = {"group": names, "coefficients": sizes, "verdict": words}
+        table = {"group": names, "coefficients": sizes, "verdict": verdict_words(self.zero, self.nonzero)}
         frame: pd.DataFrame = pandas_for("Certificate.group_frame()").DataFrame(table)
         return frame
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from atomsieve.certificate.inverse import Dependency
+from atomsieve.intake.names import listed
 
 MOST_SETS = 5
 """Sets of dependent columns that are listed in a sentence."""
@@ -64,5 +65,4 @@ def in_all_classes(names: Sequence[str]) -> str:
 def _listed(linked: Sequence[int], called: Callable[[int], str]) -> str:
     """Return the names of some columns, features first."""
     order = [j for j in linked if j >= 0] + [j for j in linked if j < 0]
-    more = f" and {len(order) - MOST_COLUMNS} more" if len(order) > MOST_COLUMNS else ""
-    return ", ".join(map(called, order[:MOST_COLUMNS])) + more
+    return listed(map(called, order), MOST_COLUMNS)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.certificate.file import is_mapped, labels_of
-from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
+from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.numbers import interval
 from atomsieve.display.sections import coefficient_section
 from atomsieve.display.table import Summary
@@ -82,10 +82,8 @@ def groups_of(certificate: "Certificate") -> list[str] | None:
 
 def verdicts_of(certificate: "Certificate") -> NDArray[Any]:
     """Return a word for each entry of x."""
-    labels = labels_of(certificate.statement)
-    apart = ((certificate.lower > 0) | (certificate.upper < 0)).ravel()
-    cases = [certificate.zero[labels], certificate.nonzero[labels] & apart, certificate.nonzero[labels]]
-    words = np.select(cases, [ZERO, NONZERO, IN_GROUP], UNDECIDED)
-    verdicts = words.astype(object)
-    verdicts[certificate.statement["unpenalised"]] = UNPENALISED
-    return verdicts.reshape(certificate.statement["shape"])
+    labels, shape = labels_of(certificate.statement), certificate.statement["shape"]
+    free = np.zeros(len(labels), dtype=bool)
+    free[certificate.statement["unpenalised"]] = True
+    zero, nonzero = certificate.zero[labels], certificate.nonzero[labels]
+    return verdict_words(zero, nonzero, certificate.lower.ravel(), certificate.upper.ravel(), free).reshape(shape)

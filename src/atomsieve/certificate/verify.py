@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from atomsieve.intake.extras import install
+
 if TYPE_CHECKING:
     from atomsieve.standalone.verify import Verification
 
@@ -23,7 +25,7 @@ def verify(
     try:
         checker = import_module("atomsieve.standalone.verify")
     except ImportError as error:
-        raise ImportError("verify needs python-flint for ball arithmetic: pip install python-flint.") from error
+        raise ImportError(install("verify computes in ball arithmetic, which needs", "flint")) from error
     given = {"sample_weight": sample_weight, "free": free, "offset": offset}
     verdict: Verification = checker.verify(certificate, X, y, **given)
     return verdict

@@ -1,7 +1,7 @@
 """The words of the command line for losses, gauges, penalties and strengths, and the estimator that they make."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from atomsieve.cli.said import RefusedError
@@ -34,10 +34,15 @@ class Wish:
     exponent: float = 1.5
     delta: float = 1.0
     ridge: float = 0.0
+    groups: str | None = None
+    unpenalized: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_words()
         self._check_numbers()
+        for option, given, gauge in (("--unpenalized", self.unpenalized, "l1"), ("--groups", self.groups, "group")):
+            if given and self.gauge != gauge:
+                raise RefusedError(f"{option} needs --gauge {gauge}, got --gauge {self.gauge}.")
 
     def _check_words(self) -> None:
         for value, known, option in (
@@ -72,6 +77,11 @@ class Wish:
             raise RefusedError(f"--ridge must be a number that is not negative, got {self.ridge}.")
         if not 1 < self.exponent < float("inf"):
             raise RefusedError(f"--exponent must be a number above 1, got {self.exponent}.")
+
+    @property
+    def options(self) -> list[str]:
+        """The options that ask for this."""
+        return options_of(self, {"folds": "--cv"})
 
     @property
     def classes(self) -> bool | None:
@@ -111,8 +121,29 @@ class Wish:
             return f"strength {self.fraction:g} of the one at which all coefficients are zero"
         if self.features is not None:
             return f"strength for {self.features} features"
-        rule = "the best" if self.select == "min" else "the sparsest within one standard error of the best"
-        return f"strength chosen by {self.folds or FOLDS}-fold cross-validation, {rule}, shuffled with seed {self.seed}"
+        from atomsieve.display.reading import RULES as WORDS  # noqa: PLC0415 -- NumPy
+
+        folds = f"{self.folds or FOLDS}-fold cross-validation"
+        return f"strength chosen by {folds}, {WORDS[self.select or '1se'].words}, shuffled with seed {self.seed}"
+
+
+def options_of(record: Any, names: Mapping[str, str]) -> list[str]:
+    """Return the options for which a record of them stands, without those that have their usual value.
+
+    >>> options_of(Wish(loss="huber", standardize=False, folds=3, unpenalized=("a", "b")), {"folds": "--cv"})
+    ['--loss', 'huber', '--cv', '3', '--no-standardize', '--unpenalized', 'a', '--unpenalized', 'b']
+    """
+    words: list[str] = []
+    for entry in fields(record):
+        value, name = getattr(record, entry.name), entry.name.replace("_", "-")
+        if value == entry.default:
+            continue
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [names.get(entry.name, f"--{name}"), str(one)]
+    return words
 
 
 def require_word(value: str, known: Sequence[str], option: str) -> None:

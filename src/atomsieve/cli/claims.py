@@ -1,14 +1,14 @@
 """What a fit claims of every coefficient, as rows for files."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from atomsieve.cli.output import csv_text
 from atomsieve.display.coefficients import NONZERO, UNDECIDED, ZERO, Coefficients
+from atomsieve.display.numbers import count
 
 HEADER = ("feature", "coefficient", "lower", "upper", "verdict")
 
@@ -33,27 +33,25 @@ def counts_line(parts: Parts) -> str:
     counts = counts_of(parts)
     total = sum(counts.values())
     told = [f"{counts.pop(ZERO, 0)} proven zero", f"{counts.pop(NONZERO, 0)} proven non-zero"]
-    told += [f"{counts.pop(UNDECIDED, 0)} undecided", *(f"{count} {word}" for word, count in counts.items())]
-    return f"Of {total} coefficients: {', '.join(told)}."
+    told += [f"{counts.pop(UNDECIDED, 0)} undecided", *(f"{many} {word}" for word, many in counts.items())]
+    return f"Of {count(total, 'coefficient')}: {', '.join(told)}."
 
 
 def coefficients_csv(parts: Parts) -> str:
-    """Return all coefficients as CSV, exactly."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    """Return all coefficients as CSV, exactly: class by class, largest weight first, as the summary has them."""
     several = len(parts) > 1
-    writer.writerow(["class", *HEADER] if several else HEADER)
-    for label, part in parts:
-        for name, *numbers, word in rows_of(part, range(len(part.names))):
-            writer.writerow([*([label] if several else []), name, *map(repr, numbers), word])
-    return text.getvalue()
+    rows = (
+        [*([label] if several else []), name, *map(repr, numbers), word]
+        for label, part in parts
+        for name, *numbers, word in rows_of(part, part.ranked)
+    )
+    return csv_text(["class", *HEADER] if several else HEADER, rows)
 
 
 def as_json(parts: Parts) -> Iterator[dict[str, Any]]:
     """Yield the coefficients that are not proven zero as plain data, largest weight first; None for no bound."""
     for label, part in parts:
-        largest = np.argsort(-part.weights, kind="stable")
-        for name, *numbers, word in rows_of(part, largest[part.verdicts[largest] != ZERO]):
+        for name, *numbers, word in rows_of(part, part.ranked[part.verdicts[part.ranked] != ZERO]):
             held = dict(zip(HEADER[1:4], (v if np.isfinite(v) else None for v in numbers), strict=True))
             yield {**({} if label is None else {"class": label}), "feature": name, **held, "verdict": word}
 

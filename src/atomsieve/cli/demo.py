@@ -23,11 +23,12 @@ def demo(
         from atomsieve.cli.intake import Source  # noqa: PLC0415
 
         data = folder / "tumours.csv"
+        source, wish = Source(str(data), "diagnosis"), Wish()
         with together(folder) as staging:
             (staging / data.name).write_text(tumours(), encoding="utf-8")
         if not quiet:
-            out().print(f"$ atomsieve fit {data} --target diagnosis --out {folder}", style="bold", markup=False)
-        run_fit(Source(str(data), "diagnosis"), Wish(), folder, quiet=quiet)
+            out().print(f"$ {source.command(wish, folder)}", style="bold", markup=False)
+        run_fit(source, wish, folder, quiet=quiet)
         _verify(folder, data, quiet=quiet)
 
 

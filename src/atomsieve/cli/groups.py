@@ -7,14 +7,14 @@ from typing import Any
 
 from atomsieve.cli.said import RefusedError
 from atomsieve.tables import Reading, closest
+from atomsieve.tables.opened import require_file
 
 FORMS = 'lines of column,group, or JSON: {"column": "group"} or {"group": ["column", ...]}'
 
 
 def read_groups(path: Path, reading: Reading) -> dict[str, str]:
     """Return the group of each column that is named; refuse columns that are not there."""
-    if not path.is_file():
-        raise RefusedError(f"There is no file {path} (--groups).")
+    require_file(str(path), " (--groups)")
     try:
         text = path.read_text(encoding="utf-8-sig")
         found = _from_json(json.loads(text)) if text.lstrip().startswith("{") else _from_lines(text)

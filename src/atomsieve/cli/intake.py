@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
-from atomsieve.cli.choices import FOLDS, Wish, estimator
+from atomsieve.cli.choices import FOLDS, Wish, estimator, options_of
 from atomsieve.cli.said import RefusedError
 
 if TYPE_CHECKING:
@@ -17,13 +18,26 @@ class Source:
     """A data file and what the options say about it."""
 
     path: str
-    target: str | None
+    target: str | None = None
     offset: str | None = None
+    exposure: str | None = None
     weights: str | None = None
     exclude: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     separator: str | None = None
     header: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.offset is not None and self.exposure is not None:
+            raise RefusedError(
+                "--exposure and --offset both say what is added to the predictions (an exposure its logarithm): give "
+                "one of them."
+            )
+
+    def command(self, wish: Wish, folder: Path) -> str:
+        """Return the command that fits a model to this file, as a shell takes it."""
+        options = options_of(self, {})[2:]  # without the path, which stands first
+        return join(["atomsieve", "fit", self.path, *options, *wish.options, "--out", str(folder)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +47,9 @@ class Job:
     samples: "Samples"
     reading: "Reading"
     model: Any
+    excluded: tuple[str, ...]
+    """Columns of the file that are left out."""
+
     notes: list[str]
 
     @property
@@ -41,28 +58,21 @@ class Job:
         return len(self.samples), len(self.samples.columns)
 
 
-def job(source: Source, wish: Wish, groups: Path | None = None, unpenalized: Sequence[str] = ()) -> Job:
+def job(source: Source, wish: Wish) -> Job:
     """Read the data and prepare the fit; refuse what cannot be fitted."""
-    if unpenalized and wish.gauge != "l1":
-        raise RefusedError(f"--unpenalized needs --gauge l1, got --gauge {wish.gauge}.")
-    if groups is not None and wish.gauge != "group":
-        raise RefusedError(f"--groups needs --gauge group, got --gauge {wish.gauge}.")
-    samples, reading, notes = read_samples(source, wish)
-    _check_signs(source, wish, samples)
-    _check_folds(wish, samples, reading)
-    labels = _grouped(reading, groups) if wish.gauge == "group" else None
-    model = estimator(wish, reading.labels, gauge_of(wish, labels), _positions(reading, unpenalized))
-    return Job(samples, reading, model, notes)
-
-
-def read_samples(source: Source, wish: Wish) -> "tuple[Samples, Reading, list[str]]":
-    """Read a file and decide how its columns are used."""
     from atomsieve.tables import Roles, plan, read_table  # noqa: PLC0415 -- NumPy
 
-    roles = Roles(source.target, source.offset, source.weights, source.exclude, source.categorical)
+    if source.exposure is not None and wish.loss != "poisson":
+        raise RefusedError("--exposure is for counts: add --loss poisson.")
+    roles = Roles(source.target, source.offset, source.weights, source.exclude, source.categorical, source.exposure)
     table = read_table(source.path, roles.selection(), separator=source.separator, header=source.header)
     reading, notes = plan(table, roles, classes=wish.classes, reference=wish.gauge == "group")
-    return reading.take(table), reading, notes
+    samples = reading.take(table)
+    _check_signs(source, wish, samples)
+    _check_folds(wish, samples, reading)
+    labels = _grouped(reading, wish.groups) if wish.gauge == "group" else None
+    model = estimator(wish, reading.labels, gauge_of(wish, labels), _positions(reading, wish.unpenalized))
+    return Job(samples, reading, model, table.unread, [*notes, *_exposure_note(source, wish, samples)])
 
 
 def _check_signs(source: Source, wish: Wish, samples: "Samples") -> None:
@@ -71,6 +81,21 @@ def _check_signs(source: Source, wish: Wish, samples: "Samples") -> None:
         raise RefusedError(f"Column {source.weights!r} (--weights) must hold weights: none negative, and not all 0.")
     if wish.loss == "poisson" and samples.y is not None and samples.y.min() < 0:
         raise RefusedError(f"--loss poisson is for counts, and the target {source.target!r} has negative numbers.")
+
+
+def _exposure_note(source: Source, wish: Wish, samples: "Samples") -> list[str]:
+    """Say that an offset seems to hold exposures, not their logarithms."""
+    from atomsieve.estimators.notices import looks_like_exposure  # noqa: PLC0415 -- slow to import
+
+    offset, y = samples.offset, samples.y
+    if source.offset is None or wish.loss != "poisson" or offset is None or y is None:
+        return []
+    if not looks_like_exposure(offset, y, samples.weights):
+        return []
+    return [
+        f"The counts are explained worse by {source.offset!r} than by no offset at all, and better by its logarithm: "
+        f"if it holds exposures, take --exposure {quote(source.offset)}."
+    ]
 
 
 def _check_folds(wish: Wish, samples: "Samples", reading: "Reading") -> None:
@@ -94,22 +119,23 @@ def _check_folds(wish: Wish, samples: "Samples", reading: "Reading") -> None:
 
 def _positions(reading: "Reading", names: Sequence[str]) -> list[int]:
     """Return the places of columns among the features; of all its levels for a category."""
-    from atomsieve.tables import closest  # noqa: PLC0415
+    from atomsieve.tables import closest, named  # noqa: PLC0415
 
     where = {name: [j] for j, name in enumerate(reading.features)}
     for category in reading.categories:
         where[category.column] = [j for name in category.features for j in where[name]]
-    for name in names:
+    chosen = list(named(names, where))
+    for name in chosen:
         if name not in where:
             raise RefusedError(f"There is no feature {name!r} (--unpenalized). {closest(name, where)}")
-    return [j for name in names for j in where[name]]
+    return [j for name in chosen for j in where[name]]
 
 
-def _grouped(reading: "Reading", path: Path | None) -> list[str]:
+def _grouped(reading: "Reading", path: str | None) -> list[str]:
     """Return the group of each feature: of a file, of its category, or its own."""
     from atomsieve.cli.groups import read_groups  # noqa: PLC0415
 
-    given = {} if path is None else read_groups(path, reading)
+    given = {} if path is None else read_groups(Path(path), reading)
     found = [given.get(name, name) for name in reading.numbers]
     for category in reading.categories:
         group = given.get(category.column, category.column)

@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from atomsieve.cli.choices import GAUGES, LOSSES, PENALTIES, RULES
-
 DATA, MODEL, STRENGTH, OUTPUT = "Data", "Model", "Strength of the penalty", "Output"
 
 DataFile = Annotated[
@@ -31,7 +29,15 @@ Offset = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="A column that is added to the linear predictions as it is, such as the logarithm of an exposure.",
+        help="A column that is added to the linear predictions as it is. For an exposure take --exposure.",
+        rich_help_panel=DATA,
+    ),
+]
+Exposure = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="For counts: a column of times, people or areas at risk, all positive. Its logarithm is the offset.",
         rich_help_panel=DATA,
     ),
 ]
@@ -41,13 +47,15 @@ Weights = Annotated[
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column to leave out. May be given several times.", rich_help_panel=DATA),
+    typer.Option(
+        metavar="COLUMN", help="Columns to leave out, with commas between them. May be repeated.", rich_help_panel=DATA
+    ),
 ]
 Categorical = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="A column of numbers that are codes: one feature per value. Text needs no mention. May be repeated.",
+        help="Columns of codes in numbers, with commas between them: one feature per value. Text needs no mention.",
         rich_help_panel=DATA,
     ),
 ]
@@ -55,7 +63,7 @@ Separator = Annotated[
     str | None,
     typer.Option(
         metavar="SIGN",
-        help="What separates columns of text: comma, semicolon, tab, bar, space, or a sign. Found by itself.",
+        help="What separates columns in a text file: comma, semicolon, tab, bar, space, or a sign. Found by itself.",
         rich_help_panel=DATA,
     ),
 ]
@@ -70,24 +78,26 @@ Header = Annotated[
 LossWord = Annotated[
     str,
     typer.Option(
-        metavar="|".join(LOSSES),
-        help="How far predictions are off. auto: logistic for labels and for two values, squared for other numbers.",
+        metavar="LOSS",
+        help="How far predictions are off: squared or huber for numbers, poisson for counts, logistic, squared-hinge "
+        "or multinomial for classes. auto is logistic for labels and for two values, squared for other numbers.",
         rich_help_panel=MODEL,
     ),
 ]
 GaugeWord = Annotated[
     str,
     typer.Option(
-        metavar="|".join(GAUGES),
-        help="What is kept small: single coefficients, the same with none below zero, or whole groups of them.",
+        metavar="GAUGE",
+        help="What is kept small: l1 (coefficients), nonnegative (the same, none below zero) or group (whole groups).",
         rich_help_panel=MODEL,
     ),
 ]
 PenaltyWord = Annotated[
     str,
     typer.Option(
-        metavar="|".join(PENALTIES),
-        help="How the size of the coefficients is charged: linear is the Lasso, ball a limit of the size.",
+        metavar="PENALTY",
+        help="How the size of the coefficients is charged: linear (the Lasso), square, power, ball (a limit of the "
+        "size) or log-barrier.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -95,7 +105,7 @@ Groups = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Groups of columns, for --gauge group: a CSV file of column,group, or JSON. Others stay single.",
+        help="Groups of columns, for --gauge group: a CSV file of lines column,group, or JSON. Others stay single.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -103,7 +113,7 @@ Unpenalized = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="A column that is always in the model. May be given several times.",
+        help="Columns that are always in the model, with commas between them. May be repeated.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -140,32 +150,46 @@ Strength = Annotated[
 Fraction = Annotated[
     float | None,
     typer.Option(
-        metavar="NUMBER", help="A part of the strength at which all coefficients are zero.", rich_help_panel=STRENGTH
+        metavar="NUMBER",
+        help="The strength as a part of the one at which all coefficients are zero, such as 0.1.",
+        rich_help_panel=STRENGTH,
     ),
 ]
 Features = Annotated[
     int | None,
-    typer.Option(metavar="K", help="As much as leaves K features in the model.", rich_help_panel=STRENGTH),
+    typer.Option(
+        metavar="K",
+        help="The strength that leaves K features in the model, or as many below K as can be.",
+        rich_help_panel=STRENGTH,
+    ),
 ]
 Folds = Annotated[
     int | None,
-    typer.Option("--cv", metavar="K", help="Cross-validation with K folds; 5 by default.", rich_help_panel=STRENGTH),
+    typer.Option(
+        "--cv",
+        metavar="K",
+        help="The strength by cross-validation with K folds. This is the default, with 5.",
+        rich_help_panel=STRENGTH,
+    ),
 ]
 Select = Annotated[
     str | None,
     typer.Option(
-        metavar="|".join(RULES),
-        help="1se (the default): the sparsest model within one standard error of the best. min: the best.",
+        metavar="RULE",
+        help="Which model of the cross-validation: 1se (the sparsest within one standard error of the best; the "
+        "default) or min (the best).",
         rich_help_panel=STRENGTH,
     ),
 ]
 Seed = Annotated[
-    int, typer.Option(metavar="N", help="Which rows make a fold: shuffled with this seed.", rich_help_panel=STRENGTH)
+    int, typer.Option(metavar="N", help="The seed by which rows are shuffled into folds.", rich_help_panel=STRENGTH)
 ]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
-        metavar="SECONDS", help="Seconds for the fit; the best so far is kept, and proven.", rich_help_panel=OUTPUT
+        metavar="SECONDS",
+        help="Seconds for fit and proofs together. The best model so far is kept; one proof of it is made in any case.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Json = Annotated[

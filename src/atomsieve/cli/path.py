@@ -1,7 +1,5 @@
 """`atomsieve path`: which features enter the model as the penalty falls."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,8 @@ import typer
 from atomsieve.cli import options
 from atomsieve.cli.choices import Wish
 from atomsieve.cli.intake import Job, Source, job
-from atomsieve.cli.said import NotWrittenError, RefusedError, ended, err, in_sentences, out, print_json
+from atomsieve.cli.output import csv_text, require_folder, write_file
+from atomsieve.cli.said import RefusedError, err, in_sentences, out, print_json
 
 SHOWN = 16
 """Strengths shown in the terminal; all are in the file."""
@@ -37,12 +36,20 @@ def path(  # noqa: PLR0913, PLR0917 -- the options of the command
         int, typer.Option("--count", min=2, metavar="N", help="How many strengths.", rich_help_panel=options.STRENGTH)
     ] = 100,
     offset: options.Offset = None,
+    exposure: options.Exposure = None,
     weights: options.Weights = None,
     exclude: options.Exclude = None,
     categorical: options.Categorical = None,
     separator: options.Separator = None,
     header: options.Header = None,
-    time_limit: options.TimeLimit = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Seconds in all; the path ends with the strengths that it got to, largest first.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -51,17 +58,29 @@ def path(  # noqa: PLR0913, PLR0917 -- the options of the command
     Example: atomsieve path patients.csv --target outcome
     """
     with in_sentences():
-        wish = Wish(loss, gauge, fraction=0.1, standardize=standardize, delta=delta, time_limit=time_limit)
-        source = Source(
-            str(data), target, offset, weights, tuple(exclude or ()), tuple(categorical or ()), separator, header
+        wish = Wish(
+            loss,
+            gauge,
+            fraction=0.1,
+            standardize=standardize,
+            delta=delta,
+            time_limit=time_limit,
+            groups=None if groups is None else str(groups),
+            unpenalized=tuple(unpenalized or ()),
         )
-        work = job(source, wish, groups, tuple(unpenalized or ()))
+        columns = (tuple(exclude or ()), tuple(categorical or ()))
+        source = Source(str(data), target, offset, exposure, weights, *columns, separator, header)
+        require_folder(file)
+        work = job(source, wish)
         walks = followed(work, count, time_limit, silent=json or quiet)
-        _write(file, path_csv(walks))
+        write_file(file, path_csv(walks))
+        notes = [*work.notes, *cut_short(walks, count)]
         if json:
-            print_json({"command": "path", "file": str(file), "paths": [walk.content() for walk in walks]})
+            paths = [walk.content() for walk in walks]
+            print_json({"command": "path", "file": str(file), "paths": paths, "notes": notes})
         elif not quiet:
-            _tell(source, work, walks, file)
+            _tell(source, work, walks, notes)
+            out().print(f"Written: {file}", markup=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +123,8 @@ def followed(work: Job, count: int, time_limit: float | None, *, silent: bool) -
         task = model._task(data)
         problems = task.problems(data)
         with live(console, "Following the path", len(problems), time_limit):
-            found = [follow(problem, n=count, time_limit=time_limit) for problem in problems]
+            share = None if time_limit is None else time_limit / len(problems)
+            found = [follow(problem, n=count, time_limit=share) for problem in problems]
     except (TypeError, ValueError) as error:
         raise RefusedError(f"These data cannot be fitted: {error}") from error
     walks = []
@@ -124,33 +144,44 @@ def _label(work: Job, problems: int, outputs: int, which: int) -> str | None:
     return None if problems * outputs == 1 or work.reading.labels is None else str(work.reading.labels[which])
 
 
+def cut_short(walks: Sequence[Walk], count: int) -> list[str]:
+    """Say that time was up before the end of a path."""
+    least = min(len(walk.slopes) for walk in walks)
+    if least == count:
+        return []
+    return [
+        f"The time limit ended the path after {least} of {count} strengths, the last of which may not be solved well."
+    ]
+
+
 def path_csv(walks: Sequence[Walk]) -> str:
     """Return strengths, counts and the coefficients of all features that are ever in the model."""
     import numpy as np  # noqa: PLC0415 -- slow to import
 
     used = np.flatnonzero(np.any([(walk.coefs != 0).any(axis=0) for walk in walks], axis=0)).tolist()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     several = len(walks) > 1
     names = [walks[0].names[j] for j in used]
-    writer.writerow([*(["class"] if several else []), "strength", "features", "explained", *names])
-    for walk in walks:
-        for step, coef in zip(walk.content()["steps"], walk.coefs, strict=True):
-            writer.writerow([*([walk.label] if several else []), *step.values(), *map(repr, coef[used].tolist())])
-    return text.getvalue()
+    rows = (
+        [*([walk.label] if several else []), *step.values(), *map(repr, coef[used].tolist())]
+        for walk in walks
+        for step, coef in zip(walk.content()["steps"], walk.coefs, strict=True)
+    )
+    return csv_text([*(["class"] if several else []), "strength", "features", "explained", *names], rows)
 
 
-def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
+def _tell(source: Source, work: Job, walks: Sequence[Walk], notes: Sequence[str]) -> None:
     import numpy as np  # noqa: PLC0415 -- slow to import
 
     from atomsieve.display.numbers import column  # noqa: PLC0415
+    from atomsieve.display.numbers import count as tally  # noqa: PLC0415
     from atomsieve.display.table import Column, Section  # noqa: PLC0415
     from atomsieve.tables.errors import listed  # noqa: PLC0415
 
     console = out()
     rows, features = work.shape
-    console.print(f"{source.path}: {rows} rows, {features} features; target {work.reading.target}.", markup=False)
-    for note in work.notes:
+    what = f"{tally(rows, 'row')}, {tally(features, 'feature')}"
+    console.print(f"{source.path}: {what}; target {work.reading.target}.", markup=False)
+    for note in notes:
         console.print(f"Note: {note}", style="yellow", markup=False)
     for walk in walks:
         steps = walk.content()["steps"]
@@ -165,13 +196,3 @@ def _tell(source: Source, work: Job, walks: Sequence[Walk], file: Path) -> None:
         ]
         table = Section(columns, "" if walk.label is None else f"class {walk.label}")
         console.print(f"\n{table.text()}\n", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"Written: {file}", markup=False)
-
-
-def _write(file: Path, text: str) -> None:
-    from atomsieve.intake.files import write_text  # noqa: PLC0415
-
-    try:
-        write_text(file, text)
-    except OSError as error:
-        raise NotWrittenError(f"{file} (--out) cannot be written: {ended(error)}") from None

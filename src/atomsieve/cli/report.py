@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from atomsieve.cli import options
-from atomsieve.cli.said import NotWrittenError, RefusedError, ended, in_sentences, out
+from atomsieve.cli.output import not_written
+from atomsieve.cli.said import NotWrittenError, RefusedError, in_sentences, out
+from atomsieve.intake.extras import install
 
 
 def report(
@@ -18,17 +20,17 @@ def report(
     with in_sentences():
         findings = folder / "findings.json"
         if not folder.is_dir():
-            raise RefusedError(f"There is no folder {folder}.")
+            raise RefusedError(f"There is no folder {folder}: name the one that fit wrote.")
         if not findings.exists():
             raise RefusedError(f"{folder} has no findings.json: write it by atomsieve fit DATA --out {folder}.")
         try:
             room = import_module("atomsieve.report")
             room.write_report(room.Findings.load(findings), folder / "report.html")
         except ModuleNotFoundError as error:
-            raise RefusedError(f"The report needs {error.name}. In a clone: pip install '.[all]'.") from None
+            raise RefusedError(install("The report needs", error.name)) from None
         except ValueError as error:
             raise RefusedError(str(error)) from None
         except OSError as error:
-            raise NotWrittenError(f"{folder / 'report.html'} cannot be written: {ended(error)}") from None
+            raise NotWrittenError(not_written(str(folder / "report.html"), error)) from None
         if not quiet:
             out().print(f"Written: {folder / 'report.html'}", markup=False)

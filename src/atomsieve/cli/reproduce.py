@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from atomsieve.cli.said import NOT_WRITTEN, RefusedError, complain, err, in_sentences, out
+from atomsieve.intake.extras import install
 from atomsieve.paper import NAMES
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def reproduce(
         try:
             run_experiments(chosen, folder, quick=quick)
         except ModuleNotFoundError as error:
-            raise RefusedError(f"The experiments need {error.name}. In a clone: pip install '.[all]'.") from None
+            raise RefusedError(install("The experiments need", error.name)) from None
         except OSError as error:  # no network is one
             complain(
                 f"{error}. MNIST comes from OpenML, or from the folder named by ATOMSIEVE_DATA; --quick needs neither. "

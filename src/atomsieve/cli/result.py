@@ -13,6 +13,8 @@ import numpy as np
 from atomsieve.cli.choices import Wish
 from atomsieve.cli.claims import Parts, as_json, coefficients_csv, counts_of, parts_of
 from atomsieve.cli.intake import Job, Source
+from atomsieve.cli.said import in_options
+from atomsieve.intake.extras import install
 from atomsieve.intake.files import write_text
 
 NAMELESS = ".*valid feature names.*"
@@ -56,22 +58,42 @@ class Fitted:
         return None if isinstance(penalty, list) else float(getattr(penalty, penalty.main))
 
     @property
+    def free(self) -> list[int]:
+        """The features that are not penalised."""
+        return self.job.model.unpenalized or []
+
+    @property
+    def used(self) -> int:
+        """How many features the model has, without those that are not penalised."""
+        return int(np.count_nonzero(np.delete(np.atleast_2d(self.job.model.coef_), self.free, axis=1).any(axis=0)))
+
+    @property
     def sentences(self) -> list[str]:
-        """What was chosen, what signs mean, and why anything is undecided."""
-        model, told = self.job.model, []
+        """What signs mean, and what became of a number of features that was asked for."""
+        told = []
         labels = self.job.reading.labels
         if labels is not None and len(labels) == 2 and len(self.parts) == 1:
             told.append(f"Positive coefficients speak for {labels[1]}, negative ones for {labels[0]}.")
-        if self.strength is not None:
-            told.append(f"{model.penalty_.main.capitalize()} of the penalty: {self.strength:.6g}.")
-        told += [c.reason for c in self.certificates if c.reason and c.valid and c.undecided.any()]
+        asked, there = self.wish.features, self.job.shape[1] - len(self.free)
+        if asked is not None and self.used < asked:
+            some = f"{self.used} of the {there} features, and no strength was found for more"
+            held = some if self.used < there else f"all {there} features"
+            told.append(f"--features asks for {asked}: the model has {held}.")
         return told
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why nothing is proven, or why anything is undecided; the summary says it too."""
+        silence = self.job.model._told_proof().silence
+        if silence is not None:
+            return [silence[0].upper() + silence[1:]]
+        return list(dict.fromkeys(c.reason for c in self.certificates if c.reason and c.undecided.any()))
 
     def summary(self, width: int) -> str:
         """Return the summary of the model as text, at most so wide where names are short."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=NAMELESS)
-            return str(self.job.model.summary().text(width))
+            return in_options(str(self.job.model.summary().text(width)))
 
     def content(self, source: Source, files: list[Path], missing: list[str], command: str) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -92,7 +114,7 @@ class Fitted:
             "coefficients": list(as_json(self.parts)),
             "optimal_value": [[_finite(c.dual), _finite(c.primal)] for c in self.certificates],
             "status": str(model.status_),
-            "notes": [*self.job.notes, *self.notes, *missing, *self.sentences],
+            "notes": [*self.job.notes, *self.notes, *missing, *self.sentences, *self.doubts],
             "files": [str(file) for file in files],
             "verify": command,
         }
@@ -112,7 +134,7 @@ def write_all(fitted: Fitted, source: Source, folder: Path, staging: Path) -> tu
     from atomsieve.estimators import save_model  # noqa: PLC0415 -- slow to import
 
     model = fitted.job.model
-    save_model(model, staging / "model.json")
+    save_model(model, staging / "model.json", offset=fitted.job.reading.offset_record)
     several = len(fitted.certificates) > 1
     for k, certificate in enumerate(fitted.certificates, 1):
         certificate.save(staging / (f"certificate-{k}.json" if several else "certificate.json"))
@@ -120,34 +142,36 @@ def write_all(fitted: Fitted, source: Source, folder: Path, staging: Path) -> tu
     write_text(staging / "data.json", json.dumps(fitted.job.reading.content(), indent=1, ensure_ascii=False) + "\n")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=NAMELESS)
-        missing = _report(fitted, source, verify_command(folder, source), staging)
+        missing = _report(fitted, source, folder, staging)
     return [folder / file.name for file in sorted(staging.iterdir())], missing
 
 
-def _report(fitted: Fitted, source: Source, command: str, staging: Path) -> list[str]:
+def _report(fitted: Fitted, source: Source, folder: Path, staging: Path) -> list[str]:
     """Write findings.json and report.html; what they need is an extra, and may be missing."""
     try:
         report = import_module("atomsieve.report")
         rows, features = fitted.job.shape
         facts = {
             "file": source.path,
-            "verify": command,
+            "verify": verify_command(folder, source),
             "rows": rows,
             "features": features,
+            "columns left out": ", ".join(fitted.job.excluded) or None,
             "offset": source.offset,
+            "exposure": source.exposure,
             "weights": source.weights,
             "digest": fitted.certificates[0].digest,
         }
-        settings = {"fit": fitted.wish.words(fitted.job.reading.labels), "seed": str(fitted.wish.seed)}
+        wish = fitted.wish
+        settings = {
+            "command": source.command(wish, folder),
+            "fit": wish.words(fitted.job.reading.labels),
+            "seed": str(wish.seed),
+        }
         data = {name: value for name, value in facts.items() if value is not None}
         findings = report.Findings.of(fitted.job.model, target=fitted.job.reading.target, data=data, settings=settings)
         findings.save(staging / "findings.json")
         report.write_report(findings, staging / "report.html")
     except ModuleNotFoundError as error:
-        return [missing_report(error)]
+        return [install("There is no report.html: it needs", error.name)]
     return []
-
-
-def missing_report(error: ModuleNotFoundError) -> str:
-    """Say what a report needs."""
-    return f"There is no report.html: it needs {error.name}. In a clone: pip install '.[all]'."

@@ -44,9 +44,20 @@ def complain(sentence: str) -> None:
     err().print(Text.assemble(("Error: ", "bold red"), sentence))
 
 
-def ended(error: OSError) -> str:
-    """Return why a file could not be written, as the end of a sentence."""
-    return (error.strerror or str(error)).rstrip(".") + "."
+OPTIONS = {
+    "time_limit or tol": "--time-limit",
+    "shape=Linear()": "--penalty linear",
+    "try a smaller ratio": "try --fraction 0.0005, or a weaker --strength",
+    "try a smaller eps": "try --fraction 0.0005, or a weaker --strength",
+}
+"""Parameters of estimators, and what stands for them on the command line."""
+
+
+def in_options(text: str) -> str:
+    """Return what estimators say of their parameters, in options of the command."""
+    for words, option in OPTIONS.items():
+        text = text.replace(words, option)
+    return text
 
 
 def print_json(content: dict[str, Any]) -> None:

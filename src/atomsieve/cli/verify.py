@@ -10,6 +10,8 @@ from atomsieve.cli import options
 from atomsieve.cli.said import NOT_PROVEN, RefusedError, complain, in_sentences, out, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from atomsieve.certificate import Certificate
     from atomsieve.tables import Reading, Samples, Table
 
@@ -18,25 +20,26 @@ def verify(  # noqa: PLR0917 -- the options of the command
     certificate: Annotated[
         Path,
         typer.Argument(
-            metavar="CERTIFICATE", help="certificate.json, or the folder that fit wrote.", show_default=False
+            metavar="CERTIFICATE", help="The folder that fit wrote, or a certificate.json in it.", show_default=False
         ),
     ],
     data: options.DataFile,
     target: options.Target = None,
     offset: options.Offset = None,
+    exposure: options.Exposure = None,
     weights: options.Weights = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Check a certificate against a data file; every claim is derived again from the data, in ball arithmetic.
 
-    The columns are read as data.json beside the certificate says. Without it the certificate's names of features choose
-    them, and --target must be given.
+    The columns are read as data.json beside the certificate says. Where that is missing the certificate itself names
+    the features; --target must be given then, and whatever else fit was told of --offset, --exposure and --weights.
 
     Example: atomsieve verify fitted patients.csv
     """
     with in_sentences("Nothing was decided."):
-        given = {"target": target, "offset": offset, "weights": weights}
+        given = {"target": target, "offset": offset, "exposure": exposure, "weights": weights}
         verdicts = [(path, checked(path, str(data), given)) for path in certificates_at(certificate)]
     valid = all(verdict["valid"] for _, verdict in verdicts)
     if json:
@@ -68,6 +71,7 @@ def checked(path: Path, data: str, given: dict[str, str | None]) -> dict[str, An
     from atomsieve.certificate import Certificate  # noqa: PLC0415 -- slow to import
     from atomsieve.certificate.verify import verify as check  # noqa: PLC0415
 
+    _require_certificate(path)
     try:
         certificate = Certificate.load(path)
     except ValueError as error:
@@ -82,10 +86,37 @@ def checked(path: Path, data: str, given: dict[str, str | None]) -> dict[str, An
         }
     y = targets(certificate, path, samples, reading)
     verdict = check(path, samples.X, y, sample_weight=samples.weights, offset=samples.offset)
+    if not certificate.valid and (verdict.valid or not verdict.known):
+        return {"valid": False, "says": _nothing(certificate), "claims": 0}
     about = f" It is about {len(samples)} rows and {len(samples.columns)} features of {data}, target {reading.target}."
-    says = f"{verdict}." + (about if verdict.valid else " Are these the data of the fit?")
+    doubt = " Are these the data of the fit?" if verdict.known else ""
+    says = f"{verdict}." + (about if verdict.valid else doubt)
     counts = {name: int(getattr(certificate, name).sum()) for name in ("zero", "nonzero", "undecided")}
     return {"valid": bool(verdict.valid), "says": says.replace("..", "."), "claims": verdict.checked, **counts}
+
+
+def _require_certificate(path: Path) -> None:
+    """Refuse a file that is meant for something else; one that may be a damaged certificate is not valid instead."""
+    import json  # noqa: PLC0415
+
+    from atomsieve.certificate.file import FORMAT  # noqa: PLC0415
+
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        found = content.get("format", FORMAT) if isinstance(content, dict) else FORMAT
+        why = None if found == FORMAT else f"its format is {found!r}"
+    except (RecursionError, ValueError):
+        why = None if path.suffix == ".json" else "it is no JSON"
+    if why is not None:
+        raise RefusedError(
+            f"{path} is no certificate: {why}. Name the folder that fit wrote, or certificate.json in it, and then the "
+            "data."
+        )
+
+
+def _nothing(certificate: "Certificate") -> str:
+    """Say that a certificate claims nothing, and why."""
+    return f"There is nothing to check: the certificate claims nothing, because {certificate.reason}."
 
 
 def samples_of(
@@ -110,10 +141,17 @@ def samples_of(
 def _by_names(certificate: "Certificate", data: str, given: dict[str, str | None]) -> "tuple[Samples, Reading]":
     """Read the columns that the certificate names, or all of them."""
     from atomsieve.tables import Roles, plan, read_table  # noqa: PLC0415 -- NumPy
+    from atomsieve.tables.errors import listed  # noqa: PLC0415
 
     names = certificate.names.get("features")
-    roles = Roles(given["target"], given["offset"], given["weights"])
+    roles = Roles(given["target"], given["offset"], given["weights"], exposure=given["exposure"])
     table = read_table(data, roles.selection())
+    if roles.target is None and table.target is None and names is not None:
+        others = [name for name in table.columns if name not in _sources(names)]
+        raise RefusedError(
+            f"Which column does the model explain? No data.json beside the certificate says it: name it by --target. "
+            f"Beside the features {data} has {listed(others)}."
+        )
     if names is not None:
         table = _only(table, [*names, *roles.apart])
     classes = certificate.statement["loss"]["type"] in ("Logistic", "SquaredHinge", "Multinomial")
@@ -128,13 +166,17 @@ def _only(table: "Table", names: list[str]) -> "Table":
     """Return the table without the columns that are not named."""
     from dataclasses import replace  # noqa: PLC0415
 
-    wanted = set(names)
+    wanted, sources = set(names), _sources(names)
     kept = [j for j, name in enumerate(table.names) if name in wanted]
-    texts = {name.partition("=")[0] for name in names} | wanted
-    beside = {name: column for name, column in table.beside.items() if name in texts}
+    beside = {name: column for name, column in table.beside.items() if name in sources}
     if len(kept) == len(table.names):
         return replace(table, beside=beside)
     return replace(table, matrix=table.matrix[:, kept], names=tuple(table.names[j] for j in kept), beside=beside)
+
+
+def _sources(names: "Sequence[str]") -> set[str]:
+    """Return the columns that features may come from: of the same name, or with a level after an equals sign."""
+    return {*names, *(name.partition("=")[0] for name in names)}
 
 
 def targets(certificate: "Certificate", path: Path, samples: "Samples", reading: "Reading") -> Any:

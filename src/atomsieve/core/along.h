@@ -120,9 +120,14 @@ static int along_by_gram(task *t, store *s, request *q, trail *r, arena *a)
         memcpy(pulls, o.z, (size_t)m * sizeof *pulls);
         memcpy(o.begin, o.x, (size_t)m * sizeof *o.begin);
         minimise(&o, blocks, t->blocks, q->target, t->single ? q->target : INFINITY, &f);
-        for (ptrdiff_t e = 0; e < m; e++)
-            o.value -= (o.x[e] - o.begin[e]) * (pulls[o.place[e]] + o.z[o.place[e]]) / 2;
+        memset(o.drawn, 0, (size_t)k * sizeof *o.drawn);
+        for (ptrdiff_t e = 0; e < m; e++) {
+            double change = o.x[e] - o.begin[e];
+            o.value -= change * (pulls[o.place[e]] + o.z[o.place[e]]) / 2;
+            axpy(change, o.along + e * k, o.drawn, k);
+        }
         if (!isfinite(o.value)) break;
+        for (ptrdiff_t c = 0; c < k; c++) axpy(-o.drawn[c], v.transform + c * k, q->coordinates, k);
         memcpy(r->x + r->done * m, o.x, (size_t)m * sizeof *o.x);
         memcpy(r->coordinates + r->done * k, q->coordinates, (size_t)k * sizeof *q->coordinates);
     }

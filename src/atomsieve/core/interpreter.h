@@ -74,6 +74,8 @@ void Py_DecRef(PyObject *);
 #define Py_DECREF Py_DecRef
 #define Py_XDECREF Py_DecRef
 
+PyObject *PyTuple_GetSlice(PyObject *, Py_ssize_t, Py_ssize_t);
+Py_ssize_t PyTuple_Size(PyObject *);
 int PyArg_ParseTuple(PyObject *, const char *, ...);
 PyObject *Py_BuildValue(const char *, ...);
 PyObject *PyBool_FromLong(long);

@@ -8,6 +8,7 @@ import numpy as np
 
 from atomsieve.display.numbers import number
 from atomsieve.display.palette import FAINT, GRID, INK, MUTED, PAPER
+from atomsieve.intake.extras import install
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt  # noqa: PLC0415 -- optional
     except ImportError as error:  # pragma: no cover
-        raise ImportError("Pictures need matplotlib: pip install matplotlib.") from error
+        raise ImportError(install("Pictures need", "matplotlib")) from error
     return plt
 
 

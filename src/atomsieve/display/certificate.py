@@ -1,15 +1,16 @@
 """Coefficients with their proven intervals as a picture."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from atomsieve.display.canvas import FONT, Display, canvas, plain
-from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
+from atomsieve.display.coefficients import BY_WEIGHT, IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
 from atomsieve.display.numbers import around, column, count
 from atomsieve.display.palette import ACCENT, DOUBT, INK, MUTED, PAPER
-from atomsieve.display.reading import place_of
+from atomsieve.display.reading import QUANTITIES, place_of, quantity_of
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ COLOURS = {NONZERO: ACCENT, IN_GROUP: ACCENT, UNDECIDED: DOUBT, UNPENALISED: MUT
 class CertificateDisplay(Display):
     """Each feature in the model with its coefficient, the interval that is proven to hold it, and how wide that is.
 
-    Features stand by weight, the largest on top. What is proven zero is counted below. An undecided coefficient has a
+    Features stand by weight, the largest on top, as in `summary()`: |coefficient| × standard deviation of the feature
+    where that is known, whatever is drawn. What is proven zero is counted below. An undecided coefficient has a
     hollow mark; where nothing is known about its size, a dotted line runs through the picture. Make one by
     `from_estimator` or `from_certificate`; `plot` draws it.
 
@@ -38,6 +40,8 @@ class CertificateDisplay(Display):
         Names, values, bounds and verdicts.
     quantity : str
         What the coefficients are.
+    among : int
+        How many outputs or classes there are to choose from, where nobody has chosen and the first is drawn.
 
     Attributes
     ----------
@@ -46,11 +50,12 @@ class CertificateDisplay(Display):
     """
 
     coefficients: Coefficients
-    quantity: str = "coefficient"
+    quantity: str = QUANTITIES["unit"]
+    among: int = 1
 
     @classmethod
     def from_certificate(
-        cls, certificate: Any, *, output: int | None = None, ax: "Axes | None" = None, **options: Any
+        cls, certificate: Any, *, target: int | None = None, ax: "Axes | None" = None, **options: Any
     ) -> Self:
         """Draw a certificate.
 
@@ -58,13 +63,13 @@ class CertificateDisplay(Display):
         ----------
         certificate : Certificate
             What is proven.
-        output : int, optional
-            With several outputs, the one that is drawn; the first by default.
+        target : int, optional
+            With several outputs, the one that is drawn; the first by default, and the picture says so.
         ax, **options
             As for `plot`.
         """
         parts = certificate.coefficients()
-        return cls(parts[0 if output is None else place_of(output, range(len(parts)))]).plot(ax, **options)
+        return cls._of(parts, range(len(parts)), target).plot(ax, **options)
 
     @classmethod
     def from_estimator(
@@ -72,7 +77,7 @@ class CertificateDisplay(Display):
         estimator: Any,
         *,
         per: Literal["unit", "sd"] = "unit",
-        output: Any = None,
+        target: Any = None,
         ax: "Axes | None" = None,
         **options: Any,
     ) -> Self:
@@ -83,17 +88,27 @@ class CertificateDisplay(Display):
         estimator : estimator of this package
             A fitted one, whose certificate is proven now if it was not asked for before.
         per : "unit" or "sd"
-            Whether coefficients are shown as they are, or times the standard deviation of their feature.
-        output : optional
-            The class or output that is drawn, where there are several; the first by default.
+            Whether coefficients are drawn as they are, or times the standard deviation of their feature. The order of
+            the features is the same.
+        target : optional
+            The class (by its label) or output (by its number) that is drawn, where there are several; the first by
+            default, and the picture says so.
         ax, **options
             As for `plot`.
         """
         parts = estimator._coefficients()
-        part = parts[0 if output is None or len(parts) == 1 else place_of(output, estimator._outputs)]
-        if per == "sd":
-            return cls(part.per_sd(), "coefficient × standard deviation of the feature").plot(ax, **options)
-        return cls(replace(part, scales=None)).plot(ax, **options)
+        quantity = quantity_of(per)
+        shown = [part.per_sd() for part in parts] if per == "sd" else parts
+        return cls._of(shown, estimator._outputs, target, quantity).plot(ax, **options)
+
+    @classmethod
+    def _of(
+        cls, parts: Sequence[Coefficients], outputs: Sequence[Any], target: Any, quantity: str = QUANTITIES["unit"]
+    ) -> Self:
+        """Return the display of one of several outputs: the one that is asked for, or the first."""
+        if target is None or len(parts) == 1:
+            return cls(parts[0], quantity, among=len(parts))
+        return cls(parts[place_of(target, outputs)], quantity)
 
     def plot(self, ax: "Axes | None" = None, *, most: int = MOST) -> Self:
         """Draw the features of the largest weight (needs matplotlib), at most so many, on new axes by default."""
@@ -113,9 +128,15 @@ class CertificateDisplay(Display):
         if not len(drawn):
             ax.set_xticks([])
         self._numbers(ax, heights, drawn)
-        label = self.quantity if told.output is None else f"{self.quantity}, {told.output}"
-        ax.set_xlabel(f"{label}\n{self._rest(len(drawn))}", linespacing=1.6)
+        ax.set_xlabel(f"{self._label()}\n{self._rest(len(drawn))}", linespacing=1.6)
         return self._on(ax)
+
+    def _label(self) -> str:
+        """Return what is drawn, of which output, and by what it is sorted where that is something else."""
+        told = self.coefficients
+        label = self.quantity if told.output is None else f"{self.quantity}, {told.output}"
+        label += f" (the first of {self.among}; target= chooses another)" if self.among > 1 else ""
+        return label if told.scales is None else f"{label}\nsorted by weight: {BY_WEIGHT}"
 
     def _row(self, ax: "Axes", height: float, j: int) -> None:
         """Draw one coefficient: a line from zero, its interval, and a mark that is hollow where it is undecided."""

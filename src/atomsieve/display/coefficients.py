@@ -8,10 +8,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array, Index, Mask
 
 ZERO, NONZERO, IN_GROUP, UNDECIDED, UNPENALISED = "zero", "non-zero", "in a non-zero group", "undecided", "unpenalised"
 """The verdicts about a coefficient."""
+
+
+def verdict_words(
+    zero: Mask, nonzero: Mask, lower: Array | None = None, upper: Array | None = None, unpenalised: Any = False
+) -> NDArray[Any]:
+    """Return a word for each coefficient from what is proven; for each group, where no bounds are given.
+
+    A coefficient of a group that is not zero as a whole is itself non-zero only if its interval does not hold 0.
+    """
+    apart = np.True_ if lower is None or upper is None else (lower > 0) | (upper < 0)
+    cases = [np.asarray(unpenalised), zero, nonzero & apart, nonzero]
+    return np.select(cases, [UNPENALISED, ZERO, NONZERO, IN_GROUP], default=UNDECIDED)
+
+
+BY_WEIGHT = "|coefficient| × standard deviation of the feature"
+"""What the weight of a feature is, in words."""
+
+
+NO_SCALES = (
+    'per="sd" needs the standard deviations of the features, and the data of the fit are gone: fit with keep_data=True.'
+)
+
+
+def weights_of(values: Array | float, scales: Array | float | None) -> Array:
+    """Return the weights of features, by which every table, picture and file ranks them.
+
+    That is |coefficient| × standard deviation of the feature in the data of the fit: what the feature contributes,
+    whatever its unit. Where the standard deviations are not known (the data are gone, or there is only a certificate)
+    it is |coefficient|.
+    """
+    return np.asarray(np.abs(values) * (1.0 if scales is None else scales))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +71,20 @@ class Coefficients:
 
     @property
     def weights(self) -> Array:
-        """How much each feature contributes: its absolute coefficient, per standard deviation where that is known."""
-        return np.abs(self.values) * (1.0 if self.scales is None else self.scales)
+        """How much each feature contributes: see `weights_of`."""
+        return weights_of(self.values, self.scales)
+
+    @cached_property
+    def ranked(self) -> Index:
+        """All features, largest weight first; equal ones in the order of the columns."""
+        return np.argsort(-self.weights, kind="stable")
 
     @cached_property
     def shown(self) -> Index:
         """The features that are worth a row, largest weight first: in the model, or proven to belong there."""
         told = np.isin(self.verdicts, (NONZERO, IN_GROUP, UNPENALISED)) | (self.values != 0)
         told &= self.verdicts != ZERO
-        index = np.flatnonzero(told)
-        return index[np.argsort(-self.weights[index], kind="stable")]
+        return np.asarray(self.ranked[told[self.ranked]])
 
     def number(self, verdict: str) -> int:
         """Return how many coefficients have a verdict."""
@@ -63,7 +98,7 @@ class Coefficients:
     def per_sd(self) -> "Coefficients":
         """Return the coefficients of features in units of their standard deviations; raise where these are unknown."""
         if self.scales is None:
-            raise ValueError('per="sd" needs the standard deviations of the features: pass X, the data of the fit.')
+            raise ValueError(NO_SCALES)
         with np.errstate(invalid="ignore"):  # an unknown bound of a constant feature
             parts = {name: getattr(self, name) * self.scales for name in ("values", "lower", "upper")}
         return replace(self, scales=None, **parts)

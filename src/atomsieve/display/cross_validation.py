@@ -8,7 +8,7 @@ import numpy as np
 from atomsieve.display.canvas import FONT, Display, canvas, counts_on_top, logarithmic, mark_places
 from atomsieve.display.numbers import count, number
 from atomsieve.display.palette import ACCENT, FAINT, INK, PAPER, SECOND
-from atomsieve.display.reading import shown_scores
+from atomsieve.display.reading import RULES, shown_scores
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -104,10 +104,11 @@ class CVDisplay(Display):
         """Mark both strengths, and say what they are."""
         marks = {"1se": self.index_1se, "min": self.index_min}
         mark_places(ax, {name: float(self.strengths[k]) for name, k in marks.items()}, self.strengths, self.scores)
-        words = {"min": "best mean", "1se": "within one standard error"}
         colours = {"min": ACCENT, "1se": SECOND}
         for name, k in marks.items():
-            text = f"{name} ({words[name]}): {number(self.strengths[k], 3)}, {count(int(self.counts[k]), 'feature')}"
+            text = (
+                f"{name} ({RULES[name].short}): {number(self.strengths[k], 3)}, {count(int(self.counts[k]), 'feature')}"
+            )
             ax.plot(
                 self.strengths[k],
                 self.mean[k],

@@ -1,14 +1,16 @@
 """The path of solutions as a picture: each coefficient against the strength of the penalty."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from atomsieve.display.canvas import Display, canvas, counts_on_top, logarithmic, mark_places, names_at_end
+from atomsieve.display.coefficients import NO_SCALES, weights_of
 from atomsieve.display.palette import FAINT, MUTED, SERIES
-from atomsieve.display.reading import column_scales, feature_names, output_of
+from atomsieve.display.reading import QUANTITIES, column_scales, quantity_of, row_of
+from atomsieve.intake.names import feature_names
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -23,15 +25,14 @@ FEW = 14
 DASHES = ("-", (0, (4, 1.5)))
 """Lines of the first round of colours, and of the second."""
 
-PER_UNIT, PER_SD = "coefficient", "coefficient × standard deviation of the feature"
-
 
 @dataclass(eq=False, repr=False)
 class PathDisplay(Display):
     """Coefficients along a path, from the sparsest model on the left to the largest on the right.
 
     The features with the largest weight at the marked strength (at the end, where none is marked) have a colour, and
-    their name at the end of their line. Make one by `from_estimator` or `from_path`; `plot` draws it.
+    their name at the end of their line. The weight is that of `summary()`: |coefficient| × standard deviation of the
+    feature where that is known, whatever is drawn. Make one by `from_estimator` or `from_path`; `plot` draws it.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ class PathDisplay(Display):
         The part of the deviance that each model explains.
     quantity : str
         What the coefficients are.
+    scales : array of shape (d,), optional
+        The standard deviations of the features, for the weights; left out where `coefs` are per standard deviation.
 
     Attributes
     ----------
@@ -72,7 +75,8 @@ class PathDisplay(Display):
     label: str = "slope of the penalty"
     marks: Mapping[str, int] = field(default_factory=dict)
     deviance: Array | None = None
-    quantity: str = PER_UNIT
+    quantity: str = QUANTITIES["unit"]
+    scales: Array | None = None
     lines_: dict[str, Any] = field(init=False, repr=False)
 
     @property
@@ -86,7 +90,7 @@ class PathDisplay(Display):
         path: Any,
         *,
         per: Literal["unit", "sd"] = "unit",
-        output: Any = None,
+        target: Any = None,
         x: Literal["strength", "norm", "deviance"] = "strength",
         ax: "Axes | None" = None,
         **options: Any,
@@ -100,19 +104,19 @@ class PathDisplay(Display):
         per : "unit" or "sd"
             Whether coefficients are shown as they are, or times the standard deviation of their feature: what a feature
             of any unit contributes.
-        output : int, optional
+        target : int, optional
             With several outputs, the one that is shown; by default the length of the coefficients of a feature over all
             of them.
         x, ax, **options
             As for `plot`.
         """
         coefs = path.coefs.reshape(len(path.slopes), path.coefs.shape[1], -1).swapaxes(1, 2)
-        flat = output_of(coefs, range(coefs.shape[1]), output)
+        quantity = _quantity(coefs, None if target is None else f"output {target}", per)
+        flat = row_of(coefs, range(coefs.shape[1]), target)
         names = feature_names(path.problem.data.names, flat.shape[1])
-        scales = column_scales(path.problem.data) if per == "sd" else np.ones(1)
-        quantity = _quantity(coefs, None if output is None else f"output {output}", per)
-        shown = cls(path.slopes, flat * scales, names, deviance=path.deviance_explained, quantity=quantity)
-        return shown.plot(ax, x=x, **options)
+        scales = column_scales(path.problem.data, np.flatnonzero(flat.any(axis=0)))
+        shown = cls(path.slopes, flat, names, deviance=path.deviance_explained, quantity=quantity, scales=scales)
+        return shown._in(per).plot(ax, x=x, **options)
 
     @classmethod
     def from_estimator(
@@ -122,7 +126,7 @@ class PathDisplay(Display):
         y: Any = None,
         *,
         per: Literal["unit", "sd"] = "unit",
-        output: Any = None,
+        target: Any = None,
         x: Literal["strength", "norm", "deviance"] = "strength",
         ax: "Axes | None" = None,
         **options: Any,
@@ -139,24 +143,33 @@ class PathDisplay(Display):
             follow a path.
         per : "unit" or "sd"
             Whether coefficients are shown as they are, or times the standard deviation of their feature.
-        output : optional
-            The class or output that is shown; by default, where there are several, the length of the coefficients of a
-            feature over all of them.
+        target : optional
+            The class (by its label) or output (by its number) that is shown; by default, where there are several, the
+            length of the coefficients of a feature over all of them.
         x, ax, **options
             As for `plot`.
         """
         found = estimator._path(X, y)
-        flat = output_of(found.coefs, estimator._outputs, output)
-        scales = estimator._scales(X) if per == "sd" else np.ones(1)
-        return cls(
+        flat = row_of(found.coefs, estimator._outputs, target)
+        shown = cls(
             found.strengths,
-            flat * scales,
-            feature_names(getattr(estimator, "feature_names_in_", None), flat.shape[1]),
+            flat,
+            estimator._names,
             label=found.label,
             marks=found.marks,
             deviance=estimator._deviance(found, X, y) if x == "deviance" else None,
-            quantity=_quantity(found.coefs, None if output is None else f"{estimator._kind} {output}", per),
-        ).plot(ax, x=x, **options)
+            quantity=_quantity(found.coefs, None if target is None else f"{estimator._kind} {target}", per),
+            scales=estimator._scales(X),
+        )
+        return shown._in(per).plot(ax, x=x, **options)
+
+    def _in(self, per: str) -> Self:
+        """Return the display with coefficients as they are, or times the standard deviation of their feature."""
+        if per != "sd":
+            return self
+        if self.scales is None:
+            raise ValueError(f"{NO_SCALES} Or pass X and y.")
+        return replace(self, coefs=self.coefs * self.scales, scales=None)
 
     def plot(
         self,
@@ -212,9 +225,10 @@ class PathDisplay(Display):
         """Return the features that get a name: all, if they are few, or those of the largest weight."""
         used = np.flatnonzero(self.coefs.any(axis=0))
         if len(used) <= max(FEW, labels):
-            return np.asarray(used[np.argsort(-np.abs(self.coefs[:, used]).max(axis=0), kind="stable")])
+            weights = weights_of(self.coefs, self.scales)[:, used].max(axis=0)
+            return np.asarray(used[np.argsort(-weights, kind="stable")])
         decisive = self.coefs[max(self.marks.values(), default=-1)]
-        weights = np.abs(decisive if decisive.any() else self.coefs[-1])
+        weights = weights_of(decisive if decisive.any() else self.coefs[-1], self.scales)
         largest = np.argsort(-weights, kind="stable")[:labels]
         return np.asarray(largest[weights[largest] > 0])
 
@@ -256,10 +270,10 @@ def _limits(coefs: Array) -> tuple[float, float]:
 
 
 def _quantity(coefs: Array, output: str | None, per: str) -> str:
-    """Return what is drawn."""
-    if per not in ("unit", "sd"):
-        raise ValueError(f'per must be "unit" or "sd", got {per!r}.')
-    plain = PER_UNIT if per == "unit" else PER_SD
+    """Return what is drawn, and of which output."""
+    plain = quantity_of(per)
     if coefs.shape[1] == 1:
         return plain
-    return f"length of the {plain}s over all outputs" if output is None else f"{plain}, {output}"
+    if output is not None:
+        return f"{plain}, {output}"
+    return f"length of the {plain.replace('coefficient', 'coefficients')} over all outputs"

@@ -8,16 +8,14 @@ import numpy as np
 
 from atomsieve.display.bars import Bar, svg_bars, text_bars
 from atomsieve.display.canvas import shortened
-from atomsieve.display.coefficients import IN_GROUP, NONZERO, ZERO, Coefficients
+from atomsieve.display.coefficients import BY_WEIGHT, IN_GROUP, NONZERO, ZERO, Coefficients
 from atomsieve.display.numbers import around, column, count
 from atomsieve.display.table import Column, Section
+from atomsieve.intake.names import listed
 from atomsieve.typing import Index
 
 MOST = 30
 """Number of rows that are shown."""
-
-NAMED = 8
-"""Number of undecided features that are named."""
 
 
 @dataclass(frozen=True)
@@ -102,21 +100,19 @@ def _notes(told: Coefficients, hidden: int, noun: str, ruled: str) -> Iterator[s
     if zeros:
         yield f"{count(zeros, noun)} {ruled}."
     if undecided:
-        names = ", ".join(undecided[:NAMED]) + (", ..." if len(undecided) > NAMED else "")
-        yield f"{count(len(undecided), noun)} undecided: {names}."
+        yield f"{count(len(undecided), noun)} undecided: {listed(undecided)}."
 
 
 def order_note(parts: Sequence[Coefficients]) -> str:
     """Return by what the rows are sorted."""
     if parts[0].scales is None:
         return "Largest |coefficient| first, in the units of the features."
-    return "Largest weight first: |coefficient| × standard deviation of the feature (per sd)."
+    return f"Largest weight first: {BY_WEIGHT} (per sd)."
 
 
 def coefficient_table(parts: Sequence[Coefficients], noun: str = "feature") -> dict[str, Any]:
     """Return all coefficients by column, also zeros: largest weight first within each output."""
-    orders = [np.argsort(-part.weights, kind="stable") for part in parts]
-    pairs = list(zip(parts, orders, strict=True))
+    pairs = [(part, part.ranked) for part in parts]
     table: dict[str, Any] = {}
     if len(parts) > 1:
         table["output"] = [part.output for part, order in pairs for _ in order]

@@ -8,7 +8,7 @@ import numpy as np
 
 from atomsieve.display.canvas import FONT, Display, canvas, logarithmic, names_at_end
 from atomsieve.display.palette import FAINT, INK, MUTED, SERIES
-from atomsieve.display.reading import feature_names
+from atomsieve.intake.names import feature_names
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:

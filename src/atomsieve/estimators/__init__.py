@@ -2,9 +2,10 @@
 
 from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier
 from atomsieve.estimators.classification_cv import CertifiedLogisticRegressionCV, GaugeClassifierCV
-from atomsieve.estimators.elastic_net import CertifiedElasticNet, CertifiedElasticNetCV
+from atomsieve.estimators.elastic_net import CertifiedElasticNet
+from atomsieve.estimators.elastic_net_cv import CertifiedElasticNetCV
 from atomsieve.estimators.export import save_model
-from atomsieve.estimators.notices import UnprovenWarning
+from atomsieve.estimators.notices import GridEndWarning, UnprovenWarning
 from atomsieve.estimators.regression import CertifiedLasso, GaugeRegressor
 from atomsieve.estimators.regression_cv import CertifiedLassoCV, GaugeRegressorCV
 from atomsieve.estimators.selectors import CertifiedSelector, StabilitySelector
@@ -24,6 +25,7 @@ __all__ = [
     "GaugeClassifierCV",
     "GaugeRegressor",
     "GaugeRegressorCV",
+    "GridEndWarning",
     "StabilitySelector",
     "StrengthRule",
     "UnprovenWarning",

@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.verify import verify
 from atomsieve.display.coefficients import Coefficients
-from atomsieve.display.reading import feature_names
 from atomsieve.display.table import Summary
-from atomsieve.estimators.notices import UnprovenWarning, tell
+from atomsieve.estimators.notices import UnprovenWarning, check_exposure, tell
 from atomsieve.estimators.params import Defaults, changed, parted
 from atomsieve.estimators.paths import FollowedPath
 from atomsieve.estimators.proof import ModelProof
@@ -26,6 +25,7 @@ from atomsieve.estimators.summary import summary_of
 from atomsieve.estimators.task import Task, TrainingData, require_columns, scales_of
 from atomsieve.estimators.verdicts import group_table, model_coefficients, support_table, unproven_coefficients
 from atomsieve.estimators.watching import CallbackSupportMixin, Watch, printer_of, with_callbacks
+from atomsieve.intake.names import feature_names
 from atomsieve.methods import Method
 from atomsieve.problem.data import check_offset
 from atomsieve.run.progress import watched_by
@@ -92,6 +92,7 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         data = TrainingData.of(self, X, y, sample_weight, offset, reset=True)
         task = self._task(data)
         problems = task.problems(data)
+        check_exposure(task.targets.loss, data)
         last = getattr(self, "_solution", None) if self.warm_start else None
         watch = Watch.of(self)
         with watched_by(watch.printer):
@@ -161,22 +162,28 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """
         return _one_or_all(self._told_proof().certificates)
 
-    def certify(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Certificate | list[Certificate]:
+    def certify(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, *, time_limit: float | None = None
+    ) -> Certificate | list[Certificate]:
         """Prove what can be proven about the optimum, from the fitted coefficients and the data of the fit.
 
         Where the fit is too coarse to decide every coefficient the proof goes on from it to smaller gaps, by the method
         of the fit. It speaks of the optimum; `coef_` stays as it is. Where nothing can be proven a warning says why,
-        and what to fit instead.
+        and what to fit instead. `time_limit` ends the way to smaller gaps after so many seconds; one proof is made in
+        any case.
         """
-        self._prove(X, y, sample_weight, offset)
+        self._prove(X, y, sample_weight, offset, time_limit=time_limit)
         return _one_or_all(self._told_proof().certificates)
 
-    def _prove(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> ModelProof:
+    def _prove(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, *, time_limit: float | None = None
+    ) -> ModelProof:
         """Prove what can be proven, without a word."""
         check_is_fitted(self)
         data = TrainingData.of(self, X, y, sample_weight, offset, reset=False)
         with watched_by(printer_of(self)):
-            self._proof = ModelProof.of(self._solved.problems(data), self._solution, Solver.of(self))
+            solver = Solver.of(self, time_limit=time_limit)
+            self._proof = ModelProof.of(self._solved.problems(data), self._solution, solver)
         self._told = False
         return self._proof
 
@@ -218,8 +225,7 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         classes there is a row per class and feature, with several outputs a row per output and feature.
         """
         verdicts = self._told_proof().verdicts
-        names = feature_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
-        return support_table(verdicts, np.atleast_2d(self.coef_), names, self._solved.targets)
+        return support_table(verdicts, np.atleast_2d(self.coef_), self._names, self._solved.targets)
 
     def summary(self) -> Summary:
         """Return what was fitted and what is proven about it, to be printed or shown in a notebook.
@@ -247,20 +253,21 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     def _coefficients(self) -> list[Coefficients]:
         """Return the coefficients with what is proven about them, once for each output or class."""
         check_is_fitted(self)
-        names = feature_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
-        try:
-            scales = self._scales()
-        except ValueError:  # the data are gone
-            scales = None
+        names = self._names
+        scales = self._scales()
         if self._proof is None and scales is None:
             return unproven_coefficients(np.atleast_2d(self.coef_), names, self._solved)
         verdicts = self._told_proof().verdicts
         return model_coefficients(verdicts, np.atleast_2d(self.coef_), names, self._solved, scales)
 
-    def _scales(self, X: Any = None) -> Array:
-        """Return the standard deviation of each feature in the data of the fit."""
-        data = self._data(X, None)
-        return scales_of(data.X, self._solved.weights(data))
+    def _scales(self, X: Any = None) -> Array | None:
+        """Return the standard deviation of each feature in the data of the fit; None where they are gone."""
+        data = self._known_data() if X is None else self._data(X, None)
+        return None if data is None else scales_of(data.X, self._solved.weights(data))
+
+    def _known_data(self) -> TrainingData | None:
+        """Return the data of the fit, None where they are gone."""
+        return None if self._source.X() is None else self._data(None, None)
 
     def _data(self, X: Any, y: Any) -> TrainingData:
         """Return the data of the fit: as given here, or where they still exist."""
@@ -269,6 +276,11 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         if X is None or y is None:
             raise ValueError("The data of fit are gone: pass X and y, or fit with keep_data=True.")
         return TrainingData.of(self, X, y, source.sample_weight, source.offset, reset=False)
+
+    @property
+    def _names(self) -> list[str]:
+        """The names of the features; x0, x1 and so on where they have none."""
+        return feature_names(getattr(self, "feature_names_in_", None), self.n_features_in_)
 
     @property
     def _outputs(self) -> Sequence[Any]:

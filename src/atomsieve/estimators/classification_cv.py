@@ -24,9 +24,9 @@ from atomsieve.typing import Array
 class PathLabelMixin:
     """What a classifier answers at any strength on its path; see `predict` for how strengths are given."""
 
-    _at: Callable[[dict[str, float]], Any]
+    _at: Callable[[dict[str, float | str]], Any]
 
-    def decision_function(self, X: Any, offset: Any = None, **strength: float) -> Array:
+    def decision_function(self, X: Any, offset: Any = None, **strength: float | str) -> Array:
         """Return scores: one number per sample for two classes (positive: the second), else one per class.
 
         `strength` is a strength on the path by its name, as in `predict`.
@@ -35,7 +35,7 @@ class PathLabelMixin:
         return scores
 
     @available_if(is_probabilistic)
-    def predict_proba(self, X: Any, offset: Any = None, **strength: float) -> Array:
+    def predict_proba(self, X: Any, offset: Any = None, **strength: float | str) -> Array:
         """Return the probability of each class; for one against the rest, their single ones made to sum to 1.
 
         `strength` is a strength on the path by its name, as in `predict`.
@@ -44,7 +44,7 @@ class PathLabelMixin:
         return likely
 
     @available_if(is_probabilistic)
-    def predict_log_proba(self, X: Any, offset: Any = None, **strength: float) -> Array:
+    def predict_log_proba(self, X: Any, offset: Any = None, **strength: float | str) -> Array:
         """Return the logarithm of the probability of each class, at a strength on the path as in `predict`."""
         likely: Array = LabelMixin.predict_log_proba(self._at(strength), X, offset)
         return likely
@@ -187,8 +187,10 @@ class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelM
         The C that was chosen, those that were compared (smallest first), and the score for each fold and each of them.
     C_min_, C_1se_, index_min_, index_1se_
         What either rule chooses, whatever `selection` is, and its place among the candidates.
-    cv_results_, cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_, coef_path_, intercept_path_
+    cv_results_, cv_scores_, cv_mean_, cv_standard_error_, cv_quality_, feature_counts_, best_index_
         As for `GaugeRegressorCV`; the column with the candidates is called `Cs`.
+    coef_path_, intercept_path_
+        As for `GaugeRegressorCV`.
     classes_, coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
         As for `CertifiedLogisticRegression`, for the model that is chosen, fitted to all samples.
 

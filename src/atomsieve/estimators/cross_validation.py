@@ -2,23 +2,21 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-import numpy as np
 from sklearn import get_config
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from atomsieve.estimators.folds import Fold, Trial
-from atomsieve.estimators.grid import Candidates
+from atomsieve.display.reading import RULES
+from atomsieve.estimators.choice import Choice
+from atomsieve.estimators.folds import Trial
 from atomsieve.estimators.models import ModelPath, Models
-from atomsieve.estimators.notices import tell
+from atomsieve.estimators.notices import check_exposure
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.task import TrainingData
@@ -30,7 +28,7 @@ from atomsieve.typing import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CHOICE_RULES = ("min", "1se")
+CHOICE_RULES = tuple(RULES)
 
 
 class CrossValidationMixin:
@@ -51,13 +49,14 @@ class CrossValidationMixin:
     index_min_: int
     index_1se_: int
     cv_results_: dict[str, Array]
-    _choice: "Choice"
+    cv_quality_: dict[str, float]
+    _choice: Choice
     _models: ModelPath
+    _grid_end: str | None
+    """What there is to say where the best strength is the first or the last that was tried."""
 
     _rules: ClassVar[tuple[str, ...]] = CHOICE_RULES
     """What `selection` may be; all but "1se" mean "min"."""
-
-    _score_label: ClassVar[str] = "held-out loss"
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, **params: Any) -> Self:
@@ -105,7 +104,7 @@ class CrossValidationMixin:
         check_is_fitted(self)
         return self._models.intercepts
 
-    def predict(self, X: Any, offset: Any = None, **strength: float) -> Array:
+    def predict(self, X: Any, offset: Any = None, **strength: float | str) -> Array:
         """Return the expected target of each sample; its most likely class, where targets are classes.
 
         Parameters
@@ -116,13 +115,13 @@ class CrossValidationMixin:
             What is added to them; 0 by default, also where the model was fitted with one.
         **strength
             The strength by its name (`alpha`, `C` or `strength`), anywhere on the path: predictions are then those of
-            the model there, not of the chosen one. Between two candidates coefficients are interpolated, linearly in
-            the strength (in 1 / C for C).
+            the model there, not of the chosen one. "min" and "1se" stand for the two choices. Between two candidates
+            coefficients are interpolated, linearly in the strength (in 1 / C for C).
         """
         answers: Array = super(CrossValidationMixin, self._at(strength)).predict(X, offset)  # type: ignore[misc]
         return answers
 
-    def _at(self, strength: dict[str, float]) -> Self:
+    def _at(self, strength: dict[str, float | str]) -> Self:
         """Return the estimator with its model at a strength on the path; as it is where none is given."""
         check_is_fitted(self)
         if not strength:
@@ -130,8 +129,10 @@ class CrossValidationMixin:
         name = self._models.candidates.grid.name
         if set(strength) != {name}:
             raise TypeError(f"The strength is called {name}: got {', '.join(strength)}.")
+        value = strength[name]
+        place = getattr(self, f"{name}_{value}_") if isinstance(value, str) and value in CHOICE_RULES else value
         shown: Any = copy(self)
-        shown._show(shown._solved, *self._models.at(strength[name]))
+        shown._show(shown._solved, *self._models.at(place))
         return cast("Self", shown)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
@@ -152,6 +153,7 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
     data = TrainingData.of(model, X, y, sample_weight, offset, reset=True)
     task = model._task(data)
     problems = task.problems(data)
+    check_exposure(task.targets.loss, data)
     total = task.total(data)
     candidates = model._grid().candidates(problems, total, solver)
     solver.method.check(problems[0].at_penalty(candidates.penalties(total)[0]))
@@ -161,9 +163,10 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
     choice = Choice.of(candidates, folds, model.scoring, "1se" if model.selection == "1se" else "min")
     choice, models = on_all_samples(choice, problems, total, solver, watch)
     task = replace(task, strength=choice.candidates.penalties(total)[choice.index])
-    choice.tell()
+    choice.tell(models)
     source = Source.of(X, y, sample_weight, offset, keep=bool(model.keep_data))
     shown = choice.attributes() | choice.table(models)
+    shown |= {"cv_quality_": trial.quality(folds, choice.index, problems), "_grid_end": choice.grid_end(models)}
     penalties, path = choice.candidates.penalties(total), ModelPath(choice.candidates, models.alone())
     watch.say(choice.told(models))
     model._keep(task, models.results[choice.index], source, penalties_=penalties, _choice=choice, _models=path, **shown)
@@ -171,8 +174,8 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
 
 
 def on_all_samples(
-    choice: "Choice", problems: Sequence[Problem], total: float, solver: Solver, watch: Watch
-) -> tuple["Choice", Models]:
+    choice: Choice, problems: Sequence[Problem], total: float, solver: Solver, watch: Watch
+) -> tuple[Choice, Models]:
     """Follow the candidates on all samples; return the choice among those that were reached, and their models.
 
     Solutions are large and models are small: only the solution that is chosen is kept, unless time may run out before
@@ -198,121 +201,3 @@ def routed(model: Any, sample_weight: Any, params: dict[str, Any]) -> Bunch:
             "Enable scikit-learn's metadata routing to pass more to splitter and scorer."
         )
     return Bunch(split=params, score=weights)
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """Candidates that were tried, what every fold says of them, and the one that is chosen."""
-
-    candidates: Candidates
-    scores: Array
-    counts: Array
-    missed: int
-    planned: int
-    """How many candidates there were to be tried."""
-
-    scoring: Any
-    """Who scored them; None is minus the loss on held-out samples."""
-
-    rule: str
-
-    @classmethod
-    def of(cls, candidates: Candidates, folds: Sequence[Fold], scoring: Any, rule: str) -> "Choice":
-        """Compare the candidates that all folds got to before time was up."""
-        tried = min(len(fold.scores) for fold in folds)
-        scores = np.stack([fold.scores[:tried] for fold in folds], axis=1)
-        counts = np.stack([fold.counts[:tried] for fold in folds], axis=1)
-        missed = sum(fold.missed for fold in folds)
-        return cls(candidates.first(tried), scores, counts, missed, len(candidates.values), scoring, rule)
-
-    def among(self, models: Models) -> "Choice":
-        """Return the choice among the candidates that have a model on all samples."""
-        count, missed = len(models), self.missed + models.missed
-        first = self.candidates.first(count)
-        return replace(self, candidates=first, scores=self.scores[:count], counts=self.counts[:count], missed=missed)
-
-    @cached_property
-    def index(self) -> int:
-        """The candidate that is chosen."""
-        return self.by(self.rule)
-
-    def by(self, rule: str) -> int:
-        """Return the candidate that a rule chooses."""
-        return pick(*mean_and_error(self.scores), rule)
-
-    def attributes(self) -> dict[str, Any]:
-        """Return what users are shown, candidates under the name that they know."""
-        mean, error = mean_and_error(self.scores)
-        name, values = self.candidates.grid.name, self.candidates.values
-        least, sparse = self.by("min"), self.by("1se")
-        return {
-            f"{name}s_": values,
-            f"{name}_": float(values[self.index]),
-            f"{name}_min_": float(values[least]),
-            f"{name}_1se_": float(values[sparse]),
-            "index_min_": least,
-            "index_1se_": sparse,
-            "cv_scores_": self.scores,
-            "feature_counts_": self.counts,
-            "cv_mean_": mean,
-            "cv_standard_error_": error,
-            "best_index_": self.index,
-        }
-
-    def table(self, models: Models) -> dict[str, dict[str, Array]]:
-        """Return the table of the cross-validation: a row per candidate, with its number of features on all samples."""
-        mean, error = mean_and_error(self.scores)
-        columns = {
-            f"{self.candidates.grid.name}s": self.candidates.values,
-            "mean_score": mean,
-            "standard_error": error,
-            "n_features": models.counts,
-        }
-        folds = {f"split{k}_score": scores for k, scores in enumerate(self.scores.T)}
-        return {"cv_results_": columns | folds}
-
-    def told(self, models: Models) -> str:
-        """Return both choices in words, the one that is taken first."""
-        name, values = self.candidates.grid.name, self.candidates.values
-        other = "min" if self.rule == "1se" else "1se"
-        words = [
-            f"{name}_{rule}_ {values[k]:.6g} ({models.counts[k]} features)"
-            for rule in (self.rule, other)
-            for k in [self.by(rule)]
-        ]
-        return f"chosen: {words[0]}; {words[1]}"
-
-    def tell(self) -> None:
-        """Warn where fits missed the tolerance, or time was up before all candidates were tried."""
-        tried = len(self.scores)
-        if tried < self.planned:
-            tell(
-                f"The time limit ended cross-validation after {tried} of {self.planned} candidates, sparsest first; "
-                "raise time_limit or tol.",
-                ConvergenceWarning,
-            )
-        elif self.missed:
-            total = self.scores.size
-            tell(
-                f"{self.missed} of the {total} fits in cross-validation missed the tolerance; raise max_iter or tol.",
-                ConvergenceWarning,
-            )
-
-
-def mean_and_error(scores: Array) -> tuple[Array, Array]:
-    """Return the mean over folds and its standard error."""
-    folds = scores.shape[1]
-    with np.errstate(invalid="ignore"):
-        spread = scores.std(axis=1, ddof=1) if folds > 1 else np.zeros(len(scores))
-    return scores.mean(axis=1), spread / np.sqrt(folds)
-
-
-def pick(mean: Array, error: Array, rule: str) -> int:
-    """Return the best candidate or, by "1se", the sparsest that is no worse than one standard error below it.
-
-    Candidates stand sparsest first; of equally good ones the sparsest is taken.
-    """
-    if not np.isfinite(mean).any():
-        raise ValueError("No candidate has a score: the scorer returned NaN or infinity for all of them.")
-    best = int(np.argmax(np.where(np.isfinite(mean), mean, -np.inf)))
-    return best if rule == "min" else int(np.flatnonzero(mean >= mean[best] - error[best])[0])

@@ -12,7 +12,7 @@ from atomsieve.intake.files import write_text
 from atomsieve.standalone.predict import MODEL_FORMAT, MODEL_VERSION
 
 
-def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save_model(estimator: Any, path: str | os.PathLike[str], *, offset: dict[str, Any] | None = None) -> None:
     """Write a fitted model as JSON: the features it uses, their coefficients, intercept, classes; a few kilobytes.
 
     `load_model` gives it back as an object with `predict`, `predict_proba` and `decision_function`. It lives in
@@ -21,6 +21,9 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     The estimator may be the last step of a pipeline whose other steps scale, shift or select single features
     (`StandardScaler`, `MinMaxScaler`, `MaxAbsScaler`, `RobustScaler`, and all selectors): the file then has the
     coefficients of the features that go into the pipeline. It may also be a fitted search, whose best model is written.
+
+    `offset` says where the data keep the offset: `{"column": name, "logarithm": whether that of the column is meant}`.
+    It is written down for whoever reads the data; predictions take the offset itself.
     """
     model = Composed.of(estimator)
     last = model.last
@@ -36,7 +39,7 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
         "coefficients": model.coef[:, index].tolist(),
         "intercept": model.intercept.tolist(),
         "classes": None if classes is None else {"dtype": _plain_type(classes), "labels": classes.tolist()},
-    }
+    } | ({} if offset is None else {"offset": offset})
     write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from atomsieve.estimators.grid import Candidates
 from atomsieve.estimators.models import Models
 from atomsieve.estimators.notices import check_order
+from atomsieve.estimators.quality import measures
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.estimators.watching import Watch
@@ -67,6 +68,15 @@ class Trial:
         folds: list[Fold] = parallel(delayed(held_out)(self, candidates, k, share, watch) for k in numbers)
         return folds
 
+    def quality(self, folds: "Sequence[Fold]", place: int, problems: Sequence[Problem]) -> dict[str, float]:
+        """Return how good one candidate is over all held-out samples, each predicted by the model of its fold."""
+        tests = [test for _, test in self.splits]
+        predicted = [
+            self.task.linear(self.data, fold.models[place][0], fold.models[place][1][None], test)[:, 0]
+            for fold, test in zip(folds, tests, strict=True)
+        ]
+        return measures(self.task, self.data, np.concatenate(predicted), np.concatenate(tests), problems)
+
 
 def splitter_of(model: Any, y: Any) -> Any:
     """Return who makes the folds: as in scikit-learn, but shuffled if `cv` is a number and `random_state` is given."""
@@ -81,8 +91,7 @@ class Fold:
     """What one fold says of the candidates that it got to."""
 
     scores: Array
-    counts: Array
-    missed: int
+    models: Models
 
 
 def held_out(trial: Trial, candidates: Candidates, number: int, solver: Solver, watch: Watch) -> Fold:
@@ -94,7 +103,7 @@ def held_out(trial: Trial, candidates: Candidates, number: int, solver: Solver, 
     rows = solver.follow_all(_problems(trial, number, part), penalties)
     models = Models.of(watch.part(rows, f"fold {number + 1} of {len(trial.splits)}", number, len(penalties)))
     score = held_out_loss if trial.scorer is None else scored
-    return Fold(score(trial, test, models), models.counts, models.missed)
+    return Fold(score(trial, test, models), models)
 
 
 def _problems(trial: Trial, number: int, part: TrainingData) -> list[Problem]:
@@ -114,28 +123,13 @@ def held_out_loss(trial: Trial, test: Index, models: Models) -> Array:
     With several outputs, and for one class against the rest, losses are added over outputs or classes.
     """
     task, data = trial.task, trial.data
-    stacked, constants = models.coefs, models.intercepts
-    used = np.unique(stacked.indices)
-    outputs = constants.shape[1]
-    # columns first: few of them are used
-    X = data.X[:, used][test] if len(used) else np.zeros((len(test), 0))
-    predicted = np.asarray(X @ stacked[:, used].toarray().T).reshape(len(test), -1, outputs) + constants
-    if data.offset is not None:
-        predicted += task.targets.shift(data.offset[test])[:, None]
+    predicted = task.linear(data, models.coefs, models.intercepts, test)
     whole = task.weights(data)
     weights = np.ones(len(test)) if whole is None else whole[test]
-    targets = task.targets.vectors(data.y[test])
     total = float(weights.sum()) or 1.0
     with np.errstate(over="ignore"):
-        sums = [loss_sum(task, predicted[:, k], targets, weights) for k in range(len(constants))]
+        sums = [task.loss_sum(predicted[:, k], data.y[test], weights) for k in range(len(models))]
     return -np.array(sums) / total
-
-
-def loss_sum(task: Task, predicted: Array, targets: Sequence[Array], weights: Array) -> float:
-    """Return the weighted sum of the losses of linear predictions, over all outputs or classes."""
-    loss = task.targets.loss
-    parts = [predicted] if len(targets) < predicted.shape[1] else predicted.T
-    return float(sum(np.sum(weights @ loss.value(u, y)) for u, y in zip(parts, targets, strict=True)))
 
 
 def scored(trial: Trial, test: Index, models: Models) -> Array:

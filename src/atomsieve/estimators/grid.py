@@ -62,6 +62,12 @@ class Grid:
         """Return the number in which models between two values are interpolated: the value itself."""
         return value
 
+    def beyond(self, *, sparser: bool) -> str:
+        """Return how to let the values reach further, towards sparser or towards larger models."""
+        if is_number(self.given):  # such values begin where all coefficients are zero
+            return f"try a smaller {self.ratio_name}"
+        return f"try {'smaller' if sparser == self.rises else 'larger'} {self.name}s"
+
     @property
     def label(self) -> str:
         """What the values are called in a picture."""

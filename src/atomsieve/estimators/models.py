@@ -81,7 +81,7 @@ class ModelPath:
         constants = self.models.intercepts
         return constants if constants.shape[1] > 1 else constants[:, 0]
 
-    def at(self, value: float) -> tuple[Array, Array]:
+    def at(self, value: float | str) -> tuple[Array, Array]:
         """Return the model at a strength on the path: a row of coefficients per output, and the intercepts.
 
         At a candidate it is the candidate's own; between two of them it is interpolated.
@@ -90,7 +90,7 @@ class ModelPath:
         if not (is_number(value) and values.min() <= value <= values.max()):
             raise ValueError(
                 f"{name} must be a number between {values.min():.6g} and {values.max():.6g}, the ends of the path, "
-                f"got {shown(value)}. Fit with {name}s that reach further."
+                f'got {shown(value)}. Fit with {name}s that reach further; "min" and "1se" stand for the two choices.'
             )
         places, place = self.candidates.places, self.candidates.grid.place(float(value))
         order = np.argsort(places, kind="stable")

@@ -1,4 +1,4 @@
-"""What users are told when something is not as they will expect: proofs that prove nothing, folds of sorted targets."""
+"""What users are told when something is not as they will expect: silent proofs, sorted folds, forgotten logarithms."""
 
 import sys
 import warnings
@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import binom, gammaln
+from scipy.special import binom, gammaln, logsumexp
 from sklearn.model_selection import KFold
 
 from atomsieve.certificate import Certificate
+from atomsieve.estimators.task import TrainingData
+from atomsieve.losses import Loss
 from atomsieve.problem import Problem
-from atomsieve.typing import Index
+from atomsieve.typing import Array, Index
 
 CHANCE = 1e-6
 """How often targets in random order may look sorted."""
@@ -19,6 +21,14 @@ CHANCE = 1e-6
 
 class UnprovenWarning(UserWarning):
     """A proof was asked for, and it proves nothing."""
+
+
+FORGOTTEN = "offset is added to the logarithm of the expected counts."
+"""How the hint at a forgotten logarithm begins."""
+
+
+class GridEndWarning(UserWarning):
+    """The best strength of a cross-validation is the first or the last that was tried."""
 
 
 def tell(message: str, category: type[Warning] = UserWarning) -> None:
@@ -64,6 +74,37 @@ def check_order(y: Any, splitter: Any) -> None:
             "lack, which misleads the choice of the strength. Shuffle the rows into the folds: random_state=0, with a "
             f"number as cv, or cv=KFold({splitter.n_splits}, shuffle=True, random_state=0)."
         )
+
+
+def check_exposure(loss: Loss, data: TrainingData) -> None:
+    """Warn where the offset of counts looks like an exposure whose logarithm was forgotten."""
+    if loss.inverse_link != "exp" or data.offset is None:
+        return
+    if looks_like_exposure(data.offset, data.y, data.weights):
+        tell(
+            f"{FORGOTTEN} These counts are explained worse by it than by no offset at all, and better by its "
+            "logarithm: if it is an exposure (a time, an area), pass exposure=..., or offset=np.log(...)."
+        )
+
+
+def looks_like_exposure(offset: Array, y: Array, weights: Array | None) -> bool:
+    """Return whether an offset of counts seems to be an exposure whose logarithm was forgotten.
+
+    It is positive for all samples, suits the counts worse than no offset at all, and its logarithm suits them better:
+    each with the best constant and without any feature.
+    """
+    if not (offset > 0).all() or np.ptp(offset) == 0:
+        return False
+    weights = np.ones(len(offset)) if weights is None else weights
+    logarithm, nothing = (_misfit(other, y, weights) for other in (np.log(offset), np.zeros_like(offset)))
+    return max(logarithm, nothing) < _misfit(offset, y, weights)
+
+
+def _misfit(offset: Array, y: Array, weights: Array) -> float:
+    """Return the Poisson loss of an offset with the best constant, up to what does not depend on the offset."""
+    weights = weights.reshape(-1, *[1] * (y.ndim - 1))
+    counts = (weights * y).sum(axis=0)
+    return float(np.sum(counts * logsumexp(offset, axis=0, b=weights) - (weights * y * offset).sum(axis=0)))
 
 
 def _is_sorted(column: Any) -> bool:

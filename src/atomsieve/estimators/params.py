@@ -15,6 +15,7 @@ from atomsieve.estimators.task import TrainingData
 from atomsieve.gauges import L1, Gauge
 from atomsieve.intake.arguments import as_floats, is_number, require_piece, shown
 from atomsieve.intake.names import position
+from atomsieve.losses import Loss
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.piece import Piece
 from atomsieve.typing import Array, Index, Mask
@@ -55,6 +56,21 @@ def linear(strength: Any, name: str, per_unit: float | None = None) -> Penalty |
             f"{name} must be a positive number, a CriticalFraction or a FeatureCount, got {shown(strength)}."
         )
     return Linear(float(strength) if per_unit is None else per_unit / float(strength))
+
+
+def offset_of(model: Any, offset: Any, exposure: Any) -> Any:
+    """Return the offset: as it is given, or the logarithm of an exposure."""
+    if exposure is None:
+        return offset
+    if offset is not None:
+        raise ValueError("Give exposure or offset, not both: exposure=e means offset=np.log(e).")
+    loss = given(model, "loss", Loss)
+    if loss.inverse_link != "exp":
+        raise TypeError(f"exposure is for counts: take loss=Poisson(), or offset= for {loss!r}.")
+    values = as_floats(exposure, "exposure")
+    if not ((values > 0) & (values < np.inf)).all():
+        raise ValueError("exposure must be positive finite numbers. Leave out samples without exposure.")
+    return np.log(values)
 
 
 def ridge_of(ridge: Any) -> float:

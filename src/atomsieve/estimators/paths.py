@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.estimators.folds import loss_sum
 from atomsieve.estimators.solver import Solver, coefficients, intercepts
 from atomsieve.estimators.strengths import critical_slope
 from atomsieve.estimators.task import Task, TrainingData
@@ -73,15 +72,7 @@ class FollowedPath:
 
     def deviance_explained(self, task: Task, data: TrainingData) -> Array:
         """Return which part of the deviance each model explains on given data."""
-        used = np.flatnonzero(self.coefs.any(axis=(0, 1)))
-        count, outputs = self.constants.shape
-        X = data.X[:, used] if len(used) else np.zeros((len(data.y), 0))
-        stacked = self.coefs[:, :, used].reshape(count * outputs, -1)
-        predicted = np.asarray(X @ stacked.T).reshape(-1, count, outputs) + self.constants
-        if data.offset is not None:
-            predicted += task.targets.shift(data.offset)[:, None]
+        predicted = task.linear(data, self.coefs.reshape(-1, self.coefs.shape[2]), self.constants)
         weights = task.weights(data)
-        weights = np.ones(len(data.y)) if weights is None else weights
-        targets = task.targets.vectors(data.y)
-        losses = [loss_sum(task, predicted[:, k], targets, weights) for k in range(count)]
+        losses = [task.loss_sum(predicted[:, k], data.y, weights) for k in range(len(self.constants))]
         return explained(task.problems(data), np.array(losses) / task.total(data))

@@ -1,12 +1,12 @@
 """Regressors: any loss, gauge and penalty; and a drop-in for scikit-learn's Lasso."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from atomsieve.estimators.base import SparseEstimator
-from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge, ridge_of
+from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, offset_of, piece_gauge, ridge_of
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
 from atomsieve.estimators.targets import Numbers
 from atomsieve.estimators.task import Task, TrainingData
@@ -14,6 +14,7 @@ from atomsieve.gauges import L1, Gauge
 from atomsieve.losses import Loss, Squared
 from atomsieve.methods import Method
 from atomsieve.penalties import Linear, Penalty
+from atomsieve.typing import Array
 
 
 class NumberMixin(RegressorMixin):
@@ -24,7 +25,52 @@ class NumberMixin(RegressorMixin):
         return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
 
-class GaugeRegressor(NumberMixin, SparseEstimator):
+class ExposureMixin:
+    """What a regressor for any loss takes beside an offset: the exposure of counts, which means its logarithm."""
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None, **params: Any
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+            Features. Single precision is widened to double, which is exact.
+        y : array of shape (n,) or (n, K)
+            Targets. With K columns there are K outputs, and their losses are added.
+        sample_weight : array of shape (n,), optional
+            Non-negative weights; a weight of 2 means the sample twice.
+        offset : array of the shape of y, optional
+            What is added to the linear predictions as it is.
+        exposure : array of the shape of y, optional
+            For counts (`Poisson`): the time, the area or the number of people in which they were counted, as they are.
+            `exposure=e` means `offset=np.log(e)`, as in statsmodels; glmnet has `offset = log(e)` alone.
+        **params
+            For a `...CV` estimator: `groups` for the splitter; with metadata routing, whatever splitter and scorer ask
+            for.
+        """
+        fitted: Self = super().fit(X, y, sample_weight, offset_of(self, offset, exposure), **params)  # type: ignore[misc]
+        return fitted
+
+    def predict(self, X: Any, offset: Any = None, exposure: Any = None, **strength: float | str) -> Array:
+        """Return the expected target of each sample.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+            Features.
+        offset, exposure : arrays, optional
+            As for `fit`. Without them the offset is 0, also where the model was fitted with one: predictions of counts
+            are then those for an exposure of 1, that is rates.
+        **strength
+            For a `...CV` estimator: a strength on its path by its name (`strength=0.1`), for the model there.
+        """
+        expected: Array = super().predict(X, offset_of(self, offset, exposure), **strength)  # type: ignore[misc]
+        return expected
+
+
+class GaugeRegressor(ExposureMixin, NumberMixin, SparseEstimator):
     """Sparse regression with any loss, gauge and penalty, and a certificate.
 
     Minimises ::

@@ -9,7 +9,7 @@ from atomsieve.estimators.base import SparseEstimator
 from atomsieve.estimators.cross_validation import CHOICE_RULES, CrossValidationMixin
 from atomsieve.estimators.grid import Grid
 from atomsieve.estimators.params import Defaults, factor_gauge, given, piece_gauge, ridge_of
-from atomsieve.estimators.regression import NumberMixin
+from atomsieve.estimators.regression import ExposureMixin, NumberMixin
 from atomsieve.estimators.targets import Numbers
 from atomsieve.estimators.task import Task, TrainingData
 from atomsieve.gauges import L1, Gauge
@@ -20,7 +20,7 @@ from atomsieve.penalties import Linear, Penalty
 from atomsieve.typing import Array
 
 
-class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
+class GaugeRegressorCV(ExposureMixin, CrossValidationMixin, NumberMixin, SparseEstimator):
     """`GaugeRegressor` with the strength of its penalty chosen by cross-validation.
 
     The objective is that of `GaugeRegressor`. Candidates follow the path of solutions down from the critical slope, the
@@ -61,6 +61,9 @@ class GaugeRegressorCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         samples), and `split0_score`, `split1_score` and so on for the folds.
     cv_scores_, feature_counts_
         For each candidate and fold: the score, and the number of features.
+    cv_quality_ : dict
+        How good predictions of held-out samples are, all folds together: "R²"; for counts "deviance explained"; for
+        classes "accuracy" and "log-loss". `summary()` sets them beside those of the training data.
     cv_mean_, cv_standard_error_, best_index_
         The mean over folds, its standard error, and the choice.
     coef_path_, intercept_path_
@@ -190,8 +193,10 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         (over all outputs; NaN where another `scoring` was asked for).
     alpha_min_, alpha_1se_, index_min_, index_1se_
         What either rule chooses, whatever `selection` is, and its place among the candidates.
-    cv_results_, cv_scores_, cv_mean_, cv_standard_error_, feature_counts_, best_index_, coef_path_, intercept_path_
+    cv_results_, cv_scores_, cv_mean_, cv_standard_error_, cv_quality_, feature_counts_, best_index_
         As for `GaugeRegressorCV`; the column with the candidates is called `alphas`.
+    coef_path_, intercept_path_
+        As for `GaugeRegressorCV`.
     coef_, intercept_, n_iter_, dual_gap_, status_, equivalent_alpha_, certificate_
         As for `CertifiedLasso`, for the model that is chosen, fitted to all samples.
 
@@ -216,7 +221,6 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
     """
 
     _rules = (*CHOICE_RULES, "cyclic", "random")
-    _score_label = "held-out loss (half the mean squared error)"
 
     alphas_: Array
     alpha_: float

@@ -8,16 +8,16 @@ import numpy as np
 
 from atomsieve.display.bars import Bar, svg_bars, text_bars
 from atomsieve.display.numbers import column, count, number
-from atomsieve.display.reading import feature_names, shown_scores
+from atomsieve.display.reading import RULES, shown_scores
 from atomsieve.display.sections import MOST, coefficient_section, coefficient_table, order_note
 from atomsieve.display.table import Column, Section, Summary
+from atomsieve.estimators.quality import quality_of, remarks
 from atomsieve.estimators.source import GONE
 from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.gauges import L1
 from atomsieve.intake.arguments import is_number
+from atomsieve.intake.names import feature_names
 from atomsieve.piece import Piece
-
-RULES = {"min": "the best mean", "1se": "the sparsest model within one standard error of the best"}
 
 
 def summary_of(model: Any) -> Summary:
@@ -25,12 +25,13 @@ def summary_of(model: Any) -> Summary:
     parts = model._coefficients()
     proof = model._proof
     sections = [choice_section(model)] if hasattr(model, "cv_scores_") else []
+    sections += quality_section(model)
     sections += [coefficient_section(part, ruled="proven zero" if proof else "zero") for part in parts]
     closing = [order_note(parts)] if any(len(part.shown) for part in parts) else []
     if proof is None:
         closing.append(GONE)
     elif proof.silence is not None:
-        closing.append(f"Nothing is proven: {proof.silence}")
+        closing.append(proof.silence[0].upper() + proof.silence[1:])
     else:
         closing += dict.fromkeys(c.reason for c in proof.certificates if c.undecided.any())
     return Summary(list(heading(model)), [*sections, Section(notes=closing)], coefficient_table(parts))
@@ -89,7 +90,9 @@ def strength_words(model: Any) -> str:
         choice = model._choice
         value = number(float(choice.candidates.values[choice.index]))
         folds = count(choice.scores.shape[1], "fold")
-        return f"{choice.candidates.grid.label} = {value}{beside(model)}, chosen on {folds}: {RULES[choice.rule]}."
+        return (
+            f"{choice.candidates.grid.label} = {value}{beside(model)}, chosen on {folds}: {RULES[choice.rule].words}."
+        )
     for name in ("alpha", "C"):
         given: Any = getattr(model, name, None)
         if is_number(given):
@@ -124,8 +127,24 @@ def choice_section(model: Any) -> Section:
         Column("features", [f"{n:,}" for n in counts[index]], right=True),
         Column("", chosen if index[0] != index[1] else ["← this model", "the same"]),
     ]
-    remarks = [f"{title.capitalize()}: {meaning[:-1]}."] if meaning else []
-    return Section(columns, notes=remarks)
+    told = [f"{title.capitalize()}: {meaning[:-1]}."] if meaning else []
+    return Section(columns, notes=told + ([] if model._grid_end is None else [model._grid_end]))
+
+
+def quality_section(model: Any) -> list[Section]:
+    """Return the table of how good the predictions are; nothing where that is not known."""
+    qualities = quality_of(model)
+    if not qualities:
+        return []
+    columns = [
+        Column("", [quality.name for quality in qualities]),
+        Column("training data", [quality.told(quality.training) for quality in qualities], right=True),
+    ]
+    if hasattr(model, "cv_quality_"):
+        columns.append(
+            Column("cross-validation", [quality.told(quality.held_out) for quality in qualities], right=True)
+        )
+    return [Section(columns, notes=remarks(qualities))]
 
 
 def loss_words(loss: Any) -> str:

@@ -32,6 +32,12 @@ class Numbers:
         """What the rows of coefficients are called: by the number of the column of y."""
         return range(self.count)
 
+    @property
+    def mean_loss(self) -> str:
+        """What the mean of the loss is called elsewhere; empty where it has no other name."""
+        name = self.loss.mean_is
+        return name if self.count == 1 or not name else f"{name}, added up over {self.count} outputs"
+
     def vectors(self, y: Array) -> list[Array]:
         """Return the targets of each problem."""
         return [y]
@@ -90,6 +96,13 @@ class Classes:
     def outputs(self) -> Sequence[Any]:
         """What the rows of coefficients are called, where there is one per class."""
         return list(self.labels)
+
+    @property
+    def mean_loss(self) -> str:
+        """What the mean of the loss is called elsewhere; empty where it has no other name."""
+        name = self.loss.mean_is
+        one = self._joint or len(self.labels) == 2
+        return name if one or not name else f"{name} of each class against the rest, added up"
 
     def vectors(self, y: Array) -> list[Array]:
         """Return the targets of each problem."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import diags_array, issparse
+from scipy.sparse import csr_array, diags_array, issparse
 from sklearn.base import is_classifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
@@ -119,6 +119,29 @@ class Task:
     def weights(self, data: TrainingData) -> Array | None:
         """Return the weights of the samples, those of their classes included; None where all are 1."""
         return self.targets.weights(data.y, data.weights)
+
+    def linear(self, data: TrainingData, coefs: Any, constants: Array, samples: Index | slice = slice(None)) -> Array:
+        """Return the linear predictions of models for some samples: samples x models x outputs.
+
+        `coefs` has the rows of coefficients of one model below those of the other, `constants` a row for each model.
+        """
+        rows = csr_array(coefs)
+        used = np.unique(rows.indices)
+        # columns first: few of them are used
+        X = data.X[:, used][samples] if len(used) else np.zeros((len(data.y[samples]), 0))
+        predicted = (
+            np.asarray(X @ rows[:, used].toarray().T).reshape(len(data.y[samples]), *constants.shape) + constants
+        )
+        if data.offset is not None:
+            predicted += self.targets.shift(data.offset[samples])[:, None]
+        return predicted
+
+    def loss_sum(self, u: Array, y: Array, weights: Array | None) -> float:
+        """Return the weighted sum of the losses of linear predictions of one model, over all outputs or classes."""
+        targets = self.targets.vectors(y)
+        parts = [u] if len(targets) < u.shape[1] else u.T
+        weights = np.ones(len(y)) if weights is None else weights
+        return float(sum(np.sum(weights @ self.targets.loss.value(u, y)) for u, y in zip(parts, targets, strict=True)))
 
     def total(self, data: TrainingData) -> float:
         """Return the sum of the weights."""

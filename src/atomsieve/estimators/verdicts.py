@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.certificate import Certificate
-from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
+from atomsieve.display.coefficients import ZERO, Coefficients, verdict_words
 from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.estimators.task import Task
 from atomsieve.gauges import Gauge, Image, Scaled
@@ -62,9 +62,7 @@ class Verdicts:
 
     def words(self) -> Array:
         """Return a word for each coefficient."""
-        apart = (self.lower > 0) | (self.upper < 0)
-        cases = [self.unpenalised, self.zero, self.nonzero & apart, self.nonzero]
-        return np.select(cases, [UNPENALISED, ZERO, NONZERO, IN_GROUP], default=UNDECIDED)
+        return verdict_words(self.zero, self.nonzero, self.lower, self.upper, self.unpenalised)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +84,7 @@ class Groups:
             return None
         rows = problem.data.design.shape[1]
         owners = problem.gauge.owners((rows, *problem.lifted.form[1:]))
-        words = np.select([certificate.zero, certificate.nonzero], ["zero", "non-zero"], "undecided")
-        return cls(names, owners, words)
+        return cls(names, owners, verdict_words(certificate.zero, certificate.nonzero))
 
     @property
     def column(self) -> list[str]:

@@ -1,11 +1,46 @@
 """Names in tables: each entry of x has a row with the name of its feature and the number of its output."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
+
+from atomsieve.intake.extras import install
+
+SHOWN = 8
+"""Names listed in a message."""
+
+
+def feature_names(names: Any, count: int) -> list[str]:
+    """Return the names of the features; without any they are x0, x1 and so on."""
+    return [f"x{j}" for j in range(count)] if names is None else [str(name) for name in names]
+
+
+def listed(names: Iterable[str], most: int = SHOWN) -> str:
+    """Return names for a message, the first few if there are many.
+
+    >>> listed(f"x{j}" for j in range(10))
+    'x0, x1, x2, x3, x4, x5, x6, x7 and 2 more'
+    """
+    names = list(names)
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the closest spelling, or at what there is.
+
+    >>> closest("targt", ["age", "target"])
+    "Did you mean 'target'?"
+    >>> closest("zzz", ["age", "bmi"])
+    'There are: age, bmi.'
+    """
+    names = list(known)
+    lowered = {other.lower(): other for other in names}
+    found = get_close_matches(name.lower(), lowered, n=1)
+    return f"Did you mean {lowered[found[0]]!r}?" if found else f"There are: {listed(names)}."
 
 
 def entries(names: Sequence[str] | None, shape: tuple[int, ...]) -> dict[str, list[Any]]:
@@ -21,7 +56,7 @@ def entries(names: Sequence[str] | None, shape: tuple[int, ...]) -> dict[str, li
     """
     if names is not None and len(names) == math.prod(shape):
         return {"feature": list(names)}
-    known = names if names is not None and len(names) == shape[0] else [f"x{j}" for j in range(shape[0])]
+    known = feature_names(names if names is not None and len(names) == shape[0] else None, shape[0])
     per = math.prod(shape[1:])
     table: dict[str, list[Any]] = {"feature": [name for name in known for _ in range(per)]}
     if len(shape) > 1:
@@ -39,9 +74,8 @@ def position(feature: Any, count: int, places: Mapping[str, int] | None, argumen
         if places is None:
             raise ValueError(f"{argument} names {feature!r}, but X has no feature names; give positions.")
         if feature not in places:
-            near = get_close_matches(feature, places, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"{argument} names {feature!r}, but X has no feature of that name.{hint}")
+            hint = closest(feature, places)
+            raise ValueError(f"{argument} names {feature!r}, but X has no feature of that name. {hint}")
         return places[feature]
     if isinstance(feature, (int, np.integer)) and not isinstance(feature, bool) and -count <= feature < count:
         return int(feature) % count
@@ -53,5 +87,5 @@ def pandas_for(what: str) -> Any:
     try:
         import pandas  # noqa: PLC0415 -- optional
     except ImportError as error:  # pragma: no cover
-        raise ImportError(f"{what} needs pandas. In a clone: pip install '.[all]'.") from error
+        raise ImportError(install(f"{what} needs", "pandas")) from error
     return pandas

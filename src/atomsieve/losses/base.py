@@ -46,6 +46,9 @@ class Loss(Piece, ABC):
     inverse_link: Literal["identity", "logistic", "exp", "softmax"] | None = "identity"
     """The name of the function `mean`; a saved model stores only this name. None for any other function."""
 
+    mean_is: str = ""
+    """What the mean of the loss is called elsewhere, or how it differs from that; empty if it has no other name."""
+
     probabilistic: bool = False
     """Whether `mean` gives probabilities of classes."""
 

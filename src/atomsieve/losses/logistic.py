@@ -23,6 +23,7 @@ class Logistic(Loss):
     smoothness = 0.25
     attained = False
     probabilistic = True
+    mean_is = "log-loss"
     targets = "signs"
     inverse_link = "logistic"
 

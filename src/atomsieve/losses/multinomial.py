@@ -29,6 +29,7 @@ class Multinomial(Loss):
     smoothness = 0.5
     attained = False
     probabilistic = True
+    mean_is = "log-loss"
     targets = "classes"
     inverse_link = "softmax"
 

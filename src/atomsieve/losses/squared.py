@@ -17,6 +17,7 @@ class Squared(Loss):
     """
 
     smoothness = 1.0
+    mean_is = "half the mean squared error"
     quadratic = True
     translates = True
 

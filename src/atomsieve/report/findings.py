@@ -5,6 +5,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,12 +14,13 @@ import scipy
 import sklearn
 
 import atomsieve
+from atomsieve.display.coefficients import weights_of
 from atomsieve.estimators.base import SparseEstimator
-from atomsieve.estimators.task import TrainingData
+from atomsieve.estimators.quality import Quality, quality_of
 from atomsieve.intake.files import write_text
 from atomsieve.report.codec import decode, encode
 from atomsieve.report.model import ModelFacts
-from atomsieve.report.outputs import Output, labels_of, outputs_of, scales_for
+from atomsieve.report.outputs import Entry, Output, labels_of, outputs_of, scales_for
 from atomsieve.report.proofs import GroupFacts, ProofFacts, Relation, groups_of, proofs_of, relations_of
 from atomsieve.report.walk import Choice, PathFacts, choice_of, path_of
 from atomsieve.typing import Index
@@ -41,6 +43,9 @@ class Findings:
     settings: Facts
     versions: Facts
     model: ModelFacts
+    quality: tuple[Quality, ...]
+    """How good the predictions are."""
+
     names: tuple[str, ...]
     """The features."""
 
@@ -78,7 +83,7 @@ class Findings:
         proof = model._told_proof()
         labels = labels_of(model)
         problems = labels if len(proof.certificates) > 1 else [None]
-        names, samples = names_of(model), data_of(model)
+        names, samples = tuple(model._names), model._known_data()
         outputs, path = outputs_of(model, proof), path_of(model, proof, samples)
         return cls(
             target=str(target),
@@ -86,6 +91,7 @@ class Findings:
             settings=facts(settings),
             versions=facts(versions()),
             model=ModelFacts.of(model, proof),
+            quality=tuple(quality_of(model)),
             names=names,
             scales=None if samples is None else scales_for(model._solved, samples, used_by(outputs, path)),
             outputs=outputs,
@@ -96,6 +102,14 @@ class Findings:
             choice=choice_of(model),
             path=path,
         )
+
+    def weight(self, entry: Entry) -> float:
+        """Return how much a coefficient contributes: see `weights_of`."""
+        return float(weights_of(entry.coefficient, self._scales.get(entry.feature)))
+
+    @cached_property
+    def _scales(self) -> dict[int, float]:
+        return dict(self.scales or ())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the findings as JSON, all of it or nothing; numbers are read back exactly."""
@@ -119,18 +133,6 @@ class Findings:
             return decode(cls, content.get("findings"), "findings")
         except ValueError as error:
             raise ValueError(f"{path} is damaged: {error}") from error
-
-
-def names_of(model: Any) -> tuple[str, ...]:
-    """Return the names of the features; x0, x1, ... where they have none."""
-    names = getattr(model, "feature_names_in_", None)
-    return tuple(f"x{j}" for j in range(model.n_features_in_)) if names is None else tuple(map(str, names))
-
-
-def data_of(model: Any) -> TrainingData | None:
-    """Return the data of the fit, None where they are gone."""
-    source = model._source
-    return None if source.X() is None else TrainingData.of(model, *source.recall(), reset=False)
 
 
 def used_by(outputs: Sequence[Output], path: PathFacts | None) -> Index:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO
 from atomsieve.estimators.proof import ModelProof
 from atomsieve.estimators.task import Task, TrainingData, scales_of
 from atomsieve.typing import Array, Index
 
-LETTERS = {"non-zero": "n", "in a non-zero group": "g", "undecided": "u", "unpenalised": "f", "zero": "z"}
+LETTERS = {NONZERO: "n", IN_GROUP: "g", UNDECIDED: "u", UNPENALISED: "f", ZERO: "z"}
 """One letter for each verdict; the order is that of interest."""
 
 

@@ -14,6 +14,7 @@ from atomsieve.report.payload import payload
 
 SECTIONS = (
     ("coefficients", "Coefficients", sections.coefficients),
+    ("quality", "Quality", sections.quality),
     ("map", "All features", sections.every_feature),
     ("path", "Path", sections.path),
     ("choice", "Strength", sections.choice),

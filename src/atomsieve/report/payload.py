@@ -4,6 +4,7 @@ from itertools import groupby
 from typing import Any
 
 from atomsieve.display.numbers import around, column, number
+from atomsieve.intake.names import feature_names
 from atomsieve.report.findings import Findings
 from atomsieve.report.outputs import Entry
 
@@ -28,7 +29,7 @@ def payload(findings: Findings) -> dict[str, Any]:
 def names_of(findings: Findings) -> list[str] | int:
     """Return the names of the features; their number where they are just counted."""
     count = len(findings.names)
-    return count if findings.names == tuple(f"x{j}" for j in range(count)) else list(findings.names)
+    return count if list(findings.names) == feature_names(None, count) else list(findings.names)
 
 
 def in_runs(letters: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.file import is_mapped, labels_of
+from atomsieve.display.coefficients import verdict_words
 from atomsieve.estimators.proof import ModelProof
 from atomsieve.report.outputs import finite
 from atomsieve.typing import Array
@@ -107,7 +108,7 @@ def _groups(label: str | None, certificate: Certificate, coef: Array) -> list[Gr
     lengths = np.sqrt(np.bincount(groups, (coef**2).sum(axis=0), len(names)))
     order = np.argsort(groups, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(groups, minlength=len(names)))[:-1])
-    words = np.select([certificate.zero, certificate.nonzero], ["zero", "non-zero"], "undecided")
+    words = verdict_words(certificate.zero, certificate.nonzero)
     return [
         GroupFacts(label, name, tuple(map(int, members[g])), str(words[g]), float(lengths[g]))
         for g, name in enumerate(names)

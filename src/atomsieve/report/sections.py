@@ -1,9 +1,14 @@
 """The sections of a report as HTML; each is empty where the model has nothing of the kind."""
 
+import math
 import shlex
+from collections import defaultdict
 from collections.abc import Sequence
 
+from atomsieve.display.coefficients import BY_WEIGHT, NONZERO, UNDECIDED, ZERO
 from atomsieve.display.numbers import count, interval, number
+from atomsieve.display.reading import RULES
+from atomsieve.estimators.quality import remarks
 from atomsieve.report.charts import choice_chart, path_chart
 from atomsieve.report.findings import Facts, Findings
 from atomsieve.report.markup import Html, join, tag
@@ -99,6 +104,17 @@ def intercepts(findings: Findings) -> Html:
     return tag("p", f"Intercept: {'; '.join(told)}.", class_="note") if told else Html("")
 
 
+def quality(findings: Findings) -> Html:
+    """Return how good the predictions are, on the training data and by cross-validation."""
+    if not findings.quality:
+        return Html("")
+    chosen = findings.choice is not None
+    head = ["measure", "training data", *(["cross-validation"] if chosen else [])]
+    body = [[q.name, q.told(q.training), *([q.told(q.held_out)] if chosen else [])] for q in findings.quality]
+    notes = [tag("p", text, class_="note") for text in remarks(findings.quality)]
+    return section("quality", "How good the predictions are", grid(head, body), *notes)
+
+
 def every_feature(findings: Findings) -> Html:
     """Return the place of the map."""
     total = count(len(findings.names), "feature")
@@ -125,10 +141,15 @@ def choice(findings: Findings) -> Html:
     told = findings.choice
     if told is None:
         return Html("")
-    rows = [("min", told.least, "best mean score"), ("1se", told.sparse, "sparsest within one standard error of it")]
     body = [
-        (name, number(told.strengths[k], 5), _score(told.mean[k], told.error[k]), f"{told.counts[k]:,}", words)
-        for name, k, words in rows
+        (
+            name,
+            number(told.strengths[k], 5),
+            _score(told.mean[k], told.error[k]),
+            f"{told.counts[k]:,}",
+            RULES[name].words,
+        )
+        for name, k in (("min", told.least), ("1se", told.sparse))
     ]
     table = grid(("rule", told.label, told.score, "features", "which is"), body, marked=told.rule)
     return section("choice", "Choice of the strength", choice_chart(findings), table)
@@ -147,24 +168,35 @@ def groups(findings: Findings) -> Html:
     if findings.groups is None:
         return Html("")
     several = findings.groups[0].label is not None
-    ranked = sorted(findings.groups, key=lambda group: (ORDER.index(group.verdict), -group.length))
-    body = [([str(group.label)] if several else []) + _group(findings, group) for group in ranked[:GROUPS]]
-    head = (["class"] if several else []) + ["group", "verdict", "length", "features", "members"]
+    weighed = zip(findings.groups, group_weights(findings, findings.groups), strict=True)
+    ranked = sorted(weighed, key=lambda pair: (ORDER.index(pair[0].verdict), -pair[1]))
+    body = [([str(group.label)] if several else []) + _group(findings, group, by) for group, by in ranked[:GROUPS]]
+    head = (["class"] if several else []) + ["group", "verdict", "length", "weight", "features", "members"]
     left = len(ranked) - GROUPS
     more = tag("p", f"{left:,} more groups are not shown.", class_="note") if left > 0 else Html("")
-    note = "The length of a group is the Euclidean norm of its coefficients."
+    note = f"The length of a group is the norm of its coefficients; its weight is that of their weights, {BY_WEIGHT}."
     return section("groups", "Groups", tag("p", note, class_="note"), grid(head, body), more)
 
 
-ORDER = ("non-zero", "undecided", "zero")
+ORDER = (NONZERO, UNDECIDED, ZERO)
 
 
-def _group(findings: Findings, group: GroupFacts) -> list[str]:
+def group_weights(findings: Findings, groups: Sequence[GroupFacts]) -> list[float]:
+    """Return how much each group contributes: the Euclidean norm of the weights of its coefficients."""
+    squares: dict[tuple[str | None, int], float] = defaultdict(float)
+    for output in findings.outputs:
+        for entry in output.entries:
+            squares[None if groups[0].label is None else output.label, entry.feature] += findings.weight(entry) ** 2
+    return [math.sqrt(sum(squares[group.label, j] for j in group.features)) for group in groups]
+
+
+def _group(findings: Findings, group: GroupFacts, weight: float) -> list[str]:
     """Return the row of a group."""
     members = [findings.names[j] for j in group.features[:MEMBERS]]
     more = [f"{len(group.features) - MEMBERS:,} more"] if len(group.features) > MEMBERS else []
     verdict = tag("span", group.verdict, class_=f"chip v-{group.verdict}")
-    return [group.name, verdict, number(group.length), f"{len(group.features):,}", ", ".join(members + more)]
+    lengths = [number(group.length), number(weight, 3)]
+    return [group.name, verdict, *lengths, f"{len(group.features):,}", ", ".join(members + more)]
 
 
 def dependent(findings: Findings) -> Html:

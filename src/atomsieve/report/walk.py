@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.display.reading import shown_scores
 from atomsieve.estimators.proof import ModelProof, certificate
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.task import TrainingData
 from atomsieve.estimators.verdicts import Verdicts
+from atomsieve.numerics.clock import TimeUp
 from atomsieve.problem import Problem
 from atomsieve.report.outputs import finite
 from atomsieve.typing import Array, Mask
@@ -49,6 +51,9 @@ class Choice:
     sparse: int
     """The sparsest candidate within one standard error of it."""
 
+    grid_end: str | None
+    """What there is to say where the best candidate is the first or the last; None where it is within."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -87,13 +92,13 @@ def choice_of(model: Any) -> Choice | None:
     choice = getattr(model, "_choice", None)
     if choice is None:
         return None
-    sign = -1.0 if choice.scoring is None else 1.0
+    sign, score = shown_scores(model)
     results, grid = model.cv_results_, choice.candidates.grid
     return Choice(
         name=grid.name,
         label=grid.label,
         strengths=_floats(choice.candidates.values),
-        score=model._score_label if choice.scoring is None else _scorer_name(choice.scoring),
+        score=score,
         mean=_numbers(sign * results["mean_score"]),
         error=_numbers(results["standard_error"]),
         folds=tuple(_numbers(sign * scores) for scores in choice.scores.T),
@@ -102,6 +107,7 @@ def choice_of(model: Any) -> Choice | None:
         chosen=int(model.best_index_),
         least=int(model.index_min_),
         sparse=int(model.index_1se_),
+        grid_end=model._grid_end,
     )
 
 
@@ -126,7 +132,8 @@ def path_of(model: Any, proof: ModelProof, data: TrainingData | None) -> PathFac
 def supports_of(model: Any, coefs: list[Array], data: Any) -> tuple[Support, ...] | None:
     """Return what is proven at some strengths of the path; None for gauges whose coefficients have preimages.
 
-    Models beyond the one with the best score are nobody's choice, and they are large: they are left alone.
+    Models beyond the one with the best score are nobody's choice, and they are large: they are left alone. A deadline
+    ends the proofs with those at the largest strengths.
     """
     problems = model._solved.problems(data)
     if problems[0].gauge.mapped:
@@ -137,7 +144,10 @@ def supports_of(model: Any, coefs: list[Array], data: Any) -> tuple[Support, ...
     supports = []
     for place in sorted({*spread.tolist(), *chosen}):
         parts = _parts(problems, coefs[place])
-        decided = [_decided(problem.at_penalty(model.penalties_[place]), coef, solver) for problem, coef in parts]
+        try:
+            decided = [_decided(problem.at_penalty(model.penalties_[place]), coef, solver) for problem, coef in parts]
+        except TimeUp:
+            break
         supports.append(_support(place, decided))
     return tuple(supports)
 
@@ -170,7 +180,3 @@ def _floats(values: Any) -> tuple[float, ...]:
 
 def _numbers(values: Any) -> Numbers:
     return tuple(finite(value) for value in values)
-
-
-def _scorer_name(scoring: Any) -> str:
-    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from atomsieve.display.coefficients import NONZERO
 from atomsieve.display.numbers import count, interval
+from atomsieve.display.reading import RULES
 from atomsieve.report.findings import Findings
-from atomsieve.report.outputs import Entry, Output
+from atomsieve.report.outputs import Output
 
 NAMED = 6
 """How many features a sentence names before it says how many more there are."""
@@ -84,15 +86,10 @@ def direction(findings: Findings, output: Output) -> str:
 
 def proven_signs(findings: Findings, output: Output) -> tuple[list[str], list[str]]:
     """Return the features whose coefficients are proven to be positive, and those proven negative, by weight."""
-    ranked = sorted(output.entries, key=lambda entry: -weight(findings, entry))
+    ranked = sorted(output.entries, key=lambda entry: -findings.weight(entry))
     proven = [entry for entry in ranked if output.verdicts[entry.feature] in "ng"]
     up = [findings.names[entry.feature] for entry in proven if entry.lower is not None and entry.lower > 0]
     return up, [findings.names[entry.feature] for entry in proven if entry.upper is not None and entry.upper < 0]
-
-
-def weight(findings: Findings, entry: Entry) -> float:
-    """Return how much a feature contributes: its absolute coefficient, per standard deviation where that is known."""
-    return abs(entry.coefficient) * dict(findings.scales or ()).get(entry.feature, 1.0)
 
 
 def effect(findings: Findings, output: Output) -> tuple[str, str]:
@@ -112,7 +109,7 @@ def group_words(findings: Findings) -> list[str]:
     """Return which groups are proven to be in the model."""
     if findings.groups is None:
         return []
-    held = [group for group in findings.groups if group.verdict == "non-zero"]
+    held = [group for group in findings.groups if group.verdict == NONZERO]
     names = list(dict.fromkeys(group.name for group in held))
     if not names:
         return []
@@ -125,12 +122,9 @@ def choice_words(findings: Findings) -> list[str]:
     choice = findings.choice
     if choice is None:
         return []
-    rules = {
-        "1se": "the sparsest model whose score is within one standard error of the best",
-        "min": "the model with the best score",
-    }
     tried, folds = count(len(choice.strengths), "strength"), count(len(choice.folds), "fold")
-    return [f"Cross-validation compared {tried} on {folds} and took {rules[choice.rule]}."]
+    end = "" if choice.grid_end is None else f" {choice.grid_end}"
+    return [f"Cross-validation compared {tried} on {folds} and took {RULES[choice.rule].words}.{end}"]
 
 
 def doubts(findings: Findings) -> list[str]:

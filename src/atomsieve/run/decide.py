@@ -35,6 +35,7 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
     asked, result = limits, go(first, limits)
     if result.status not in ENDED:
         return result
+    certificate: Certificate | None = None
     try:
         with deadline(limits.ends):
             certificate, expected = _certified(result), np.zeros(0, dtype=bool)
@@ -48,9 +49,9 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
             if hopeful and result.status in ENDED:
                 certificate = min(_certified(result), certificate, key=lambda proof: int(proof.undecided.sum()))
     except TimeUp:
-        return replace(result, status=Status.TIME_LIMIT)
+        return replace(result, status=Status.TIME_LIMIT, known=certificate)
     except KeyboardInterrupt:
-        return replace(result, status=Status.INTERRUPTED)
+        return replace(result, status=Status.INTERRUPTED, known=certificate)
     reached = result.status is Status.CONVERGED or asked.reached(result.point)
     # a run that did not reach the tolerance keeps its status, which says why
     status = _verdict(certificate) if reached and result.status in ENDED else result.status

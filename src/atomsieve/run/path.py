@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 BATCH = 8
 """Slopes whose solutions are seen by one product with A'."""
+
+BATCH_NUMBERS = 1 << 25
+"""Numbers that a batch may hold (256 MB), five for each slope and sample; two slopes it has in any case."""
 
 HAIR = 1e-9
 """A path begins above the critical slope by this fraction of it."""
@@ -241,13 +244,15 @@ def walk(
     stepper = method.begin(problem, limits)
     watched = bool(callbacks) or not isinstance(screening, str)
     steps = iter([problem.at_penalty(Linear(float(slope))) for slope in slopes])
-    while batch := list(islice(steps, BATCH)):
+    size = min(BATCH, max(2, BATCH_NUMBERS // (5 * problem.origin.u.size)))
+    while batch := list(islice(steps, size)):
         pressed = False
         try:
             known = [] if watched or not limits.max_iter else ahead(point, batch, stepper, limits)
         except KeyboardInterrupt:
             known, pressed = [], True
-        for here, first in zip_longest(batch, known):
+        for here in batch:
+            first = known.pop(0) if known else None  # each is held no longer than it is needed
             if first is not None and limits.reached(first):
                 spent = Spent(1, limits.elapsed, problem.meter.passes - passes)
                 result = spent.result(here, first, new_rule(), Status.CONVERGED)

@@ -56,6 +56,9 @@ class SavedModel:
     classes: Any
     """The classes; None for regression."""
 
+    offset: dict[str, Any] | None = None
+    """Where data keep the offset, if the model was fitted with one: a column, and whether its logarithm is meant."""
+
     def decision_function(self, X: Any, offset: Any = None) -> Any:
         """Return the linear predictions: one number per sample, or one per output or class if there are several."""
         u = self._linear(X, offset)
@@ -157,4 +160,7 @@ def _model(content: dict[str, Any]) -> SavedModel:
     if len(index) and not (index.min() >= 0 and index.max() < int(content["count"])):
         raise ValueError("features out of range")
     labels = None if classes is None else np.array(classes["labels"], dtype=classes["dtype"])
-    return SavedModel(content["inverse_link"], index, features["names"], int(content["count"]), coef, intercept, labels)
+    link, names, offset = content["inverse_link"], features["names"], content.get("offset")
+    if offset is not None and not (isinstance(offset["column"], str) and isinstance(offset["logarithm"], bool)):
+        raise ValueError("offset must name a column, and whether its logarithm is meant")
+    return SavedModel(link, index, names, int(content["count"]), coef, intercept, labels, offset)

@@ -4,7 +4,7 @@ from atomsieve.tables.errors import TableError, closest
 from atomsieve.tables.files import read_table
 from atomsieve.tables.plan import Roles, plan
 from atomsieve.tables.reading import Category, Reading, Samples
-from atomsieve.tables.table import Selection, Table
+from atomsieve.tables.table import Selection, Table, named
 
 __all__ = [
     "Category",
@@ -15,6 +15,7 @@ __all__ = [
     "Table",
     "TableError",
     "closest",
+    "named",
     "plan",
     "read_table",
 ]

@@ -1,17 +1,17 @@
 """Formats that hold numbers, not text: Parquet, svmlight, NPZ."""
 
 import re
-from shlex import quote
+from dataclasses import replace
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.tables.errors import TableError, listed
-from atomsieve.tables.table import Selection, Table, require_complete, require_finite
-
-PYARROW = "{path} is a Parquet file, which needs pyarrow: pip install '.[all]' in a clone, or pip install pyarrow."
+from atomsieve.intake.extras import install
+from atomsieve.tables.errors import TableError, exclusion, listed
+from atomsieve.tables.missing import missing_in, require_complete, require_finite
+from atomsieve.tables.table import Selection, Table
 
 
 def read_parquet(path: str, selection: Selection) -> Table:
@@ -20,14 +20,14 @@ def read_parquet(path: str, selection: Selection) -> Table:
         import pyarrow as pa  # noqa: PLC0415 -- optional
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError:
-        raise TableError(PYARROW.format(path=path)) from None
+        raise TableError(install(f"{path} is a Parquet file, which needs", "pyarrow")) from None
     try:
         names = parquet.read_schema(path).names
-        selection.check(path, names)
+        selection = selection.among(path, names)
         read = parquet.read_table(path, columns=[name for name in names if selection.takes(name)])
     except pa.ArrowInvalid as error:
         raise TableError(f"{path} is no Parquet file: {error}") from None
-    require_complete(path, {name: read.column(name).null_count for name in read.column_names}, read.num_rows)
+    null = {name: read.column(name).null_count for name in read.column_names}
     columns = {name: _arrow_column(path, name, read.column(name), selection) for name in read.column_names}
     texts = {name: column for name, column in columns.items() if column.dtype.kind == "U"}
     last = [name for name in selection.last if name in columns and name not in texts]
@@ -35,6 +35,7 @@ def read_parquet(path: str, selection: Selection) -> Table:
     matrix = np.empty((read.num_rows, len(numbers)), order="F")
     for j, name in enumerate(numbers):
         matrix[:, j] = columns.pop(name)
+    require_complete(path, null | missing_in(matrix, numbers), read.num_rows, selection)
     require_finite(path, matrix, numbers)
     unread = tuple(name for name in names if not selection.takes(name))
     return Table(path, matrix, tuple(numbers), texts, unread=unread)
@@ -44,8 +45,10 @@ def _arrow_column(path: str, name: str, column: Any, selection: Selection) -> ND
     """Return a column as numbers or text."""
     import pyarrow as pa  # noqa: PLC0415 -- optional
 
+    if selection.verbatim:
+        return np.asarray(["" if value is None else str(value) for value in column.to_pylist()], dtype=str)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if pa.types.is_temporal(kind) and name not in selection.text:
+    if pa.types.is_temporal(kind) and not selection.as_text(name):
         raise TableError(dates(path, name))
     if (
         pa.types.is_boolean(kind)
@@ -53,7 +56,7 @@ def _arrow_column(path: str, name: str, column: Any, selection: Selection) -> ND
         or pa.types.is_floating(kind)
         or pa.types.is_decimal(kind)
     ):
-        if name not in selection.text:
+        if not selection.as_text(name):
             try:
                 return np.asarray(column.cast(pa.int8() if pa.types.is_boolean(kind) else pa.float64()))
             except pa.ArrowInvalid:
@@ -61,7 +64,7 @@ def _arrow_column(path: str, name: str, column: Any, selection: Selection) -> ND
                     f"Column {name!r} of {path} holds whole numbers beyond 2^53, which doubles cannot."
                 ) from None
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_temporal(kind)):
-        raise TableError(f"Column {name!r} of {path} holds {kind}, neither numbers nor text: --exclude {quote(name)}.")
+        raise TableError(f"Column {name!r} of {path} holds {kind}, neither numbers nor text: {exclusion([name])}.")
     return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
 
 
@@ -69,7 +72,7 @@ def dates(path: str, name: str) -> str:
     """Return what to say about a column of dates."""
     return (
         f"Column {name!r} of {path} holds dates, which are no numbers. Turn them into what matters (days since a date, "
-        f"month, weekday), or leave the column out: --exclude {quote(name)}."
+        f"month, weekday), or leave the column out: {exclusion([name])}."
     )
 
 
@@ -122,7 +125,6 @@ def read_npz(path: str, selection: Selection) -> Table:
     names = tuple(str(name) for name in arrays.pop("names", [f"x{j}" for j in range(matrix.shape[1])]))
     if len(names) != matrix.shape[1] or len(set(names)) < len(names):
         raise TableError(f"names in {path} must be {matrix.shape[1]} different names, one for each column of X.")
-    require_finite(path, matrix if isinstance(matrix, np.ndarray) else matrix.data[:, None], names or ("X",))
     beside = {name: _vector(path, name, array, matrix.shape[0]) for name, array in arrays.items()}
     return _chosen(Table(path, matrix, names, beside, "y" if "y" in beside else None), selection)
 
@@ -132,9 +134,7 @@ def _vector(path: str, name: str, array: NDArray[Any], rows: int) -> NDArray[Any
         raise TableError(f"{name} in {path} must be {rows} numbers or texts, one for each row of X, got {array.shape}.")
     if array.dtype.kind == "U":
         return array
-    array = array.astype(np.float64, copy=False)
-    require_finite(path, array[:, None], (name,))
-    return array
+    return array.astype(np.float64, copy=False)
 
 
 def _require_rows(path: str, matrix: Any) -> None:
@@ -143,11 +143,18 @@ def _require_rows(path: str, matrix: Any) -> None:
 
 
 def _chosen(table: Table, selection: Selection) -> Table:
-    """Return the columns that are chosen; a matrix of which all are chosen is not copied."""
-    selection.check(table.path, table.columns)
+    """Return the columns that are chosen, if no number is missing; a matrix of which all are chosen is not copied."""
+    selection = selection.among(table.path, table.columns)
     chosen = [j for j, name in enumerate(table.names) if selection.takes(name)]
-    if len(chosen) == len(table.names):
-        return table
-    names = tuple(table.names[j] for j in chosen)
-    unread = tuple(name for name in table.names if not selection.takes(name))
-    return Table(table.path, table.matrix[:, chosen], names, table.beside, table.target, unread=unread)
+    if len(chosen) < len(table.names):
+        names = tuple(table.names[j] for j in chosen)
+        unread = tuple(name for name in table.names if not selection.takes(name))
+        table = replace(table, matrix=table.matrix[:, chosen], names=names, unread=unread)
+    apart = [(column[:, None], (name,)) for name, column in table.beside.items() if column.dtype.kind == "f"]
+    parts = [(table.matrix, table.names), *apart]
+    missing = {name: count for part in parts for name, count in missing_in(*part).items()}
+    told = selection if table.target is None else replace(selection, last=(*selection.last, table.target))
+    require_complete(table.path, missing, table.rows, told)
+    for matrix, names in parts:
+        require_finite(table.path, matrix, names)
+    return table

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from atomsieve.tables.errors import TableError, listed
+from atomsieve.tables.missing import MISSING
 from atomsieve.tables.opened import opened
-from atomsieve.tables.table import MISSING
 
 SAMPLE_LINES, SAMPLE_CHARACTERS = 200, 1 << 22
 """How much of a file is looked at."""

@@ -31,15 +31,15 @@ def opened(path: str) -> Iterator[IO[str]]:
         raise TableError(f"{path} cannot be decompressed: {error}.") from None
 
 
-def require_file(path: str) -> None:
-    """Refuse a path at which there is no file, with the closest name in its folder."""
+def require_file(path: str, option: str = "") -> None:
+    """Refuse a path at which there is no file, with the option that gave it and the closest name in its folder."""
     place = Path(path)
     if place.is_dir():
-        raise TableError(f"{path} is a folder: name a data file in it.")
+        raise TableError(f"{path}{option} is a folder: name a file in it.")
     if place.exists():
         return
     if not place.parent.is_dir():
-        raise TableError(f"There is no file {path}: there is no folder {place.parent} either.")
+        raise TableError(f"There is no file {path}{option}: there is no folder {place.parent} either.")
     others = [other.name for other in place.parent.iterdir() if not other.name.startswith(".")]
     hint = closest(place.name, others) if others else ""
-    raise TableError(f"There is no file {path}. {hint if hint.startswith('Did') else ''}".strip())
+    raise TableError(f"There is no file {path}{option}. {hint if hint.startswith('Did') else ''}".strip())

@@ -6,11 +6,14 @@ from shlex import quote
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from atomsieve.display.numbers import count
 from atomsieve.tables.archives import dates
-from atomsieve.tables.errors import TableError, listed
+from atomsieve.tables.dressed import as_plain, undressed
+from atomsieve.tables.errors import TableError, exclusion, listed
 from atomsieve.tables.reading import Category, Reading
-from atomsieve.tables.table import Selection, Table
+from atomsieve.tables.table import Selection, Table, named
 
 DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
@@ -19,6 +22,12 @@ FEW = 2
 
 MANY = 10
 """A target of more different whole numbers than these is hardly a class."""
+
+NAMED_ID = re.compile(r"(.*[\W_])?(?i:id|key|index)|.*[a-z]I[Dd]")
+"""Names of columns that name the rows."""
+
+FIT_CLASSES = "Leave --loss out, or take --loss logistic."
+FEWER = "Name another --target, or gather them in fewer classes first."
 
 
 @dataclass(frozen=True)
@@ -32,11 +41,13 @@ class Roles:
     weights: str | None = None
     exclude: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    exposure: str | None = None
+    """A column whose logarithm is the offset."""
 
     @property
     def apart(self) -> tuple[str, ...]:
         """Columns that are no features."""
-        return tuple(name for name in (self.target, self.offset, self.weights) if name is not None)
+        return tuple(name for name in (self.target, self.offset, self.exposure, self.weights) if name is not None)
 
     def selection(self) -> Selection:
         """Return how to read the file."""
@@ -54,9 +65,19 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
         raise TableError(
             f"Which column is to be explained? Name it by --target: {table.path} has {listed(table.columns)}."
         )
-    for name, role in ((target, "--target"), (roles.offset, "--offset"), (roles.weights, "--weights")):
-        if name is not None:
-            table.require(name, role)
+    taken: dict[str, str] = {}
+    for name, option in (
+        (target, "--target"),
+        (roles.offset, "--offset"),
+        (roles.exposure, "--exposure"),
+        (roles.weights, "--weights"),
+    ):
+        if name is None:
+            continue
+        table.require(name, option)
+        if name in taken:
+            raise TableError(f"Column {name!r} cannot be both {taken[name]} and {option}: name another one.")
+        taken[name] = option
     apart = set(roles.apart) | ({table.target} if table.target is not None else set())
     texts = [name for name in table.beside if table.is_text(name) and name not in apart]
     numbers = tuple(name for name in table.names if name not in apart)
@@ -64,7 +85,7 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
         raise TableError(
             f"{table.path} has no column but {listed(roles.apart)}: there is nothing to fit the target to."
         )
-    forced = set(roles.categorical)
+    forced = set(named(roles.categorical, table.columns))
     categories = [_category(table, name, reference=reference, forced=name in forced) for name in texts]
     reading = Reading(
         numbers,
@@ -74,6 +95,7 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
         roles.offset,
         roles.weights,
         table.layout,
+        roles.exposure,
     )
     return reading, [*table.notes, *_notes(table, reading, categories), *_target_notes(table, reading, classes)]
 
@@ -85,10 +107,12 @@ def _category(table: Table, name: str, *, reference: bool, forced: bool) -> Cate
     if DATE.fullmatch(levels[0]) and DATE.fullmatch(levels[-1]) and not forced:
         raise TableError(dates(table.path, name))
     if FEW * len(levels) > table.rows and len(levels) > 2 and not forced:
+        first = texts.tolist()[0]
+        way = "It seems to name the rows: leave" if undressed(first) is None else f"{as_plain(first)} Or leave"
         raise TableError(
-            f"Column {name!r} of {table.path} has {len(levels)} different texts in {table.rows} rows, like "
-            f"{levels[0]!r}: it seems to name the rows. Leave it out (--exclude {quote(name)}), or insist on it "
-            f"(--categorical {quote(name)})."
+            f"Column {name!r} of {table.path} has {len(levels)} different texts in {table.rows} rows, {first!r} in row "
+            f"{table.row(0)}. {way} it out ({exclusion([name])}), or insist on a feature for each text (--categorical "
+            f"{quote(name)})."
         )
     if len(levels) == 1:
         return Category(name, (), levels[0])
@@ -108,19 +132,48 @@ def _labels(table: Table, target: str, classes: bool | None) -> tuple[Any, ...] 
         )
     if classes is False and text:
         raise TableError(
-            f"The target {target!r} of {table.path} holds text, {column.tolist()[0]!r}: this loss needs numbers. "
-            "Leave --loss out, or take logistic."
+            f"{_texts_in(table, target)}, and this loss needs numbers. {_way_out(table, target, FIT_CLASSES)}"
         )
     values = np.unique(column)
     if classes is False or (classes is None and not text and len(values) > 2):
         return None
     if FEW * len(values) > table.rows:
-        raise TableError(
-            f"The target {target!r} of {table.path} has {len(values)} classes in {table.rows} rows, too many to "
-            "tell apart."
-        )
+        many = f"{len(values)} classes in {table.rows} rows are too many to tell apart"
+        if text:
+            raise TableError(f"{_texts_in(table, target)}: {many}. {_way_out(table, target, FEWER)}")
+        raise TableError(f"The target {target!r} of {table.path} holds numbers: {many}. Leave --loss out.")
     whole = not text and bool((values == np.round(values)).all())
     return tuple((values.astype(np.int64) if whole else values).tolist())
+
+
+def naming_columns(table: Table) -> list[str]:
+    """Return the columns that seem to name the rows; that most columns are no whole numbers shows in their ends."""
+    matrix = table.matrix
+    if not isinstance(matrix, np.ndarray):
+        return []
+    ends = matrix[[0, -1]]
+    whole = np.flatnonzero((ends == np.round(ends)).all(axis=0) & (ends[0] != ends[1]))
+    return [table.names[j] for j in whole.tolist() if _names_rows(matrix[:, j], table.names[j])]
+
+
+def _names_rows(column: NDArray[Any], name: str) -> bool:
+    """Whether a column holds different whole numbers that rise, or leave none out, or whose name says so."""
+    rises = bool((np.diff(column) > 0).all())
+    if not (rises or np.ptp(column) == len(column) - 1 or NAMED_ID.fullmatch(name)):
+        return False
+    return bool((column == np.round(column)).all()) and len(np.unique(column)) == len(column)
+
+
+def _texts_in(table: Table, target: str) -> str:
+    """Return what a target of texts holds, as the beginning of a sentence."""
+    first = table.column(target).tolist()[0]
+    return f"The target {target!r} of {table.path} holds text, {first!r} in row {table.row(0)}"
+
+
+def _way_out(table: Table, target: str, otherwise: str) -> str:
+    """Say how to write the numbers that texts seem to mean; something else where they mean none."""
+    first = table.column(target).tolist()[0]
+    return otherwise if undressed(first) is None else as_plain(first)
 
 
 def constant_columns(X: Any, names: tuple[str, ...]) -> list[str]:
@@ -131,9 +184,16 @@ def constant_columns(X: Any, names: tuple[str, ...]) -> list[str]:
 
 
 def _target_notes(table: Table, reading: Reading, classes: bool | None) -> list[str]:
-    """Say what else a target of few whole numbers may be, where nobody said."""
-    if classes is not None or reading.labels is not None or reading.target is None:
+    """Say what else a target of few whole numbers, or of texts that hold numbers, may be, where nobody said."""
+    if classes is not None or reading.target is None:
         return []
+    if reading.labels is not None:
+        first = str(reading.labels[0])
+        if not table.is_text(reading.target) or any(undressed(str(label)) is None for label in reading.labels):
+            return []
+        return [
+            f"The target holds text, such as {first!r}: it is taken for classes. If it means numbers: {as_plain(first)}"
+        ]
     values = np.unique(table.column(reading.target))
     if len(values) > min(MANY, table.rows // FEW) or not (values == np.round(values)).all():
         return []
@@ -147,16 +207,19 @@ def _notes(table: Table, reading: Reading, categories: list[Category]) -> list[s
     alone = [category.column for category in categories if not category.levels]
     names = [name for name in reading.numbers if name in constant] + alone
     if names:
-        notes.append(f"{_counted(len(names), 'column')} with one value in all rows cannot matter: {listed(names)}.")
+        notes.append(f"{count(len(names), 'column')} with one value in all rows cannot matter: {listed(names)}.")
+    features = set(reading.numbers)
+    names = [name for name in naming_columns(table) if name in features]
+    if names:
+        notes.append(
+            f"{count(len(names), 'column')} with a different whole number in every row, as if to name it: "
+            f"{listed(names)}. If so, leave out what names rows: {exclusion(names)}."
+        )
     if reading.categories:
         told = [
-            f"{c.column} ({_counted(len(c.levels) + (c.reference is not None), 'level')}"
+            f"{c.column} ({count(len(c.levels) + (c.reference is not None), 'level')}"
             + (f", compared with {c.reference})" if c.reference is not None else ")")
             for c in reading.categories
         ]
         notes.append(f"Columns of text become one feature per level: {listed(told)}.")
     return notes
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

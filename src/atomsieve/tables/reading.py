@@ -92,6 +92,9 @@ class Reading:
     layout: dict[str, Any] = field(default_factory=dict)
     """Header and separator of the text."""
 
+    exposure: str | None = None
+    """A column whose logarithm is the offset."""
+
     @property
     def text_layout(self) -> dict[str, Any]:
         """What has to be known to read other text in the same way; usual separators are found there anew."""
@@ -103,16 +106,22 @@ class Reading:
         """Names of the features: numbers first, then the levels of each category."""
         return (*self.numbers, *(name for category in self.categories for name in category.features))
 
+    @property
+    def offset_record(self) -> dict[str, Any] | None:
+        """Where predictions find their offset: a column, and whether its logarithm is meant. None without one."""
+        column = self.offset if self.exposure is None else self.exposure
+        return None if column is None else {"column": column, "logarithm": self.exposure is not None}
+
     def used(self, features: Sequence[str]) -> "Reading":
         """Return what is needed for some of the features."""
         wanted = set(features)
         numbers = tuple(name for name in self.numbers if name in wanted)
         categories = tuple(c for c in self.categories if wanted.intersection(c.features))
-        return Reading(numbers, categories, None, None, self.offset, None, self.layout)
+        return Reading(numbers, categories, None, None, self.offset, None, self.layout, self.exposure)
 
     def selection(self) -> Selection:
         """Return the columns that must be read."""
-        apart = [name for name in (self.target, self.offset, self.weights) if name is not None]
+        apart = [name for name in (self.target, self.offset, self.exposure, self.weights) if name is not None]
         categories = [category.column for category in self.categories]
         text = [*categories, self.target] if self._text_labels and self.target is not None else categories
         return Selection(frozenset([*self.numbers, *categories, *apart]), text=frozenset(text), last=tuple(apart))
@@ -128,7 +137,7 @@ class Reading:
             self._features(table),
             self.features,
             None if self.target is None else self._targets(table),
-            None if self.offset is None else _numbers(table, self.offset, "offset"),
+            self._offsets(table),
             None if self.weights is None else _numbers(table, self.weights, "weights"),
         )
 
@@ -162,6 +171,20 @@ class Reading:
         from scipy.sparse import csr_array, hstack  # noqa: PLC0415 -- slow to import
 
         return hstack([numbers, *map(csr_array, parts)], format="csr")
+
+    def _offsets(self, table: Table) -> NDArray[Any] | None:
+        """Return the offsets: a column, or the logarithm of one of exposures."""
+        if self.exposure is None:
+            return None if self.offset is None else _numbers(table, self.offset, "offset")
+        exposures = _numbers(table, self.exposure, "exposure")
+        if exposures.min() <= 0:
+            place = int(np.argmin(exposures > 0))
+            raise TableError(
+                f"The exposure {self.exposure!r} of {table.path} is {exposures[place]:g} in row {table.row(place)}. "
+                "Exposures (time, people or area at risk) must be positive: correct or drop those rows."
+            )
+        logarithms: NDArray[Any] = np.log(exposures)
+        return logarithms
 
     def _targets(self, table: Table) -> NDArray[Any]:
         """Return the targets: numbers, or labels of known classes."""

@@ -1,17 +1,13 @@
 """The columns of a file: numbers side by side in one matrix, everything else column by column."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
-from shlex import quote
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.tables.errors import TableError, closest
-
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "?"})
-"""What stands for a missing value, in lower case."""
 
 
 @dataclass(frozen=True)
@@ -28,18 +24,44 @@ class Selection:
     """Columns to read as text, whatever they hold."""
 
     last: tuple[str, ...] = ()
-    """Columns that come last in the matrix, so that those before them are a view of it."""
+    """Columns that are no features (target, offset, weights): they come last in the matrix, so that features are a
+    view of it."""
 
-    def check(self, path: str, names: Collection[str]) -> None:
-        """Refuse to leave out, or to read as text, a column that is not there: it is a misspelling."""
-        for chosen, option in ((self.skip, "--exclude"), (self.text if self.only is None else (), "--categorical")):
+    verbatim: bool = False
+    """Whether all is read as text, as it is written, missing or not."""
+
+    def among(self, path: str, names: Collection[str]) -> "Selection":
+        """Return the selection with lists of names taken apart; refuse what is not there: it is a misspelling.
+
+        Features that a model asks for by `only` are not refused here: what is missing is said of all of them.
+        """
+        only = frozenset(named(self.only, names)) if self.verbatim and self.only is not None else self.only
+        skip = frozenset(named(self.skip, names))
+        text = self.text if self.only is not None else frozenset(named(self.text, names))
+        asked = {"--exclude": skip, "--categorical": () if self.only is not None else text}
+        for option, chosen in (asked | ({"--keep": only or ()} if self.verbatim else {})).items():
             for name in sorted(chosen):
                 if name not in names:
                     raise TableError(f"{path} has no column {name!r} ({option}). {closest(name, names)}")
+        return replace(self, only=only, skip=skip, text=text)
+
+    def as_text(self, name: str) -> bool:
+        """Whether a column is read as text, whatever it holds."""
+        return self.verbatim or name in self.text
 
     def takes(self, name: str) -> bool:
         """Whether a column is read."""
         return name not in self.skip and (self.only is None or name in self.only)
+
+
+def named(given: Iterable[str], known: Collection[str]) -> Iterator[str]:
+    """Yield names that were given one by one or several at once, with commas between them.
+
+    >>> list(named(["age", "bmi,sex", "size, cm"], ["age", "bmi", "sex", "size, cm"]))
+    ['age', 'bmi', 'sex', 'size, cm']
+    """
+    for text in given:
+        yield from [text] if text in known else (part.strip() for part in text.split(","))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +107,17 @@ class Table:
         if name not in self.columns:
             raise TableError(f"{self.path} has no column {name!r} ({role}). {closest(name, self.columns)}")
 
+    def row(self, place: int) -> int:
+        """Return the number of a row in the file, where the header counts."""
+        return place + 1 + bool(self.layout.get("header"))
+
     def is_text(self, name: str) -> bool:
         """Whether a column holds text."""
         return name in self.beside and self.beside[name].dtype.kind == "U"
+
+    def texts(self, name: str) -> list[str]:
+        """Return one column as text."""
+        return list(map(str, self.column(name).tolist()))
 
     def column(self, name: str) -> NDArray[Any]:
         """Return one column."""
@@ -95,35 +125,3 @@ class Table:
             return self.beside[name]
         column = self.matrix[:, self.names.index(name)]
         return np.asarray(column.toarray() if hasattr(column, "toarray") else column).ravel()
-
-
-def require_complete(path: str, missing: dict[str, int], rows: int) -> None:
-    """Refuse missing values, with counts per column."""
-    missing = {name: count for name, count in missing.items() if count}
-    if not missing:
-        return
-    worst = sorted(missing.items(), key=lambda item: -item[1])
-    counts = ", ".join(f"{name} ({count})" for name, count in worst[:8])
-    more = f" and {len(worst) - 8} more columns" if len(worst) > 8 else ""
-    raise TableError(
-        f"{path} has missing values in {len(worst)} of its columns, of {rows} rows: {counts}{more}. Fill them in or "
-        f"remove those rows first, or leave columns out: --exclude {quote(worst[0][0])}."
-    )
-
-
-def require_finite(path: str, matrix: NDArray[Any], names: Collection[str]) -> None:
-    """Refuse NaN (missing) and infinite numbers in a dense matrix."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(matrix.sum()):
-            return
-    blank = np.zeros(matrix.shape[1], dtype=np.intp)
-    endless = np.zeros(matrix.shape[1], dtype=np.intp)
-    step = max(1, (1 << 22) // max(1, matrix.shape[1]))
-    for start in range(0, len(matrix), step):
-        part = matrix[start : start + step]
-        blank += np.isnan(part).sum(axis=0)
-        endless += np.isinf(part).sum(axis=0)
-    require_complete(path, dict(zip(names, blank.tolist(), strict=True)), len(matrix))
-    if endless.any():
-        name = list(names)[int(np.argmax(endless))]
-        raise TableError(f"{path} has infinite numbers in column {name!r}. Correct or remove those rows first.")

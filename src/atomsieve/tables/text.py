@@ -8,28 +8,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.tables.errors import TableError
+from atomsieve.tables.dressed import as_plain
+from atomsieve.tables.errors import TableError, exclusion
 from atomsieve.tables.layout import Layout, cut, is_number, lay_out, require_width
+from atomsieve.tables.missing import MISSING, missing_in, require_complete, require_finite
 from atomsieve.tables.opened import opened
-from atomsieve.tables.table import MISSING, Selection, Table, require_complete, require_finite
+from atomsieve.tables.table import Selection, Table
 
 
 def read_text(path: str, selection: Selection, separator: str | None = None, header: bool | None = None) -> Table:
     """Read a table of numbers and texts."""
     layout = lay_out(path, separator, header)
-    selection.check(path, layout.names)
+    selection = selection.among(path, layout.names)
     notes = []
     names = [name for name in layout.names if selection.takes(name)]
-    if layout.index in names and selection.only is None and layout.index not in selection.text:
+    if layout.index in names and selection.only is None and not selection.as_text(layout.index):
         names.remove(layout.index)
         notes.append("The first column has no name and counts the rows: it is left out.")
-    texts = [name for name in names if name in layout.texts or name in selection.text]
+    texts = [name for name in names if name in layout.texts or selection.as_text(name)]
     last = [name for name in selection.last if name in names and name not in texts]
     numbers = [name for name in names if name not in texts and name not in last] + last
     if numbers != list(layout.names):
         _check_widths(path, layout)
-    matrix = _numbers(path, layout, numbers) if numbers else np.zeros((_count(path, layout), 0))
-    beside = _texts(path, layout, texts, len(matrix)) if texts else {}
+    try:
+        matrix = _numbers(path, layout, numbers) if numbers else np.zeros((_count(path, layout), 0))
+    except ValueError as error:
+        explain(path, layout, numbers, texts, selection)
+        raise TableError(f"{path} cannot be read: {error}") from error
+    beside = _texts(path, layout, texts) if texts else {}
+    require_complete(path, missing_in(matrix, numbers) | _blank(beside), len(matrix), selection)
+    require_finite(path, matrix, numbers)
     written = {"header": layout.header, "separator": layout.separator}
     read = {*numbers, *texts}
     unread = tuple(name for name in layout.names if name not in read)
@@ -70,20 +78,18 @@ def _numbers(path: str, layout: Layout, names: list[str]) -> NDArray[Any]:
             for _ in file:
                 pass
         raise
-    except ValueError as error:
-        explain(path, layout, names)
-        raise TableError(f"{path} cannot be read: {error}") from error
-    require_finite(path, matrix, names)
     return matrix
 
 
-def _texts(path: str, layout: Layout, names: list[str], rows: int) -> dict[str, NDArray[Any]]:
+def _texts(path: str, layout: Layout, names: list[str]) -> dict[str, NDArray[Any]]:
     """Return columns of text."""
     found = _loaded(str(Path(path).absolute()), layout, dtype=str, usecols=_places(layout, names))
-    columns = {name: np.char.strip(column) for name, column in zip(names, found.T, strict=True)}
-    blank = {name: int(np.isin(np.char.lower(column), list(MISSING)).sum()) for name, column in columns.items()}
-    require_complete(path, blank, rows)
-    return columns
+    return {name: np.char.strip(column) for name, column in zip(names, found.T, strict=True)}
+
+
+def _blank(columns: dict[str, NDArray[Any]]) -> dict[str, int]:
+    """Return how many texts of each column stand for a missing value."""
+    return {name: int(np.isin(np.char.lower(column), list(MISSING)).sum()) for name, column in columns.items()}
 
 
 def _body(path: str, layout: Layout) -> Iterator[tuple[int, list[str]]]:
@@ -110,8 +116,9 @@ def _check_widths(path: str, layout: Layout) -> None:
             require_width(path, number, len(row), expected, header=layout.header)
 
 
-def explain(path: str, layout: Layout, names: list[str]) -> None:
-    """Say why columns are not all numbers: rows of another width, missing values, texts."""
+def explain(path: str, layout: Layout, numbers: list[str], texts: list[str], selection: Selection) -> None:
+    """Say why columns are not all numbers: rows of another width, texts, missing values."""
+    names = [*numbers, *texts]
     places = _places(layout, names)
     missing = dict.fromkeys(names, 0)
     strange: dict[str, tuple[int, str]] = {}
@@ -125,10 +132,18 @@ def explain(path: str, layout: Layout, names: list[str]) -> None:
                 missing[name] += 1
             elif name not in strange and not is_number(field, layout.decimal):
                 strange[name] = number, field
-    if strange:
-        name, (number, field) = next(iter(strange.items()))
-        raise TableError(
-            f"Column {name!r} of {path} holds numbers, but {field[:40]!r} in row {number}. Correct it, leave the "
-            f"column out (--exclude {quote(name)}), or take its values as categories (--categorical {quote(name)})."
-        )
-    require_complete(path, missing, rows)
+    for name in numbers:
+        if name in strange:
+            raise TableError(_mixed(path, name, *strange[name], selection))
+    require_complete(path, missing, rows, selection)
+
+
+def _mixed(path: str, name: str, number: int, field: str, selection: Selection) -> str:
+    """Return what to say about a text in a column of numbers."""
+    found = f"Column {name!r} of {path} holds numbers, but {field[:40]!r} in row {number}."
+    if selection.only is not None or name in selection.last:
+        return f"{found} {as_plain(field)}"
+    return (
+        f"{found} {as_plain(field)} Or leave the column out ({exclusion([name])}), or take its values as categories "
+        f"(--categorical {quote(name)})."
+    )

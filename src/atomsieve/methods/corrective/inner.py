@@ -96,8 +96,8 @@ class Compiled:
         blocks = part.blocks_of(problems[0])
         ridges = np.stack([part.ridges_of(problem, blocks) for problem in problems])
         trail, memory.caution = along(
-            memory.store, part.packed, part.ids, blocks, loss.number, loss.samples, self.iterate, np.array(lines), ridges,
-            target, memory.caution,
+            memory.store, part.packed, part.ids, blocks, loss.number, loss.samples, self.iterate, np.array(lines),
+            ridges, target, memory.caution,
         )  # fmt: skip
         rows = zip(problems, trail.xs, trail.coordinates, trail.images, strict=False)
         return [self._state_of(problem, *row) for problem, *row in rows]

@@ -108,8 +108,8 @@ class Corrections:
         All are solved on one working set, so a single product with A' shows how good they are. Where a block outside
         has joined in between, that product tells, and the run goes on from there.
         """
-        lines = [problem.penalty.line for problem in problems]
-        if None in lines or not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
+        lines = [problem.penalty.line for problem in problems if problem.penalty.line is not None]
+        if len(lines) < len(problems) or not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
             return []
         inner = Compiled(self.working_set.renew(point), point, self._memory)
         return inner.follow(problems, lines, CLOSE * self.target.gap)
