@@ -81,6 +81,15 @@ def test_ridges(first):
     assert tally["decided"] > 30
 
 
+@pytest.mark.parametrize("seed", [2_007_411, 2_008_547])
+def test_scores_that_are_not_known_bound_nothing(seed):
+    """Curvatures of Poisson may have no upper bound; NaN was then taken for no score at all."""
+    case = honest.draw(seed)
+    certificate = case.certificate()
+    assert (certificate.lower <= certificate.upper).all()
+    assert case.verdict(certificate).valid
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("first", [200_000, honest.WIDER + 1000, honest.RIDGED + 1000, honest.RIDGED_AND_WIDER + 1000])
 def test_many_problems(first):

@@ -4,6 +4,7 @@ With R_b the ridge of a block, times S like everything here, and t the slope of 
 `x*_b = (1 - t price_b / |z*_b|)_+ z*_b / R_b`. So bounds of z* and of t are bounds of x*, without any matrix.
 """
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -89,10 +90,9 @@ def slopes(proof: "Proof", ridges: Enclosure) -> tuple[float, float]:
     away = root(up(proof.gap_bound * up(proof.spread[0] * proof.spread[0] + 2 * atoms)))
     least = np.where(eligible, below - away - 4 * EPS * (np.abs(below) + away), -np.inf)
     most = np.where(eligible, above + away + 4 * EPS * (np.abs(above) + away), -np.inf)
-    return (
-        max(float(first.low), float(np.max(least, initial=-np.inf))),
-        max(float(first.high), float(np.max(most, initial=-np.inf))),
-    )
+    low = float(np.fmax.reduce(least, initial=float(first.low)))  # a score that is not known bounds nothing from below,
+    high = float(np.max(most, initial=float(first.high)))  # and leaves nothing bounded from above
+    return low, math.inf if math.isnan(high) else high
 
 
 def box(proof: "Proof", ridges: Enclosure) -> Box:
@@ -110,7 +110,7 @@ def box(proof: "Proof", ridges: Enclosure) -> Box:
         low, high = slopes(proof, ridges)
         weak, strong = low * statement.prices.low, high * statement.prices.high
         # the part of z* that is left: it grows with the norm
-        larger = np.where(most > weak, 1 - weak / most, 0.0)
+        larger = np.where(most <= weak, 0.0, np.fmin(1 - weak / most, 1.0))  # at most 1, where nothing is known
         smaller = np.where(least > strong, 1 - strong / least, 0.0)
         nonzero = least * (1 - 8 * EPS) > strong * (1 + 8 * EPS)
         upper = np.where(z.high > 0, larger[labels] * z.high, smaller[labels] * z.high)

@@ -125,9 +125,9 @@ class Choice:
                 ConvergenceWarning,
             )
         elif self.missed:
-            total = self.scores.size
+            count = f"{self.missed} fits" if self.missed > 1 else "1 fit"
             tell(
-                f"{self.missed} of the {total} fits in cross-validation missed the tolerance; raise max_iter or tol.",
+                f"{count} in cross-validation missed the tolerance; raise max_iter or tol.",
                 ConvergenceWarning,
             )
 
