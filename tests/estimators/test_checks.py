@@ -62,7 +62,7 @@ DEEP = [
     GaugeRegressorCV(),
     GaugeRegressorCV(penalty=Square(), strengths=6, cv=3),
     GaugeClassifierCV(),
-    GaugeClassifierCV(loss=Logistic(), penalty=Square(), strengths=6, cv=3, tol=1e-10),
+    GaugeClassifierCV(loss=Logistic(), penalty=Square(), strengths=6, cv=3, tol=1e-7),
     CertifiedLassoCV(),
     CertifiedLogisticRegressionCV(),
     CertifiedSelector(CertifiedLogisticRegression()),
