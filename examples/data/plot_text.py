@@ -50,7 +50,7 @@ print(X.shape, f"{X.nnz / np.prod(X.shape):.1%} of the entries are not zero")
 
 # %%
 # A sparse logistic model, its strength by cross-validation.
-model = CertifiedLogisticRegressionCV(Cs=30, cv=5, selection="1se").fit(X, y)
+model = CertifiedLogisticRegressionCV(Cs=30, eps=0.002, cv=5, selection="1se").fit(X, y)
 certificate = model.certificate_
 print(certificate)
 
