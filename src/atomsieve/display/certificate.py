@@ -29,8 +29,8 @@ COLOURS = {NONZERO: ACCENT, IN_GROUP: ACCENT, UNDECIDED: DOUBT, UNPENALISED: MUT
 class CertificateDisplay(Display):
     """Each feature in the model with its coefficient, the interval that is proven to hold it, and how wide that is.
 
-    Features stand by weight, the largest on top, as in `summary()`: |coefficient| × standard deviation of the feature
-    where that is known, whatever is drawn. What is proven zero is counted below. An undecided coefficient has a
+    Features stand by weight, the largest on top, as in `summary()`: absolute coefficient × standard deviation of the
+    feature where that is known, whatever is drawn. What is proven zero is counted below. An undecided coefficient has a
     hollow mark; where nothing is known about its size, a dotted line runs through the picture. Make one by
     `from_estimator` or `from_certificate`; `plot` draws it.
 

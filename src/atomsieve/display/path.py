@@ -31,8 +31,8 @@ class PathDisplay(Display):
     """Coefficients along a path, from the sparsest model on the left to the largest on the right.
 
     The features with the largest weight at the marked strength (at the end, where none is marked) have a colour, and
-    their name at the end of their line. The weight is that of `summary()`: |coefficient| × standard deviation of the
-    feature where that is known, whatever is drawn. Make one by `from_estimator` or `from_path`; `plot` draws it.
+    their name at the end of their line. The weight is that of `summary()`: absolute coefficient × standard
+    deviation of the feature where that is known, whatever is drawn. Make one by `from_estimator` or `from_path`; `plot` draws it.
 
     Parameters
     ----------
