@@ -32,7 +32,8 @@ class PathDisplay(Display):
 
     The features with the largest weight at the marked strength (at the end, where none is marked) have a colour, and
     their name at the end of their line. The weight is that of `summary()`: absolute coefficient × standard
-    deviation of the feature where that is known, whatever is drawn. Make one by `from_estimator` or `from_path`; `plot` draws it.
+    deviation of the feature where that is known, whatever is drawn. Make one by `from_estimator` or `from_path`;
+    `plot` draws it.
 
     Parameters
     ----------
