@@ -92,10 +92,7 @@ static int along_by_gram(task *t, store *s, request *q, trail *r, arena *a)
     model o;
     face f;
     if (open_model(t, s, a, &o, &f)) return -1;
-    fields v = {.white = o.white, .bent = o.bent, .z = take_numbers(a, m), .transform = take_numbers(a, k * k)};
-    double **of_samples[] = {&v.u, &v.slope, &v.theta, &v.h, &v.direction, &v.trial, &v.room};
-    for (size_t i = 0; i < sizeof of_samples / sizeof *of_samples; i++) *of_samples[i] = take_numbers(a, n);
-    v.turn = take_numbers(a, k);
+    fields v = fields_for(t, &o, a);
     double *pulls = take_numbers(a, m);
     ptrdiff_t *blocks = take_places(a, t->blocks);
     if (a->failed) return -1;

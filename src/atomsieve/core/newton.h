@@ -144,6 +144,17 @@ static double response_at(model *o, face *f, const request *q, const fields *v)
     return response_of(o, f);
 }
 
+/* Room for the numbers of the samples and entries beside a model; where there is none, the arena says so. */
+static fields fields_for(const task *t, const model *o, arena *a)
+{
+    ptrdiff_t k = t->free;
+    fields v = {.white = o->white, .bent = o->bent, .z = take_numbers(a, t->m), .transform = take_numbers(a, k * k)};
+    double **of_samples[] = {&v.u, &v.slope, &v.theta, &v.h, &v.direction, &v.trial, &v.room};
+    for (size_t i = 0; i < sizeof of_samples / sizeof *of_samples; i++) *of_samples[i] = take_numbers(a, t->n);
+    v.turn = take_numbers(a, k);
+    return v;
+}
+
 /* Solve on the working set. 0 on success, -1 without memory. */
 static int iterate(const task *t, store *s, request *q, arena *a)
 {
@@ -152,10 +163,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
     model o;
     face f;
     if (open_model(t, s, a, &o, &f)) return -1;
-    fields v = {.white = o.white, .bent = o.bent, .z = take_numbers(a, m), .transform = take_numbers(a, k * k)};
-    double **of_samples[] = {&v.u, &v.slope, &v.theta, &v.h, &v.direction, &v.trial, &v.room};
-    for (size_t i = 0; i < sizeof of_samples / sizeof *of_samples; i++) *of_samples[i] = take_numbers(a, n);
-    v.turn = take_numbers(a, k);
+    fields v = fields_for(t, &o, a);
     ptrdiff_t *blocks = take_places(a, t->blocks);
     if (a->failed) return -1;
     o.least = quadratic ? 0 : LEAST_RIDGE;
