@@ -20,7 +20,7 @@ from atomsieve import (
     Squared,
     SquaredHinge,
 )
-from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.enclosures import Enclosure, up
 from atomsieve.standalone import verify
 
 LOSSES = [Squared(), Huber(0.3), Huber(1e5), SquaredHinge(), Logistic(), Poisson()]
@@ -91,7 +91,7 @@ def test_losses(loss, u, rad, place, y, part):
     if not np.isfinite(slopes.high[0]):
         return
     scale = abs(part)
-    ends = [np.minimum(slopes.low * scale, 0.0), np.maximum(slopes.high * scale, 0.0)]
+    ends = [-up(np.maximum(-slopes.low * scale, 0.0)), up(np.maximum(slopes.high * scale, 0.0))]
     bound = loss.bounds.conjugates(*ends, targets)
     assert below(-bound[0], -judge.conjugate(arb(0.999) * arb(scale) * slope, y))
     towards = loss.bounds.largest(slopes.low, slopes.high, targets, np.array([0.0]))

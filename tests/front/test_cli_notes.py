@@ -73,6 +73,14 @@ def test_one_is_not_plural(call, tmp_path):
     assert "30 rows, 1 feature;" in said(call("path", "one.csv", "-t", "y", "--count", "3"))
 
 
+def test_the_end_of_the_grid_is_told_in_options_of_the_command(call, tmp_path):
+    wave = np.sin(np.arange(60.0))
+    (tmp_path / "line.csv").write_text("a,y\n" + "".join(f"{v},{3 * v}\n" for v in wave))
+    text = said(call("fit", "line.csv", "-t", "y", "--cv", "3", "--select", "min"))
+    assert "try --fraction 0.0005, or a weaker --strength" in text
+    assert "smaller ratio" not in text
+
+
 def test_columns_may_be_given_with_commas(call, data, tmp_path):
     text = said(
         call("fit", data, "-t", "outcome", "--exclude", "x3, colour", "--unpenalized", "x0,x1", "--fraction", "0.5")

@@ -73,10 +73,11 @@ def displays(model, ax=None):
 class TestAll:
     def test_draw_on_given_axes_or_on_new_ones(self, model):
         figure, ax = plt.subplots()
+        before = plt.get_fignums()
         for display in displays(model, ax):
             assert display.ax_ is ax
             assert display.figure_ is figure
-            assert plt.get_fignums() == [figure.number]
+            assert plt.get_fignums() == before
             ax.clear()
         display = CVDisplay.from_estimator(model)
         first = display.figure_
