@@ -123,7 +123,8 @@ class Certificate:
             gap = float((Enclosure.exact(proof.gap) / statement.total).high)
             if statement.plain:  # a coefficient is not zero if its interval excludes 0
                 nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
-            free_lower, free_upper = np.nextafter(proof.b - around, -np.inf), np.nextafter(proof.b + around, np.inf)
+            b = proof.free
+            free_lower, free_upper = np.nextafter(b - around, -np.inf), np.nextafter(b + around, np.inf)
         own = problem.core.unpenalised()
         if len(own):
             lower[own], upper[own] = free_lower[-len(own) :], free_upper[-len(own) :]
@@ -137,7 +138,7 @@ class Certificate:
             dual=dual,
             gap=gap,
             x=x.reshape(problem.lifted.form),
-            free=proof.b,
+            free=b,
             free_lower=free_lower,
             free_upper=free_upper,
             margin=_margin(proof, zero, nonzero, away),

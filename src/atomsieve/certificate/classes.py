@@ -11,7 +11,7 @@ slope there, or a ridge: any other number makes the norm longer. Where l1 leaves
 said of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -38,6 +38,8 @@ class Shared:
     minus: Index
     shares: Array
     counts: Array
+    exact: Callable[[], Enclosure] | None = None
+    """The features as the problem states them."""
 
     @classmethod
     def coded(cls, features: Enclosure, shares: Array, counts: Array) -> "Shared":
@@ -95,13 +97,14 @@ class Shared:
         The first columns are known to be independent. Losses see the differences to the last class. Columns can depend
         on others only if the features do.
         """
-        found = dependencies(self.features)
+        features = self.features if self.exact is None else self.exact()
+        found = dependencies(features)
         if not found:
             return found
         linked = np.unique(np.concatenate([[d.column, *d.of] for d in found]))
         chosen = np.flatnonzero(np.isin(self.feature, linked))
         signs = self._signs[:-1, chosen] - self._signs[-1, chosen]
-        differences = (self.features.mid[:, self.feature[chosen]] * signs[:, None]).reshape(-1, len(chosen))
+        differences = (features.mid[:, self.feature[chosen]] * signs[:, None]).reshape(-1, len(chosen))
         among = dependencies(Enclosure.exact(differences), int(np.count_nonzero(chosen < first)))
         return None if among is None else [Dependency(int(chosen[j]), chosen[of], times) for j, of, times in among]
 
@@ -160,7 +163,8 @@ def intervals(proof: "Proof", alive: Mask, away: Array, around: Array) -> tuple[
         inverse, columns, found = _determined(rows, len(kept) * (classes - 1), ridge)
         if inverse is None:
             return away, around, sums
-        bounds = _bounds(proof, rows.select(columns), inverse, len(kept) + len(left.features))
+        chosen = rows.select(columns)
+        bounds = _bounds(proof, chosen, inverse, len(kept) + len(left.features))
         involved = [k for d in found for k in (d.column, *d.of)]
         coded = rows.minus[involved] >= 0
         bounds[rows.feature[involved], rows.plus[involved]] = np.inf
@@ -171,7 +175,11 @@ def intervals(proof: "Proof", alive: Mask, away: Array, around: Array) -> tuple[
         away[left.features] = np.where(left.held, np.minimum(away[left.features], of_x), away[left.features])
         reach = np.append(np.ones(classes - 1), np.sqrt(classes - 1) * (1 + 4 * EPS))
         moved = proof.shift * proof.unit[kept][:, None] * reach
-        around[kept] = up(bounds[: len(kept)] + moved + _off_centre(proof.b[kept]))
+        around[kept] = bounds[: len(kept)] + moved
+        for home, direction in enumerate(statement.frame.directions(kept, left.features)):
+            stated = _stated(proof, chosen, inverse, direction) + direction.size[: len(kept)] @ moved
+            around[home] = np.where(np.isfinite(around[home]), stated, np.inf)
+        around[kept] = up(around[kept] * (1 + 4 * EPS) + _off_centre(proof.b[kept]) + proof.stated.rad[kept])
     around[[k for d in statement.sums for k in (d.column, *d.of)]] = np.inf
     whose = np.concatenate([-1 - kept * classes, left.features * classes])[rows.feature]
     names = np.where(whose < 0, whose - rows.plus, whose + rows.plus)
@@ -182,13 +190,15 @@ def _rows(proof: "Proof", left: Left) -> Shared:
     """Return the rows whose columns are the free coefficients, and then the entries of x that are left."""
     statement, last = proof.statement, proof.x.shape[1] - 1
     kept = statement.used
-    own, columns = statement.unpenalised[:, kept], statement.design.enclose_columns(left.features)
-    features = Enclosure(np.hstack([own.mid, columns.mid]), np.hstack([own.rad, columns.rad]))
+    features = statement.columns(kept, left.features)
     there = np.vstack([np.ones((len(kept), last + 1), dtype=bool), left.held])
     coded = np.concatenate([np.ones(len(kept), dtype=bool), left.centred])
     there[coded | np.concatenate([np.zeros(len(kept), dtype=bool), left.unknown]), last] = False
     feature, plus = np.nonzero(there)
-    return Shared(features, feature, plus, np.where(coded[feature], last, -1), proof.curvatures[0], statement.counts)
+    minus, shares = np.where(coded[feature], last, -1), proof.curvatures[0]
+    return Shared(
+        features, feature, plus, minus, shares, statement.counts, lambda: statement.exact_columns(kept, left.features)
+    )
 
 
 def _ridge(proof: "Proof", left: Left, rows: Shared) -> Array | None:
@@ -218,9 +228,20 @@ def _bounds(proof: "Proof", rows: Shared, inverse: Inverse, count: int) -> Array
     bounds = np.full((count, proof.x.shape[1]), np.inf)
     bounds[rows.feature, rows.plus] = root(up(inverse.diagonal * proof.gap_bound))
     for row in np.unique(rows.feature[rows.minus >= 0]):
-        whole = inverse.of_sum(np.flatnonzero(rows.feature == row))
+        whole = inverse.of(Enclosure.exact((rows.feature == row).astype(float)))
         bounds[row, -1] = root(up(np.asarray(whole * proof.gap_bound)))
     return bounds
+
+
+def _stated(proof: "Proof", rows: Shared, inverse: Inverse, direction: Enclosure) -> Array:
+    """Return how far the constants as stated are from the optimum, for each class: sums of coefficients in the frame.
+
+    What features lose to the constant is taken without its mean over the classes, so that its sum over them stays 0.
+    """
+    signs = Enclosure.exact(rows._signs)
+    mean = balls.sum(signs, axis=0) / Enclosure.exact(float(len(rows._signs)))
+    sums = [direction[rows.feature] * (signs[c] - mean) for c in range(len(rows._signs))]
+    return root(up(np.array([inverse.of(v) for v in sums]) * proof.gap_bound))
 
 
 def _off_centre(rows: Array) -> Array:

@@ -35,7 +35,7 @@ def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosu
     free = statement.unpenalised[:, used]
     free = Enclosure(free.mid * scale, free.rad * scale)
     u = image + _product(free, b[used] / scale.reshape(-1, *[1] * (b.ndim - 1)))
-    theta = statement.loss.slopes(u, problem.y) * statement.weights_of(u.ndim)
+    theta = statement.loss.slopes(u, statement.y) * statement.weights_of(u.ndim)
     size = norm(_gradient(free, theta))
     # entries are at most about 1: their squares do not overflow
     lengths = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
@@ -64,7 +64,7 @@ def _gradient(free: Enclosure, theta: Enclosure) -> Array:
 
 def _curved(statement: Statement, free: Enclosure, u: Enclosure) -> Rows:
     """Return rows whose squares bound the Hessian in the free coefficients from below, at all enclosed predictions."""
-    loss, y, counts = statement.loss, statement.problem.y, statement.counts
+    loss, y, counts = statement.loss, statement.y, statement.counts
     if u.ndim == 1:
         return Plain(free, np.asarray(counts * loss.least_curvatures(u, y) * (1 - 8 * EPS)))
     slopes = loss.slopes(u, y)

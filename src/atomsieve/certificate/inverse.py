@@ -4,7 +4,7 @@ Let R be an approximate inverse of G, and let `alpha = norm(I - R G) < 1` be pro
 `inv(G) - R = inv(I - E) E R`. It follows that `abs(inv(G) - R)_ij <= alpha / (1 - alpha) * max over l of abs(R_lj)`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self
 
@@ -96,13 +96,16 @@ class Inverse:
         bound = np.maximum(self.approximate.diagonal() + self.error, 0.0)
         return np.asarray(up(bound * (1 + 2.0**-50)) * self.scale * self.scale)
 
-    def of_sum(self, columns: Index) -> float:
-        """Return an upper bound of `v . inv(G) v` where v is 1 at some columns, and 0 elsewhere."""
-        scale = self.scale[columns]
-        part = self.approximate[np.ix_(columns, columns)]
-        terms = (part + self.error[columns]) * scale * scale[:, None]
-        lost = gamma(len(columns) ** 2 + 4) * float(np.abs(terms).sum())
-        return float(up(max(float(terms.sum()) + lost, 0.0) * (1 + 2.0**-40)))
+    def of(self, v: Enclosure) -> float:
+        """Return an upper bound of `v . inv(G) v`, which is the square of a norm."""
+        scaled = v.mid * self.scale
+        sizes = np.abs(scaled)
+        rough = sizes @ (np.abs(self.approximate) @ sizes)
+        middle = scaled @ (self.approximate @ scaled) + sizes.sum() * (sizes @ self.error) * (1 + 2.0**-40)
+        middle = up(max(float(middle + gamma(2 * len(sizes) + 4) * rough), 0.0) * (1 + 2.0**-40))
+        if not v.rad.any():
+            return float(middle)
+        return float(up((np.sqrt(middle) + v.rad @ np.sqrt(self.diagonal)) ** 2 * (1 + 2.0**-40)))
 
 
 def inverse_of(rows: Rows, ridge: Array | None = None) -> Inverse | None:
@@ -182,30 +185,53 @@ def _inverse(gram: Array) -> Array | None:
     return inverse
 
 
-def determined(rows: Plain, first: int, ridge: Array | None) -> tuple[Array, list[Dependency]]:
-    """Return upper bounds of the diagonal of `inv(C' diag(w) C)`, inf for dependent columns, and the dependencies.
+@dataclass(frozen=True, eq=False)
+class Determined:
+    """What is known of the inverse of `C' diag(w) C`, for some of the columns; dependent ones are not determined."""
 
-    With a ridge on all but the first columns, which is added to the diagonal, no column depends on others.
+    count: int
+    inverse: Inverse | None
+    columns: Index
+    dependencies: list[Dependency]
+
+    @property
+    def involved(self) -> Index:
+        """The columns that depend on each other."""
+        return np.array([k for d in self.dependencies for k in (d.column, *d.of)], dtype=np.intp)
+
+    @property
+    def diagonal(self) -> Array:
+        """Upper bounds of the diagonal of the inverse; inf where a coefficient is not determined."""
+        bounds = np.full(self.count, np.inf)
+        if self.inverse is not None:
+            bounds[self.columns] = self.inverse.diagonal
+            bounds[self.involved] = np.inf
+        return bounds
+
+    def of(self, v: Enclosure) -> float:
+        """Return an upper bound of `v . inv(C' diag(w) C) v`, for a sum of coefficients that the data determine."""
+        return np.inf if self.inverse is None else self.inverse.of(v[self.columns])
+
+
+def determined(rows: Plain, first: int, ridge: Array | None, exact: Callable[[], Enclosure]) -> Determined:
+    """Return what is known of the inverse of `C' diag(w) C`, and how columns depend on each other.
+
+    With a ridge on all but the first columns, which is added to the diagonal, no column depends on others. `exact`
+    returns the columns as the problem states them.
 
     Some columns may be exact combinations of others (duplicates, a constant that is the sum of indicators). The other
     columns are still determined: the distance of such a column from the span of all others equals its distance from
     the span of an independent part of them.
     """
-    count = rows.shape[1]
+    every = np.arange(rows.shape[1])
     inverse = inverse_of(rows, ridge)
-    bounds = np.full(count, np.inf)
     if inverse is not None or ridge is not None:
-        return bounds if inverse is None else inverse.diagonal, []
-    found = dependencies(rows.columns, first)
+        return Determined(len(every), inverse, every, [])
+    found = dependencies(exact(), first)
     if found is None or any(dependency.column < first for dependency in found):
-        return bounds, []
-    independent = np.setdiff1d(np.arange(count), [dependency.column for dependency in found])
-    inverse = inverse_of(rows.select(independent))
-    if inverse is not None:
-        bounds[independent] = inverse.diagonal
-        for dependency in found:
-            bounds[dependency.of] = np.inf
-    return bounds, found
+        return Determined(len(every), None, every, [])
+    independent = np.setdiff1d(every, [dependency.column for dependency in found])
+    return Determined(len(every), inverse_of(rows.select(independent)), independent, found)
 
 
 def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:

@@ -12,7 +12,7 @@ from atomsieve.certificate.free import free_scale, with_free
 from atomsieve.certificate.inverse import Dependency, Plain, determined
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import admissible
-from atomsieve.numerics.enclosures import Enclosure, Uncertain, dots, gamma, root, up
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -60,7 +60,7 @@ class Proof:
         its diagonal is at most the second.
         """
         loss, counts = self.statement.loss, self.statement.weights_of(self.slopes.ndim).mid
-        t, y = self.slopes, self.statement.problem.y
+        t, y = self.slopes, self.statement.y
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         with np.errstate(all="ignore"):
             most = loss.largest(low, high, y, up(self.gap_bound / counts))
@@ -203,18 +203,21 @@ class Proof:
         kept = statement.used
         if not len(index) + len(kept):
             return away, around, []
-        columns = statement.design.enclose_columns(index)
-        own = statement.unpenalised[:, kept]
-        whole = Enclosure(np.hstack([own.mid, columns.mid]), np.hstack([own.rad, columns.rad]))
         with np.errstate(all="ignore"):
             weights = statement.counts * self.curvatures[0] * (1 - 4 * EPS)
             added = None if ridge is None else np.concatenate([np.zeros(len(kept)), ridge[index]])
-            diagonal, found = determined(Plain(whole, weights), len(kept), added)
-            bound = root(up(diagonal * self.gap_bound))
+            rows = Plain(statement.columns(kept, index), weights)
+            known = determined(rows, len(kept), added, lambda: statement.exact_columns(kept, index))
+            bound = root(up(known.diagonal * self.gap_bound))
             away[index] = np.minimum(away[index], bound[len(kept) :])
-            around[kept] = up(bound[: len(kept)] + self.shift * self.unit[kept])
+            moved = self.shift * self.unit[kept]
+            around[kept] = bound[: len(kept)] + moved
+            for home, direction in enumerate(statement.frame.directions(kept, index)):
+                stated = root(up(known.of(direction) * self.gap_bound)) + direction.size[: len(kept)] @ moved
+                around[home] = stated if np.isfinite(around[home]) else np.inf
+            around = up(around * (1 + 4 * EPS) + self.stated.rad)
         names = np.concatenate([-1 - kept, index])
-        further = [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
+        further = [Dependency(int(names[d.column]), names[d.of], d.times) for d in known.dependencies]
         involved = [k for d in statement.sums for k in (d.column, *d.of)]
         around[involved] = np.inf
         return away, around, [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums] + further
@@ -238,6 +241,16 @@ class Proof:
         return None if ridges is None else elastic.box(self, ridges)
 
     @cached_property
+    def stated(self) -> Enclosure:
+        """The free coefficients as the problem states them; they are rounded."""
+        return self.statement.frame.outside(self.x, self.b)
+
+    @property
+    def free(self) -> Array:
+        """The free coefficients as the problem states them."""
+        return np.asarray(self.stated.mid)
+
+    @cached_property
     def unit(self) -> Array:
         return free_scale(self.statement)
 
@@ -252,9 +265,9 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     problem = statement.problem
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
     image = _image(statement, x, support)
-    offset = problem.smooth.offset
-    u, shift = with_free(statement, image if offset is None else image + Enclosure.exact(offset), b)
-    slopes = statement.loss.slopes(u, problem.y)
+    offset = statement.frame.offset
+    u, shift = with_free(statement, image if offset is None else image + offset, b)
+    slopes = statement.loss.slopes(u, statement.y)
     theta = slopes * statement.weights_of(slopes.ndim)
     z = -statement.design.enclose_adjoint(theta, statement.lengths)
     mass = _mass(statement, x)
@@ -262,7 +275,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     z = _sharper(unscaled, theta, support)
     unscaled = replace(unscaled, z=z)
     sigma = float(np.max(np.where(problem.eligible, unscaled.scores[1], 0.0), initial=0.0))
-    losses = (statement.loss.values(u, slopes, problem.y) * Enclosure.exact(statement.counts)).sum()
+    losses = (statement.loss.values(u, slopes, statement.y) * Enclosure.exact(statement.counts)).sum()
     charge = statement.total * statement.penalty.value(mass)
     if statement.ridges is not None:
         charge = charge + elastic.held(statement, statement.ridges, x, support)
@@ -310,42 +323,47 @@ def _dual_loss(unscaled: Proof, theta: Enclosure, shrink: float) -> Enclosure:
     low, high = slopes.low, slopes.high
     shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
     ends = np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf)
-    bound = statement.loss.conjugates(*ends, statement.problem.y)
+    bound = statement.loss.conjugates(*ends, statement.y)
     dual = (Enclosure.exact(bound) * Enclosure.exact(statement.counts)).sum()
-    offset = statement.problem.smooth.offset
-    return dual if offset is None else dual - (theta * Enclosure.exact(shrink) * Enclosure.exact(offset)).sum()
+    offset = statement.frame.offset
+    return dual if offset is None else dual - (theta * Enclosure.exact(shrink) * offset).sum()
 
 
 def _image(statement: Statement, x: Array, support: Index) -> Enclosure:
     """Return the predictions of x alone."""
-    if x.ndim == 1 and len(support) * len(statement.counts) <= SHARP:
-        columns = statement.design.enclose_columns(support)
-        if not columns.rad.any():
-            return dots(columns.mid.T, Enclosure.exact(x[support]))
-    return statement.design.enclose(Enclosure.exact(x[support]), support)
+    if x[support].size * len(statement.counts) > SHARP:
+        return statement.design.enclose(Enclosure.exact(x[support]), support)
+    if x.ndim == 1:
+        return statement.design.sharp(x[support], support)
+    return _side_by_side([statement.design.sharp(column, support) for column in x[support].T])
 
 
 def _sharper(proof: Proof, theta: Enclosure, support: Index) -> Enclosure:
-    """Return z with the entries of the best scores, which matter most, known to nearly all digits."""
+    """Return z with the rows of the best scores, which matter most, known to nearly all digits."""
     statement = proof.statement
-    if theta.mid.ndim > 1:
-        return proof.z
     below, above = (np.where(statement.problem.eligible, scores, 0.0) for scores in proof.scores)
-    matters = (above >= NEAR * below.max(initial=0.0))[statement.labels]
+    matters = (above >= NEAR * below.max(initial=0.0))[statement.labels].reshape(proof.z.shape)
     matters[support] = True
-    index = np.flatnonzero(matters)
-    if len(index) * len(theta.mid) > SHARP:
+    index = np.flatnonzero(matters if matters.ndim == 1 else matters.any(axis=1))
+    if len(index) * theta.mid.size > SHARP:
         index = support
-    if not len(index) or len(index) * len(theta.mid) > SHARP:
+    if not len(index) or len(index) * theta.mid.size > SHARP:
         return proof.z
-    columns = statement.design.enclose_columns(index)
-    if columns.rad.any():
-        return proof.z
-    sharp = -dots(columns.mid, theta)
+    if theta.ndim == 1:
+        sharp = -statement.design.sharp_adjoint(theta, index)
+    else:
+        outputs = range(theta.shape[1])
+        sharp = -_side_by_side([statement.design.sharp_adjoint(theta[:, k], index) for k in outputs])
     mid, rad = proof.z.mid.copy(), proof.z.rad.copy()
     better = sharp.rad < rad[index]  # not where it overflows
-    mid[index[better]], rad[index[better]] = sharp.mid[better], sharp.rad[better]
+    mid[index] = np.where(better, sharp.mid, mid[index])
+    rad[index] = np.where(better, sharp.rad, rad[index])
     return Enclosure(mid, rad)
+
+
+def _side_by_side(columns: list[Enclosure]) -> Enclosure:
+    """Return vectors as the columns of a matrix."""
+    return Enclosure(np.stack([v.mid for v in columns], axis=1), np.stack([v.rad for v in columns], axis=1))
 
 
 def _mass(statement: Statement, x: Array) -> Enclosure:
@@ -376,8 +394,7 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
         x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * EPS)
     if problem.span is None:
         return x, np.zeros((0, *problem.outputs))
-    best, _, _ = problem.smooth.predict(problem.design.matvec(x), coordinates)
-    b = problem.span.coefficients(best)
+    b = statement.frame.best(x, coordinates)
     for column, of, times in statement.sums:
         b[of] += times.reshape(-1, *[1] * (b.ndim - 1)) * b[column]
         b[column] = 0.0

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.certificate.frame import Frame, beside
 from atomsieve.certificate.inverse import Dependency, dependencies
-from atomsieve.design.base import BoundedDesign, bounded
+from atomsieve.design.base import Columns, Enclosed, bounded
 from atomsieve.gauges import Scaled
 from atomsieve.losses.bounds import LossBounds
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, root, up
@@ -29,7 +30,7 @@ class Statement:
     problem: Problem
     loss: LossBounds
     penalty: PenaltyBounds
-    design: BoundedDesign
+    frame: Frame
 
     @classmethod
     def of(cls, problem: Problem) -> "Statement":
@@ -40,7 +41,17 @@ class Statement:
             prices = problem.core.prices(problem.shape)
         if prices is None:
             raise Uncertain(f"{type(problem.gauge).__name__} has no separate blocks that could be zero")
-        return cls(problem, problem.loss.bounds, problem.penalty.bounds, bounded(problem.design))
+        return cls(problem, problem.loss.bounds, problem.penalty.bounds, Frame.of(problem))
+
+    @property
+    def design(self) -> Enclosed:
+        """The columns of A, modulo the constant if there is one."""
+        return self.frame.design
+
+    @property
+    def y(self) -> Array:
+        """The targets in the frame."""
+        return self.frame.y
 
     @property
     def counts(self) -> Array:
@@ -113,20 +124,26 @@ class Statement:
     @cached_property
     def unpenalised(self) -> Enclosure:
         """The columns B: the constant, the columns passed as `free`, and the columns of A with price 0."""
+        return self.frame.free
+
+    def columns(self, free: Index, index: Index) -> Enclosure:
+        """Return columns of B and of A, modulo the constant if there is one."""
+        return beside(self.unpenalised[:, free], self.design.enclose_columns(index))
+
+    def exact_columns(self, free: Columns, index: Index) -> Enclosure:
+        """Return columns of B and of A as they are, not modulo the constant."""
         problem = self.problem
-        own = problem.core.unpenalised()
-        columns = problem.smooth.unpenalised
-        parts = [Enclosure.exact(columns[:, : columns.shape[1] - len(own)])]
-        if len(own):
-            parts.append(self.design.enclose_columns(own))
-        return Enclosure(np.hstack([part.mid for part in parts]), np.hstack([part.rad for part in parts]))
+        own, columns = problem.core.unpenalised(), problem.smooth.unpenalised
+        design = bounded(problem.design)
+        given = Enclosure.exact(columns[:, : columns.shape[1] - len(own)])
+        return beside(beside(given, design.enclose_columns(own))[:, free], design.enclose_columns(index))
 
     @cached_property
     def sums(self) -> list[Dependency]:
         """Free columns that are exact combinations of other free columns; their coefficients are set to 0."""
-        if self.unpenalised.mid.shape[1] < 2:
+        if self.unpenalised.shape[1] < 2:
             return []
-        found = dependencies(self.unpenalised)
+        found = dependencies(self.exact_columns(slice(None), np.zeros(0, dtype=np.intp)), self.frame.constants)
         if found is None:
             raise Uncertain("free columns are nearly linearly dependent")
         return found
@@ -134,7 +151,7 @@ class Statement:
     @cached_property
     def used(self) -> Index:
         """The free columns without those in `sums`."""
-        return np.setdiff1d(np.arange(self.unpenalised.mid.shape[1]), [d.column for d in self.sums])
+        return np.setdiff1d(np.arange(self.unpenalised.shape[1]), [d.column for d in self.sums])
 
     def block_norms(self, sizes: Array) -> Array:
         """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""

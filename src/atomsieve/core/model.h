@@ -12,6 +12,7 @@
 
 #define WIDE 64      /* entries up to which the largest curvature of a block is computed, and not bounded */
 #define PIECE 256    /* entries that join a matrix between two looks at the clock */
+#define FAR 1e-3     /* part of its square that a column far from zero has beside the unpenalised directions, at most */
 
 typedef struct {
     const task *t;
@@ -122,6 +123,19 @@ static void block_hessian(model *o, ptrdiff_t k, double *matrix)
                 dot(o->along + (first + i) * t->free, o->along + (first + j) * t->free, t->free);
 }
 
+/* The sum of squares of a column less its part along the unpenalised directions. Where that part is nearly all of it (a
+   feature far from zero), the difference of the two squares would be rounding. */
+static double square_beside(model *o, ptrdiff_t e)
+{
+    const task *t = o->t;
+    double *left = o->packed, sum = 0;
+    memset(left, 0, (size_t)t->n * sizeof *left);
+    column_axpy(&t->columns[e], t->unit[t->owner[e]], left);
+    for (ptrdiff_t f = 0; f < t->free; f++) axpy(-o->along[e * t->free + f], o->white + f * t->n, left, t->n);
+    for (ptrdiff_t i = 0; i < t->n; i++) sum += o->h[i] * left[i] * left[i];
+    return sum;
+}
+
 /* Find the curvature of a block: of each entry, and the largest. */
 static void learn(model *o, ptrdiff_t k)
 {
@@ -135,8 +149,12 @@ static void learn(model *o, ptrdiff_t k)
         double own = dot(o->along + e * t->free, o->along + e * t->free, t->free);
         int held = o->steady && !t->free && o->place[e] >= 0; /* the store knows */
         double square = held ? o->s->square[o->place[e]] : column_square(&t->columns[e], t->unit[k], o->h);
-        /* a column along the unpenalised directions has no curvature that rounding leaves to see */
-        double left = square - own > 1e-14 * (double)t->n * square ? square - own : 0;
+        double left = square - own, unseen = 1e-14 * (double)t->n * square;
+        if (left < FAR * square) {
+            left = square_beside(o, e);
+            unseen *= 1e-14;
+        }
+        if (!(left > unseen)) left = 0; /* a column along them has no curvature that rounding leaves to see */
         o->diagonal[e] = left;
         weakest = fmin(weakest, left);
         trace += left;

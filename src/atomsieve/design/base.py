@@ -95,26 +95,41 @@ class Design(Protocol):
 
 
 @runtime_checkable
-class BoundedDesign(Design, Protocol):
-    """A design that can also compute its products with error bounds."""
+class Enclosed(Protocol):
+    """A matrix whose products come with bounds of all rounding errors."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (n, d)."""
 
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
-        """Return `A[:, index] x` with a bound of all rounding errors."""
+        """Return `A[:, index] x`."""
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
-        """Return `A' r` with a bound of all rounding errors; `norms` are known bounds of the column norms, if any."""
+        """Return `A' r`; `norms` are known bounds of the column norms, if any."""
 
     def enclose_columns(self, index: Columns) -> Enclosure:
-        """Return `A[:, index]` with a bound of all rounding errors; there are none if A is stored entry by entry."""
+        """Return `A[:, index]`; there is no error if A is stored entry by entry."""
+
+    def sharp(self, x: Array, index: Index) -> Enclosure:
+        """Return `A[:, index] x` for floats x, as if summed in twice the precision where entries are known exactly."""
+
+    def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
+        """Return `A[:, index]' r`, as if summed in twice the precision where entries are known exactly."""
+
+    def norm_bounds(self, weights: Array) -> Array:
+        """Return upper bounds of `sqrt(sum_i w_i A_ij^2)` for each column j, given upper bounds of the w_i."""
+
+
+@runtime_checkable
+class BoundedDesign(Design, Enclosed, Protocol):
+    """A design that can also compute its products with error bounds."""
 
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         """Yield the shape and then the non-zero entries as bytes; they do not depend on the storage format.
 
         For each block of rows: the number of non-zero entries in each row, their columns, their values.
         """
-
-    def norm_bounds(self, weights: Array) -> Array:
-        """Return upper bounds of `sqrt(sum_i w_i A_ij^2)` for each column j, given upper bounds of the w_i."""
 
 
 def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:
@@ -135,5 +150,13 @@ def bounded(design: Any) -> BoundedDesign:
     """Return a design without its meter; refuse one that has no products with error bounds."""
     design = getattr(design, "unmetered", design)
     if not isinstance(design, BoundedDesign):
+        raise TypeError(f"{type(design).__name__} has no products with error bounds.")  # pragma: no cover
+    return design
+
+
+def enclosed(design: Any) -> Enclosed:
+    """Return a design as products with error bounds; refuse one that has none."""
+    design = getattr(design, "unmetered", design)
+    if not isinstance(design, Enclosed):
         raise TypeError(f"{type(design).__name__} has no products with error bounds.")  # pragma: no cover
     return design

@@ -10,7 +10,7 @@ import numpy as np
 from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, as_slice, blocks_of_rows
 from atomsieve.intake.arguments import as_floats
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norms_of, root, up
 from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -170,6 +170,12 @@ class DenseDesign:
 
     def enclose_columns(self, index: Columns) -> Enclosure:
         return Enclosure.exact(self.columns(index))
+
+    def sharp(self, x: Array, index: Index) -> Enclosure:
+        return dots(self.columns(index).T, Enclosure.exact(x))
+
+    def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
+        return dots(self.columns(index), r)
 
     def norm_bounds(self, weights: Array) -> Array:
         n, d = self.shape

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomsieve.core import Packed
-from atomsieve.design.base import ALL, Columns, Design, bounded
+from atomsieve.design.base import ALL, Columns, Design, bounded, enclosed
 from atomsieve.design.dense import dense_gram
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
 from atomsieve.numerics.namespace import array_namespace
@@ -59,13 +59,19 @@ class ProductDesign:
         return ProductDesign(self.left.samples(chosen), self.right)
 
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
-        return bounded(self.left).enclose(bounded(self.right).enclose(x, index))
+        return enclosed(self.left).enclose(enclosed(self.right).enclose(x, index))
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
-        return bounded(self.right).enclose_adjoint(bounded(self.left).enclose_adjoint(r))
+        return enclosed(self.right).enclose_adjoint(enclosed(self.left).enclose_adjoint(r))
 
     def enclose_columns(self, index: Columns) -> Enclosure:
-        return bounded(self.left).enclose(bounded(self.right).enclose_columns(index))
+        return enclosed(self.left).enclose(enclosed(self.right).enclose_columns(index))
+
+    def sharp(self, x: Array, index: Index) -> Enclosure:
+        return self.enclose(Enclosure.exact(x), index)
+
+    def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
+        return self.select(index).enclose_adjoint(r)
 
     def norm_bounds(self, weights: Array) -> Array:
         bounds = np.zeros(self.shape[1])

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from atomsieve.core import Packed
-from atomsieve.design.base import ALL, Columns, Design, bounded
+from atomsieve.design.base import ALL, Columns, Design, bounded, enclosed
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -104,20 +104,36 @@ class RepeatedDesign:
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
         used, places = self._used(index)
         table = Enclosure(self._table(x.mid, places, index), self._table(x.rad, places, index))
-        image = bounded(self.design).enclose(table, used)
+        image = enclosed(self.design).enclose(table, used)
         return Enclosure(image.mid.ravel(), image.rad.ravel())
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         table = Enclosure(r.mid.reshape(-1, self.tasks), r.rad.reshape(-1, self.tasks))
-        product = bounded(self.design).enclose_adjoint(table)
+        product = enclosed(self.design).enclose_adjoint(table)
         return product[self.features, self.outputs]
 
     def enclose_columns(self, index: Columns) -> Enclosure:
-        columns = bounded(self.design).enclose_columns(self.features[index])
+        columns = enclosed(self.design).enclose_columns(self.features[index])
         return Enclosure(self._spread(columns.mid, index), self._spread(columns.rad, index))
 
+    def sharp(self, x: Array, index: Index) -> Enclosure:
+        image = np.zeros((2, self.design.shape[0], self.tasks))
+        for k in range(self.tasks):
+            mine = self.outputs[index] == k
+            own = enclosed(self.design).sharp(x[mine], self.features[index][mine])
+            image[:, :, k] = own.mid, own.rad
+        return Enclosure(image[0].ravel(), image[1].ravel())
+
+    def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
+        product = np.zeros((2, len(index)))
+        for k in range(self.tasks):
+            mine = self.outputs[index] == k
+            own = enclosed(self.design).sharp_adjoint(r[k :: self.tasks], self.features[index][mine])
+            product[:, mine] = own.mid, own.rad
+        return Enclosure(product[0], product[1])
+
     def norm_bounds(self, weights: Array) -> Array:
-        each = [bounded(self.design).norm_bounds(weights[k :: self.tasks]) for k in range(self.tasks)]
+        each = [enclosed(self.design).norm_bounds(weights[k :: self.tasks]) for k in range(self.tasks)]
         return np.stack(each, axis=1)[self.features, self.outputs]
 
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:

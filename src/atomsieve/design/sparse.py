@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norms_of, root, up
 from atomsieve.typing import Array, Index, Mask, Samples
 
 DENSE = 0.1
@@ -155,6 +155,12 @@ class SparseDesign:
 
     def enclose_columns(self, index: Columns) -> Enclosure:
         return Enclosure.exact(self.columns(index))
+
+    def sharp(self, x: Array, index: Index) -> Enclosure:
+        return dots(self.columns(index).T, Enclosure.exact(x))
+
+    def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
+        return dots(self.columns(index), r)
 
     def norm_bounds(self, weights: Array) -> Array:
         m = self.matrix

@@ -166,6 +166,10 @@ class Span:
             here = following
         raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
 
+    def settled(self, image: Samples) -> Array:
+        """Return the best coordinates for an image from a good guess."""
+        return self.minimise(image, self.centre - self._along(image))[0]
+
     def shortfall(self, u: Samples, stray: float) -> float:
         """Return how much lower the loss may be at better coordinates, if its slope along the basis is `stray`."""
         hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))

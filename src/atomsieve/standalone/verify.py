@@ -105,6 +105,9 @@ MOST = 4000
 ROUNDS = 8
 """Number of balls around the free coefficients that are tried before much larger ones."""
 
+REFINEMENTS = 2
+"""Newton steps for the free coefficients; each doubles the number of digits."""
+
 SECTIONS = 120
 """Golden sections for the slope of a penalty beside a ridge; every slope gives a bound."""
 
@@ -996,6 +999,7 @@ class Checker:
         self.ridge = self._ridges(problem.get("ridge"))
         self.width = max(1, (1 << 20) // max(data.shape))
         self.all_in_balls = self.n * self.d <= BALLS_UP_TO
+        self.intercept: bool = problem["intercept"]
         constant = np.kron(np.ones((data.rows[0], int(problem["intercept"]))), np.eye(data.tasks))
         parts = [constant, data.given]
         self.B = [arb_mat([[float(v)] for v in column]) for part in parts for column in part.T]
@@ -1049,6 +1053,30 @@ class Checker:
         image = arb_mat(self.data.columns(used).tolist()) * arb_mat(part[used].tolist())
         return [arb_mat([[image[i, k]] for i in range(self.n)]) for k in range(len(index))]
 
+    def _less_centres(self, block: np.ndarray, index: list[int]) -> np.ndarray:
+        """Return columns of A, each less a double near its mean in the rows of its output, if there is an intercept.
+
+        Theta is orthogonal to the constant, at the point and at the optimum, so they do for the columns themselves.
+        Each entry is rounded once.
+        """
+        if not self.intercept:
+            return block
+        per = self.data.tasks
+        with np.errstate(all="ignore"):
+            means = block.sum(axis=0) / (self.n // per)
+        means = np.where(np.isfinite(means), means, 0.0)
+        own = 1.0 if per == 1 else np.arange(self.n)[:, None] % per == np.array(index) % per
+        return np.asarray(block - means * own)
+
+    def _centred(self, index: list[int]) -> list[arb_mat]:
+        """Return columns of A in the same way, in balls."""
+        columns = self._columns(index)
+        if not self.intercept:
+            return columns
+        per = self.data.tasks
+        means = [math.fsum(float(v.mid()) for v in column.entries()) / (self.n // per) for column in columns]
+        return [column - self.B[j % per] * arb(mean) for j, column, mean in zip(index, columns, means)]
+
     def _adjoint(self) -> list[arb]:
         """Return z = -A' theta; for large data, in doubles with a bound of their rounding where no claim is close."""
         if self.gauge.matrix is not None:
@@ -1065,9 +1093,10 @@ class Checker:
         mid = np.array([float(t.mid()) for t in self.theta.entries()])
         errors = np.array([_above(abs(t - arb(m))) for t, m in zip(self.theta.entries(), mid.tolist())])
         length, error = (float(_lengths(np.abs(v)[:, None])[0]) for v in (mid, errors))
-        off = ((self.n + 8) * UNIT * 1.01 * length + error) * 1.01 + 2.0**-1000
+        off = ((self.n + 12) * UNIT * 1.01 * length + error) * 1.01 + 2.0**-1000
         for start in range(0, self.d, width):
-            block = self.data.columns(slice(start, start + width))
+            index = list(range(self.d)[start : start + width])
+            block = self._less_centres(self.data.columns(slice(start, start + width)), index)
             with np.errstate(all="ignore"):
                 values, rads = block.T @ mid, _lengths(np.abs(block)) * off + self.n * 2.0**-1070
             for k, (value, rad) in enumerate(zip(values.tolist(), rads.tolist())):
@@ -1215,7 +1244,8 @@ class Checker:
         If the Hessian is at least lambda on a ball around b, and the gradient at b is shorter than lambda times the
         radius, then the minimiser is within norm(gradient) / lambda of b.
         """
-        b = [arb(v) for v in self.point["free"]]
+        self.b = [arb(v) for v in self.point["free"]]
+        b = self.b
         for column, value in zip(self.B, b):
             fit = fit + column * value
         u = list(fit.entries())
@@ -1226,19 +1256,64 @@ class Checker:
         self.shift = arb(0)
         if not used:
             return u
-        self.unit = {k: _unit(self.B[k]) for k in used}
         columns = self._free_columns()  # entries of about 1 at most
+        u = self._refine(u, columns)
         lengths = [root(sum((square(column[i, 0]) for column in columns), arb(0))) for i in range(self.n)]
         self.shift = self._enclose(u, columns, lengths)
         return [v + arb(0, (r * self.shift).upper()) for v, r in zip(u, lengths)]
 
+    def _refine(self, u: list[arb], columns: list[arb_mat]) -> list[arb]:
+        """Move b towards the minimiser by Newton steps, and return u there: doubles may be too coarse for it.
+
+        Whatever b they lead to, the minimiser is proven to be near it afterwards.
+        """
+        for _ in range(REFINEMENTS):
+            theta = arb_mat([[w * t for w, t in zip(self.weights, self._slopes_at(u))]])
+            gradient = arb_mat([[(theta * column)[0, 0]] for column in columns])
+            try:
+                change = self._inverse(columns, self._least_around(u, [arb(0)] * self.n)) * gradient
+            except Refused:
+                break
+            if not all(v.is_finite() for v in change.entries()):
+                break
+            steps = [-arb(v.mid()) for v in change.entries()]
+            self._move(steps)
+            moved = arb_mat(self.n, 1)
+            for column, step in zip(columns, steps):
+                moved += column * step
+            u = [v + m for v, m in zip(u, moved.entries())]
+        return u
+
+    def _move(self, steps: list[arb]) -> None:
+        """Move b by so much along the columns that are used, in their units."""
+        for k, step in zip(self.used, steps):
+            self.b[k] += step * self.unit[k]
+            self.b[self._home(k)] -= step * self.unit[k] * self.centre[k]
+
+    def _home(self, k: int) -> int:
+        """Return the place of the constant in the rows of a column of B."""
+        return (k if k < self.given else self.gauge.free[k - self.given]) % self.data.tasks
+
     def _free_columns(self) -> list[arb_mat]:
-        """Return the columns of B that are used, in their units."""
-        return [self.B[k] * self.unit[k] for k in self.used]
+        """Return the columns of B that are used, in their units, less a double near their mean times the constant."""
+        columns = []
+        self.unit: dict[int, arb] = {}
+        self.centre = dict.fromkeys(self.used, arb(0))
+        constants = range(self.data.tasks) if self.intercept else range(0)
+        for k in self.used:
+            column = self.B[k]
+            if constants and k not in constants and set(constants) <= set(self.used):
+                mean = math.fsum(float(v.mid()) for v in column.entries()) / (self.n // len(constants))
+                self.centre[k] = arb(mean if math.isfinite(mean) else 0.0)
+                column = column - self.B[self._home(k)] * self.centre[k]
+            self.unit[k] = _unit(column)
+            columns.append(column * self.unit[k])
+        return columns
 
     def _moved(self, k: int) -> arb:
         """Return how far a free coefficient of the point may be from the best one."""
-        return self.shift * self.unit[k]
+        others = sum((abs(c) * self.unit[j] for j, c in self.centre.items() if self._home(j) == k), arb(0))
+        return self.shift * (self.unit[k] + others)
 
     def _enclose(self, u: list[arb], columns: list[arb_mat], lengths: list[arb]) -> arb:
         """Return a bound of the distance from b to the minimiser, in the units of the columns.
@@ -1323,9 +1398,9 @@ class Checker:
         for start in range(0, len(entries), self.width):
             index = list(entries[start : start + self.width])
             if self.gauge.matrix is None:
-                block = np.abs(self.data.columns(index))
+                block = np.abs(self._less_centres(self.data.columns(index), index))
             else:
-                block = np.array([[_above(abs(v)) for v in column.entries()] for column in self._columns(index)]).T
+                block = np.array([[_above(abs(v)) for v in column.entries()] for column in self._centred(index)]).T
             lengths += _lengths(block * roots[:, None]).tolist()
         return lengths
 
@@ -1396,7 +1471,7 @@ class Checker:
         """Return whether coordinate q beats coordinate g by the distance of their images."""
         if not self.scores[g] < self.scores[q]:
             return False
-        first, second = self._columns([g, q])
+        first, second = self._centred([g, q])
         side = 1 if self.z[q] > 0 else -1
         for sign in (1, -1) if self.gauge.signed[g] else (1,):
             difference = first * (sign / self.gauge.prices[g]) - second * (side / self.gauge.prices[q])
@@ -1428,7 +1503,7 @@ class Checker:
             self._claim(fits, f"the interval of coefficient {j} is too narrow")
         for k in told_of_free:
             distance = None if -1 - k not in away else away[-1 - k] + self._moved(k)
-            value = arb(self.point["free"][k])
+            value = self.b[k]
             fits = self._fits(None if distance is None else (value - distance, value + distance), *free[k])
             self._claim(fits, f"the interval of free coefficient {k} is too narrow")
         self._not_zero(rows, away)
@@ -1628,7 +1703,17 @@ class Classes(Checker):
         per = self.last + 1
         if set(self.used) != {k // per * per + c for k in self.used for c in range(per)}:
             raise Refused("a free column is left out in some classes, and not in others")
-        return [self._column(-1 - k) * self.unit[k] for k in self.used if k % per < self.last]
+        columns = dict(zip(self.used, super()._free_columns()))
+        return [column - columns[k // per * per + self.last] for k, column in columns.items() if k % per < self.last]
+
+    def _move(self, steps: list[arb]) -> None:
+        per = self.last + 1
+        for k, step in zip([k for k in self.used if k % per < self.last], steps):
+            last = k // per * per + self.last
+            self.b[k] += step * self.unit[k]
+            self.b[last] -= step * self.unit[last]
+            self.b[self._home(k)] -= step * self.unit[k] * self.centre[k]
+            self.b[self._home(last)] += step * self.unit[last] * self.centre[last]
 
     def _moved(self, k: int) -> arb:
         alone = super()._moved(k)
@@ -1681,7 +1766,7 @@ class Classes(Checker):
     def _mean(self, first: int) -> arb:
         """Return the mean over the classes at the point, without its sign."""
         names = [self._in_class(first, c) for c in range(self.last + 1)]
-        values = [self.x.get(name, arb(0)) if name >= 0 else arb(self.point["free"][-1 - name]) for name in names]
+        values = [self.x.get(name, arb(0)) if name >= 0 else self.b[-1 - name] for name in names]
         return arb(abs(sum(values, arb(0)) / len(names)).upper())
 
     def _exact_as_seen(self, name: int) -> list[Fraction]:
@@ -1723,7 +1808,7 @@ def _lengths(sizes: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         largest = sizes.max(axis=0)
         scaled = sizes / np.where(largest > 0, largest, 1.0)
-        sums = np.einsum("ij,ij->j", scaled, scaled) * (1 + (n + 16) * UNIT * 2) + n * 2.0**-1000
+        sums = np.einsum("ij,ij->j", scaled, scaled) * (1 + (n + 24) * UNIT * 2) + n * 2.0**-1000
         return np.asarray(largest * np.sqrt(sums) * (1 + 16 * UNIT) + n * 2.0**-1070)
 
 

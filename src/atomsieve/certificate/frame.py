@@ -1,0 +1,165 @@
+"""The problem modulo the constant: features, free columns and targets less a number each.
+
+With an intercept, theta is orthogonal to the constant at the point and at the optimum. So every column may be replaced
+by the column less a number, and so may the targets of a loss of `u - y`: x stays the same, and the intercept changes by
+what was taken. The numbers are floats near the means. What is left is of the size of its spread, and so are rounding
+errors and norms, however far from zero the data lie.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from atomsieve.design.base import Enclosed, bounded, enclosed
+from atomsieve.design.centred import CentredDesign
+from atomsieve.design.dense import DenseDesign
+from atomsieve.design.product import ProductDesign
+from atomsieve.design.repeated import RepeatedDesign
+from atomsieve.numerics.enclosures import Enclosure, dots, gamma, up
+from atomsieve.numerics.rounding import EPS
+from atomsieve.problem import Problem
+from atomsieve.problem.span import Span
+from atomsieve.typing import Array, Index
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What was taken from whom: columns of A and B have a home, the constant column of B that takes what they lose."""
+
+    problem: Problem
+    constants: int
+    """The number of constant columns, the first ones of B: one for each output, or none."""
+
+    design: Enclosed
+    centres: Enclosure
+    homes: Index
+    free: Enclosure
+    """The columns of B, less their centres."""
+
+    free_centres: Enclosure
+    free_homes: Index
+    level: Array
+    """What was taken from the targets, for each constant."""
+
+    y: Array
+    offset: Enclosure | None
+    """The offset, and what rounding left of the targets."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Frame":
+        """Return the frame of a problem; nothing is taken without an intercept."""
+        design, columns = bounded(problem.design), problem.smooth.unpenalised
+        constants = problem.data.tasks * int(problem.data.intercept)
+        offset = problem.smooth.offset
+        fixed = None if offset is None else Enclosure.exact(offset)
+        own = problem.core.unpenalised()
+        given = columns[:, : columns.shape[1] - len(own)]
+        centred, centres, homes = _centred(design) if constants else _as_it_is(design)
+        homes_of_given = np.arange(given.shape[1]) % max(constants, 1)
+        means = np.zeros(given.shape[1])
+        if constants:
+            means[constants:] = _finite(given[:, constants:].sum(axis=0) / (len(given) // constants))
+        left = given - given[:, homes_of_given] * means if means.any() else given
+        free = beside(Enclosure(left, EPS * np.abs(left) * (means != 0)), centred.enclose_columns(own))
+        level, y = np.zeros(constants), problem.y
+        if constants and problem.loss.translates:
+            level = _finite(y.reshape(-1, constants).mean(axis=0))
+            y = (y.reshape(-1, constants) - level).ravel()
+            rest = Enclosure(np.zeros(len(y)), EPS * np.abs(y))
+            fixed = rest if fixed is None else fixed + rest
+        free_centres = Enclosure(np.append(means, centres.mid[own]), np.append(0 * means, centres.rad[own]))
+        free_homes = np.append(homes_of_given, homes[own])
+        return cls(problem, constants, centred, centres, homes, free, free_centres, free_homes, level, y, fixed)
+
+    @cached_property
+    def span(self) -> Span:
+        """The span of the columns of B, for the best free coefficients."""
+        smooth = self.problem.smooth
+        return Span.of(self.free.mid, smooth.loss, self.y, smooth.weights, smooth.outputs, smooth.offset)
+
+    def best(self, x: Array, coordinates: Array) -> Array:
+        """Return the best free coefficients in this frame, as far as floats tell; there are free columns."""
+        problem = self.problem
+        if not self.constants:
+            assert problem.span is not None  # noqa: S101
+            return np.asarray(
+                problem.span.coefficients(problem.smooth.predict(problem.design.matvec(x), coordinates)[0])
+            )
+        support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+        image = self.design.enclose(Enclosure.exact(x[support]), support).mid
+        fixed = problem.smooth.fixed
+        return np.asarray(self.span.coefficients(self.span.settled(image if fixed is None else image + fixed)))
+
+    def outside(self, x: Array, b: Array) -> Enclosure:
+        """Return free coefficients as the problem states them. With several classes, their sums over them stay 0."""
+        if not self.constants:
+            return Enclosure.exact(b)
+        x, b = x.reshape(len(self.homes), -1), b.reshape(len(b), -1)
+        sizes = np.abs(x).mean(axis=1)
+        means = x.mean(axis=1) if x.shape[1] > 1 else np.zeros(len(x))
+        lost = gamma(x.shape[1] + 1) * sizes if x.shape[1] > 1 else means
+        mid, rad = b.copy(), np.zeros(b.shape)
+        for home in range(self.constants):
+            mine, own = self.homes == home, self.free_homes == home
+            c, f = self.centres[mine], self.free_centres[own]
+            factors = np.concatenate([[1.0, self.level[home]], -c.mid, c.mid, -f.mid])
+            for k in range(b.shape[1]):
+                terms = np.concatenate([[b[home, k], 1.0], x[mine, k], means[mine], b[own, k]])
+                found = dots(factors[:, None], Enclosure.exact(terms))
+                blur = c.rad @ (np.abs(x[mine, k]) + sizes[mine]) + f.rad @ np.abs(b[own, k]) + c.size @ lost[mine]
+                mid[home, k], rad[home, k] = found.mid[0], up(found.rad[0] + float(blur) * (1 + gamma(len(factors))))
+        shape = (len(b), *self.problem.outputs)
+        return Enclosure(mid.reshape(shape), rad.reshape(shape))
+
+    def directions(self, free: Index, columns: Index) -> list[Enclosure]:
+        """Return what each constant is as a sum of coefficients in this frame: of some columns of B, and of A."""
+        homes = np.append(self.free_homes[free], self.homes[columns])
+        centres = beside(self.free_centres[free][None], self.centres[columns][None])[0]
+        found = []
+        for home in range(self.constants):
+            mid, rad = -centres.mid * (homes == home), centres.rad * (homes == home)
+            mid[home] = 1.0
+            found.append(Enclosure(mid, rad))
+        return found
+
+
+def _centred(design: Any) -> tuple[Enclosed, Enclosure, Index]:
+    """Return a design modulo the constants, what was taken from each column, and which constant takes it."""
+    if isinstance(design, DenseDesign):
+        centred = CentredDesign.of(design)
+        return centred, Enclosure.exact(centred.centres), np.zeros(design.shape[1], dtype=np.intp)
+    if isinstance(design, ProductDesign):
+        left, centres, _ = _centred(design.left)
+        return _replaced(design, left=left), *_moved_by(design, centres)
+    if isinstance(design, RepeatedDesign):
+        inner, centres, _ = _centred(design.design)
+        return _replaced(design, design=inner), centres[design.features], design.outputs
+    return _as_it_is(design)
+
+
+def _moved_by(design: ProductDesign, centres: Enclosure) -> tuple[Enclosure, Index]:
+    """Return what is taken from the columns of a product whose left factor loses its centres."""
+    return bounded(design.right).enclose_adjoint(centres), np.zeros(design.shape[1], dtype=np.intp)
+
+
+def _as_it_is(design: Any) -> tuple[Enclosed, Enclosure, Index]:
+    """Return a design from which nothing is taken: a sparse one would not be sparse any more."""
+    none = np.zeros(design.shape[1], dtype=np.intp)
+    return design, Enclosure.exact(np.zeros(len(none))), design.outputs if isinstance(design, RepeatedDesign) else none
+
+
+def _replaced(whole: Any, **parts: Any) -> Enclosed:
+    """Return a design with another part, for its products with error bounds only."""
+    return enclosed(replace(whole, **parts))
+
+
+def _finite(means: Array) -> Array:
+    """Return 0 in place of what has overflowed."""
+    return np.where(np.isfinite(means), means, 0.0)
+
+
+def beside(given: Enclosure, columns: Enclosure) -> Enclosure:
+    """Return columns side by side."""
+    return Enclosure(np.hstack([given.mid, columns.mid]), np.hstack([given.rad, columns.rad]))
