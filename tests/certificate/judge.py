@@ -11,7 +11,8 @@ from unittest.mock import patch
 
 import numpy as np
 from built import build
-from polished import polish, polish_classes
+from polished import polish
+from polished_classes import polish_classes
 
 from atomsieve import solve
 from atomsieve.certificate import certify, claims
@@ -58,6 +59,11 @@ def problem_of(seed, number):
     return kind, None, rng
 
 
+def start_of(problem):
+    """Return where the search for the best free coefficients begins."""
+    return np.zeros(0) if problem.span is None else problem.span.origin
+
+
 def points(rng, problem, built):
     """Yield points of all kinds."""
     x, corners = built.x, built.truth.corners
@@ -91,11 +97,12 @@ def _anywhere(rng, problem, x, size):
 
 @dataclass
 class Tally:
-    """Counts, by kind of problem and by trait, and what was found false."""
+    """Counts by kind of problem and by trait, what was found false, and problems that were refused in a sentence."""
 
-    kinds: dict = field(default_factory=lambda: defaultdict(Counter))
-    traits: dict = field(default_factory=lambda: defaultdict(Counter))
+    kinds: defaultdict = field(default_factory=lambda: defaultdict(Counter))
+    traits: defaultdict = field(default_factory=lambda: defaultdict(Counter))
     faults: list = field(default_factory=list)
+    refusals: Counter = field(default_factory=Counter)
 
     def add(self, kind, traits, counts):
         self.kinds[kind].update(counts)
@@ -107,13 +114,12 @@ class Tally:
             for name, counts in theirs.items():
                 mine[name].update(counts)
         self.faults += other.faults
+        self.refusals.update(other.refusals)
 
     @property
     def whole(self):
-        total = Counter()
-        for counts in self.kinds.values():
-            total.update(counts)
-        return total
+        """The sum over all kinds."""
+        return sum(self.kinds.values(), Counter())
 
 
 def judge(certificate, truth):
@@ -148,28 +154,36 @@ def try_problem(seed, number, tally, check=True):
     """Certify one problem at all points, and add what comes out to the tally."""
     kind, built, rng = problem_of(seed, number)
     if built is None:
-        tally.add(kind, [], Counter(never=1))
+        tally.refusals[f"{kind}: no exact problem in {DRAWS} draws"] += 1
         return
     try:
         with np.errstate(all="ignore"):
             problem = built.problem()
-            start = np.zeros(0) if problem.span is None else problem.span.origin
+            start = start_of(problem)
             places = list(points(rng, problem, built))
     except ValueError as error:  # overflow at x = 0, free columns that separate the classes: said in a sentence
-        tally.add(kind, built.traits, Counter(refused_problems=1))
-        print(number, kind, error)
+        tally.refusals[f"{kind}: {error}"] += 1
         return
     for k, x in enumerate(places):
-        certificate = certify(problem, x.reshape(problem.shape), start)
-        counts, wrong = judge(certificate, built.truth)
-        if check and (number * POINTS + k) % CHECKED == 0:
-            verdict = verify(certificate, built.X, built.y, **built.told())
-            counts["checked"] = 1
-            counts["refused"] = int(not verdict.valid)
-            wrong += [] if verdict.valid else [f"refused: {verdict.reason}"]
+        shown = check and (number * POINTS + k) % CHECKED == 0
+        try:
+            counts, wrong = _tried(built, problem, x, start, shown)
+        except Exception as error:
+            counts, wrong = Counter(certificates=1), [f"{type(error).__name__}: {error}"]
         tally.add(kind, built.traits, counts)
         if wrong:
             tally.faults.append({"number": number, "point": k, "kind": kind, "traits": built.traits, "wrong": wrong})
+
+
+def _tried(built, problem, x, start, shown):
+    """Return the counts of one certificate and what is wrong with it; `shown` asks the checker as well."""
+    certificate = certify(problem, x.reshape(problem.shape), start)
+    counts, wrong = judge(certificate, built.truth)
+    if shown:
+        verdict = verify(certificate, built.X, built.y, **built.told())
+        counts.update(checked=1, refused=int(not verdict.valid))
+        wrong += [] if verdict.valid else [f"refused: {verdict.reason}"]
+    return counts, wrong
 
 
 def run(seed, numbers, tally=None, check=True):
@@ -181,7 +195,7 @@ def run(seed, numbers, tally=None, check=True):
 
 
 CUTS = {
-    "gap": lambda: patch.object(claims, "prove", _after(claims.prove, lambda proof: replace(proof, gap=proof.gap / 1e6))),
+    "gap": lambda: patch.object(claims, "prove", _with_a_smaller_gap(claims.prove)),
     "gap bound": lambda: _property("gap_bound", lambda bound: bound / 1e6),
     "radius": lambda: _property("radius", lambda radius: radius / 1e3),
     "spread": lambda: _property("spread", lambda spread: tuple(part / 1e3 for part in spread)),
@@ -197,8 +211,12 @@ def cut(name):
         yield
 
 
-def _after(function, change):
-    return lambda *arguments: change(function(*arguments))
+def _with_a_smaller_gap(prove):
+    def proven(*point):
+        proof = prove(*point)
+        return replace(proof, gap=proof.gap / 1e6)
+
+    return proven
 
 
 def _property(name, change):

@@ -1,28 +1,26 @@
 """Problems of any floats, built around a point that solves them nearly, and their solutions in balls of 300 bits.
 
 The point is built as in `built`, with rounding. Newton's method in high precision then finds the solution nearby of the
-problem as its floats state it, and a step of interval Newton maps a box into itself: there is exactly one solution of the
-equations in it. If the scores of all other coefficients are below the slope of the penalty, it is the only solution.
+problem as its floats state it, and a step of interval Newton maps a box into itself: there is exactly one solution of
+the equations in it. If the scores of all other coefficients are below the slope of the penalty, there is no other one.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from built import Built
-from classes_truth import Statement, slopes_of, solve_classes
+from built_sheet import Built
+from classes_truth import slopes_of
 from flint import arb, arb_mat, ctx
 from solutions import BITS, Truth, ceil, floor
 
 from atomsieve import (
     L1,
     Ball,
-    Group,
     Huber,
     Linear,
     LinearSquare,
     LogBarrier,
     Logistic,
-    Multinomial,
     NonNegative,
     Poisson,
     Power,
@@ -32,14 +30,14 @@ from atomsieve import (
     SquaredHinge,
 )
 
+DELTA = 0.8
 LOSSES = {
     "Squared": Squared(),
-    "Huber": Huber(0.8),
+    "Huber": Huber(DELTA),
     "SquaredHinge": SquaredHinge(),
     "Logistic": Logistic(),
     "Poisson": Poisson(),
 }
-GAUGES = ("L1", "prices", "positive", "NonNegative", "Simplex")
 
 
 def polish(rng, name):
@@ -80,48 +78,42 @@ class _Drawn:
     b: np.ndarray
     gauge: object
     intercept: bool
-    traits: list
 
     @classmethod
     def of(cls, rng, name):
-        loss, n, d = LOSSES[name], int(rng.integers(3, 10)), int(rng.integers(1, 7))
+        n, d = int(rng.integers(3, 10)), int(rng.integers(1, 7))
         intercept = bool(rng.random() < 0.35)
-        u, y, slopes, weights = _samples(rng, name, loss, n, intercept)
+        u, y, slopes, weights = _samples(rng, name, n, intercept)
         if not weights[-1] > 0 or not slopes.any():
             return None
         theta, total = weights * slopes, float(weights.sum())
+        gauge, prices, signed = _gauge(rng, d)
         on = rng.random(d) < 0.5
-        gauge = str(rng.choice(GAUGES))
-        positive = {"positive": rng.random(d) < 0.5}.get(gauge, np.full(d, gauge in ("NonNegative", "Simplex")))
         x = np.where(on, rng.standard_normal(d) * 10.0 ** rng.uniform(-2, 1), 0.0)
-        x = np.where(positive, np.abs(x), x)
-        prices = np.ones(d) if gauge in ("L1", "Simplex") else rng.uniform(0.2, 2.0, d)
-        penalty, slope = _penalty(rng, float(prices @ np.abs(x)))
+        x = np.where(signed, x, np.abs(x))
+        penalty, slope = draw_penalty(rng, float(prices @ np.abs(x)))
         ridge = float(10.0 ** rng.uniform(-4, 1)) if rng.random() < 0.25 else 0.0
         share = np.where(on, np.sign(x), rng.uniform(-0.97, 0.97, d))
-        pulls = total * (slope * prices * share + ridge * x)
-        A = _columns(rng, theta, pulls)
+        A = _columns(rng, theta, total * (slope * prices * share + ridge * x))
         free = _columns(rng, theta, np.zeros(int(rng.choice([0, 0, 0, 1, 2]))))
         B = np.hstack([np.ones((n, int(intercept))), free])
         b = rng.standard_normal(B.shape[1])
         image = A @ x + B @ b
-        if name in ("Squared", "Huber"):
-            u = image + (offset := rng.standard_normal(n) * (rng.random() < 0.3))
-            y = u - slopes - np.where(np.abs(slopes) == 0.8, slopes * rng.random(n), 0.0) * (name == "Huber")
-        else:
-            offset = u - image
-        piece = {
-            "L1": L1,
-            "prices": lambda: L1(prices),
-            "positive": lambda: L1(prices, positive=positive),
-            "NonNegative": lambda: NonNegative(prices),
-            "Simplex": Simplex,
-        }[gauge]()
-        traits = [gauge, type(penalty).__name__] + ["ridge"] * bool(ridge) + ["intercept"] * intercept
-        traits += ["weights", "offset"] + ["free columns"] * bool(free.shape[1]) + ["wide"] * (d > n)
-        return cls(
-            A, B, y, offset, weights, loss, penalty, slope, prices, ~positive, ridge, x, b, piece, intercept, traits
-        )  # fmt: skip
+        offset = u - image
+        if LOSSES[name].translates:
+            offset = rng.standard_normal(n) * (rng.random() < 0.3)
+            beyond = np.where(np.abs(slopes) == DELTA, slopes * rng.random(n), 0.0) if name == "Huber" else 0.0
+            y = image + offset - slopes - beyond
+        stated = {"A": A, "B": B, "y": y, "offset": offset, "weights": weights, "loss": LOSSES[name]}
+        pieces = {"penalty": penalty, "slope": slope, "gauge": gauge, "prices": prices, "signed": signed}
+        return cls(**stated, **pieces, ridge=ridge, x=x, b=b, intercept=intercept)
+
+    @property
+    def traits(self):
+        n, d = self.A.shape
+        words = [type(self.gauge).__name__, type(self.penalty).__name__, "weights"]
+        words += ["ridge"] * bool(self.ridge) + ["intercept"] * self.intercept + ["wide"] * (d > n)
+        return words + ["offset"] * bool(self.offset.any()) + ["free columns"] * (self.B.shape[1] > self.intercept)
 
     def built(self, truth):
         pieces = {"loss": self.loss, "gauge": self.gauge, "penalty": self.penalty, "ridge": self.ridge}
@@ -135,13 +127,27 @@ class _Drawn:
         return Built(self.traits, self.A, self.y, pieces, given, truth.corners[0], truth)
 
 
-def _samples(rng, name, loss, n, intercept):
+def _gauge(rng, d):
+    """Return a gauge of single coefficients, their prices, and which of them may be negative."""
+    plain, prices, positive = np.ones(d), rng.uniform(0.2, 2.0, d), rng.random(d) < 0.5
+    both, none = np.ones(d, dtype=bool), np.zeros(d, dtype=bool)
+    return [
+        (L1(), plain, both),
+        (L1(prices), prices, both),
+        (L1(prices, positive=positive), prices, ~positive),
+        (NonNegative(prices), prices, none),
+        (Simplex(), plain, none),
+    ][rng.integers(5)]
+
+
+def _samples(rng, name, n, intercept):
     """Return predictions, targets, slopes and weights; with an intercept theta adds up to about 0."""
+    loss = LOSSES[name]
     u = rng.standard_normal(n) * 10.0 ** rng.uniform(-1, 0.7)
     weights = rng.uniform(0.2, 3.0, n) if rng.random() < 0.5 else np.ones(n)
     if name in ("Squared", "Huber"):
         slopes = rng.standard_normal(n)
-        slopes = np.clip(slopes, -0.8, 0.8) if name == "Huber" else slopes
+        slopes = np.clip(slopes, -DELTA, DELTA) if name == "Huber" else slopes
         if intercept:
             slopes[-1] = 0.7 * -np.sign(weights[:-1] @ slopes[:-1])
         y = u
@@ -157,9 +163,9 @@ def _samples(rng, name, loss, n, intercept):
     return u, y, slopes, weights
 
 
-def _penalty(rng, mass):
+def draw_penalty(rng, mass):
     """Return a penalty and its slope at a mass."""
-    name, a = str(rng.choice(["Linear", "Linear", "Square", "Ball", "LinearSquare", "Power", "LogBarrier"])), 0.0
+    name = str(rng.choice(["Linear", "Linear", "Square", "Ball", "LinearSquare", "Power", "LogBarrier"]))
     a, m, p = (float(v) for v in (10.0 ** rng.uniform(-2, 0.5), 10.0 ** rng.uniform(-2, 0.5), rng.uniform(1.2, 4.0)))
     if not mass or name == "Linear":
         return Linear(a), a
@@ -302,77 +308,18 @@ def _side(loss, u, y):
     if isinstance(loss, Poisson):
         rate = u.exp()
         return rate - y, rate, rate - y * u - y + (y * y.log() if y > 0 else 0)
+    if isinstance(loss, SquaredHinge):
+        short = 1 - y * u
+        return (-y * short, arb(1), short * short / 2) if _certainly(short) else (arb(0), arb(0), arb(0))
     r = u - y
-    if isinstance(loss, Squared):
+    if isinstance(loss, Squared) or _certainly(arb(loss.delta) - abs(r)):
         return r, arb(1), r * r / 2
-    if isinstance(loss, Huber):
-        delta = arb(loss.delta)
-        if abs(r) < delta:
-            return r, arb(1), r * r / 2
-        if not abs(r) > delta:
-            raise _NotKnown
-        return (delta if r > 0 else -delta), arb(0), delta * (abs(r) - delta / 2)
-    short = 1 - y * u
-    if short > 0:
-        return -y * short, arb(1), short * short / 2
-    if not short < 0:
+    delta = arb(loss.delta)
+    return (delta if r > 0 else -delta), arb(0), delta * (abs(r) - delta / 2)
+
+
+def _certainly(v):
+    """Return whether a ball is positive; a ball around 0 leaves that open."""
+    if not v > 0 and not v < 0:
         raise _NotKnown
-    return arb(0), arb(0), arb(0)
-
-
-def polish_classes(rng):
-    """Return a problem of three classes; None where its solution is not proven."""
-    n, d, K = int(rng.integers(4, 10)), int(rng.integers(1, 5)), 3
-    labels = np.concatenate([np.arange(K), rng.integers(0, K, n - K)])
-    u = rng.standard_normal((n, K)) * 10.0 ** rng.uniform(-1, 0.5)
-    weights = rng.uniform(0.2, 3.0, n) if rng.random() < 0.5 else np.ones(n)
-    p = np.exp(u) / np.exp(u).sum(axis=1, keepdims=True)
-    theta = weights[:, None] * (p - (labels[:, None] == np.arange(K)))
-    rows = bool(rng.random() < 0.5)
-    x, share = np.zeros((d, K)), np.zeros((d, K))
-    for j in range(d):
-        way = rng.standard_normal(K) if rows else rng.permutation([1.0, -1.0, 0.0])
-        way -= way.mean()
-        on = rng.random() < 0.5
-        share[j] = way / (np.linalg.norm(way) if rows else 1.0) * (1.0 if on else rng.uniform(0, 0.95))
-        size = 10.0 ** rng.uniform(-2, 0.5)
-        x[j] = share[j] * size if rows or rng.random() < 0.5 else np.maximum(share[j], 0) * size
-        x[j] *= on
-    mass = float(np.linalg.norm(x, axis=1).sum() if rows else np.abs(x).sum())
-    penalty, slope = _penalty(rng, mass)
-    ridge = float(10.0 ** rng.uniform(-3, 1)) if rng.random() < 0.3 and np.allclose(x.sum(axis=1), 0) else 0.0
-    pulls = weights.sum() * (slope * share + ridge * x)
-    A, free = (_class_columns(rng, theta, part) for part in (pulls, np.zeros((int(rng.choice([0, 0, 1])), K))))
-    b = rng.standard_normal((free.shape[1], K))
-    offset = u - A @ x - free @ (b - b.mean(axis=1, keepdims=True))
-    gauge = Group() if rows else L1()
-    blocks = np.repeat(np.arange(d), K).reshape(d, K) if rows else np.arange(d * K).reshape(d, K)
-    stated = Statement(
-        A, labels, K, penalty, weights, offset, free, blocks, np.ones(blocks.max() + 1), 1.0, np.ones((d, K), bool), ridge
-    )  # fmt: skip
-    found = solve_classes(stated, x, b)
-    if found is None:
-        return None
-    there = np.array([not v == 0 for v in found.x])
-    present = np.bincount(blocks.ravel(), there) > 0
-    floats = np.array([float(v.mid()) for v in found.x])
-    truth = Truth(
-        zero=~present,
-        nonzero=present,
-        low=np.array([floor(v) for v in found.x]),
-        high=np.array([ceil(v) for v in found.x]),
-        free_low=np.array([floor(v) for v in found.b]),
-        free_high=np.array([ceil(v) for v in found.b]),
-        value=(floor(found.value), ceil(found.value)),
-        corners=[floats],
-    )
-    pieces = {"loss": Multinomial(K), "gauge": gauge, "penalty": penalty, "ridge": ridge}
-    given = {"sample_weight": weights, "intercept": False, "free": free if len(b) else None, "offset": offset}
-    traits = [type(gauge).__name__, type(penalty).__name__, "weights", "offset"] + ["ridge"] * bool(ridge)
-    return Built(traits, A, labels, pieces, given, floats, truth)
-
-
-def _class_columns(rng, theta, pulls):
-    """Return columns with given pulls by all classes, nearly."""
-    A = rng.standard_normal((len(theta), len(pulls)))
-    return A - np.linalg.pinv(theta.T) @ (theta.T @ A + pulls.T)
+    return bool(v > 0)

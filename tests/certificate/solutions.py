@@ -1,11 +1,13 @@
 """All solutions of a problem whose one solution is known, in exact rational arithmetic.
 
-    minimise  sum_i s_i loss(u_i, y_i) + S phi(sum_g price_g norm2(x_g)) + S sum_k ridge_k x_k^2 / 2,   u = A x + B b + o
+    minimise  sum_i s_i loss(u_i, y_i) + S phi(sum_g price_g norm2(x_g)) + S sum_k ridge_k x_k^2 / 2
+
+with u = A x + B b + offset.
 
 The known solution is taken for one only if it meets the optimality conditions exactly. The slopes of the losses are the
 same in all solutions. So are the predictions, where a loss is strictly convex ("tight" samples); elsewhere (beyond the
 kink of Huber, without a shortfall) they stay on one side of a bound. A block that is not zero in every solution has a
-score equal to the slope of the penalty, and points along z. So the solutions are a small polytope: its corners are found.
+score equal to the slope of the penalty, and points along z. So the solutions are a polytope, known by its corners.
 """
 
 from dataclasses import dataclass, field
@@ -15,8 +17,20 @@ from math import isqrt
 import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 
-from atomsieve import Ball, Huber, Linear, LinearSquare, LogBarrier, Logistic, Multinomial, Poisson, Power, Square
-from atomsieve import Squared, SquaredHinge  # fmt: skip
+from atomsieve import (  # fmt: skip
+    Ball,
+    Huber,
+    Linear,
+    LinearSquare,
+    LogBarrier,
+    Logistic,
+    Multinomial,
+    Poisson,
+    Power,
+    Square,
+    Squared,
+    SquaredHinge,
+)
 
 BITS = 300
 ZERO, ONE = fmpq(0), fmpq(1)
@@ -24,7 +38,7 @@ ZERO, ONE = fmpq(0), fmpq(1)
 
 @dataclass
 class Stated:
-    """A problem in plain floats, and one of its solutions: all arrays are flat, samples (and their outputs) are rows."""
+    """A problem in plain floats, and one of its solutions; rows are samples, or samples and their outputs."""
 
     A: np.ndarray
     B: np.ndarray
@@ -124,9 +138,7 @@ class _Optimum:
         self.stated = stated
         self.rows, self.entries = stated.A.shape
         self.width = stated.B.shape[1]
-        self.columns = fmpq_mat(
-            self.rows, self.entries + self.width, rationals(np.hstack([stated.A, stated.B]))
-        )
+        self.columns = fmpq_mat(self.rows, self.entries + self.width, rationals(np.hstack([stated.A, stated.B])))
         self.x, self.b = rationals(stated.x), rationals(stated.b)
         self.total = rational(stated.total)
         self.blocks = [np.flatnonzero(stated.labels == g).tolist() for g in range(len(stated.prices))]

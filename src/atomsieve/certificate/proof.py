@@ -307,9 +307,8 @@ def _best_gap(unscaled: Proof, gap_at: Callable[[float, float], float]) -> tuple
 def _dual_loss(unscaled: Proof, theta: Enclosure, shrink: float) -> Enclosure:
     """Return an upper bound of the conjugate of the loss at the dual point, scaled; without what an offset adds."""
     statement, slopes = unscaled.statement, unscaled.slopes
-    with np.errstate(invalid="ignore"):  # 0 times the infinite slope of a rate that overflows
-        low, high = shrink * slopes.low, shrink * slopes.high
-    shrunk = [np.minimum(low, high), np.maximum(low, high)]
+    low, high = slopes.low, slopes.high
+    shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
     ends = np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf)
     bound = statement.loss.conjugates(*ends, statement.problem.y)
     dual = (Enclosure.exact(bound) * Enclosure.exact(statement.counts)).sum()
