@@ -30,6 +30,7 @@ from judge import CHECKED, CUTS, POINTS, Tally, cut, try_problem  # noqa: E402
 
 from atomsieve.intake.files import write_text  # noqa: E402
 
+OUT = Path(__file__).resolve().parent / "outputs" / "truth.json"
 BATCH = 100
 """Problems that a process takes at once."""
 PAUSE = 30.0
@@ -79,10 +80,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--cut", choices=sorted(CUTS), help="cut a bound within the proofs; false claims should follow")
-    parser.add_argument("--out", default="truth.json", help="the file of the table (truth.json)")
+    parser.add_argument("--out", type=Path, default=OUT, help="the file of the table (benchmarks/outputs/truth.json)")
     asked = parser.parse_args()
     if min(asked.count, asked.jobs) < 1 or min(asked.seed, asked.first) < 0:
         parser.error("--count and --jobs are at least 1, --seed and --first at least 0.")
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
     return asked
 
 

@@ -1,6 +1,10 @@
 """No false claim about problems that are built around their solutions; and false claims would be noticed."""
 
+import importlib.util
+import json
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,3 +171,43 @@ def test_one_unit_in_the_last_place_is_noticed():
     assert judge(certificate, built.truth)[1] == []
     built.truth.value = (np.nextafter(certificate.dual, -np.inf), certificate.primal)
     assert judge(certificate, built.truth)[1] == ["value 0"]
+
+
+class TestCommand:
+    """`python benchmarks/truth.py`."""
+
+    @pytest.fixture
+    def command(self, monkeypatch, tmp_path):
+        path = Path(__file__).resolve().parents[2] / "benchmarks" / "truth.py"
+        spec = importlib.util.spec_from_file_location("truth_by_the_million", path)
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setattr(sys, "path", list(sys.path))
+        spec.loader.exec_module(module)
+        monkeypatch.setattr(sys, "argv", ["truth.py", "--count", "40", "--out", str(tmp_path / "truth.json")])
+        return module
+
+    def test_counts_are_written(self, command, tmp_path, capsys):
+        assert command.main() == 0
+        table = json.loads((tmp_path / "truth.json").read_text())
+        assert table["finished"]
+        assert table["whole"]["certificates"] == 40
+        assert table["whole"]["false"] == 0
+        assert "| all | 40 |" in capsys.readouterr().out
+
+    def test_an_interrupted_run_keeps_its_counts(self, command, tmp_path, capsys, monkeypatch):
+        def interrupted(seed, number, tally):
+            if number == 3:
+                raise KeyboardInterrupt
+            try_problem(seed, number, tally)
+
+        monkeypatch.setattr(command, "try_problem", interrupted)
+        assert command.main() == 0
+        table = json.loads((tmp_path / "truth.json").read_text())
+        assert not table["finished"]
+        assert table["whole"]["certificates"] == 3 * POINTS
+        assert "Interrupted" in capsys.readouterr().out
+
+    def test_false_claims_are_the_exit_status(self, command, monkeypatch, capsys):
+        monkeypatch.setattr(sys, "argv", [*sys.argv, "--cut", "gap"])
+        assert command.main() == 1
+        assert "False: " in capsys.readouterr().out
