@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atomsieve import Huber, Linear, Logistic, Poisson, Problem
+from atomsieve import Huber, Linear, Logistic, Poisson, Problem, Square
 from atomsieve.certificate import certify
 
 RNG = np.random.default_rng(0)
@@ -25,3 +25,10 @@ def test_a_point_far_out_proves_nothing_and_says_why(loss, seed, size):
     assert not certificate.zero.any()
     assert certificate.valid or str(certificate).startswith("Nothing is proven: ")
     assert len(certificate.reason) > 20
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+@pytest.mark.parametrize("penalty", [Linear(0.1), Square(0.1)], ids=repr)
+def test_rates_that_overflow_are_no_warning(penalty, ridge):
+    problem = Problem(X, np.ones(30), loss=Poisson(), penalty=penalty, ridge=ridge)
+    assert not certify(problem, np.array([1e3, 0.0, 0.0, 0.0]), np.zeros(0)).zero.any()

@@ -298,19 +298,20 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, away: Array, dependencies: li
 def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
     """Return the certificate at lifted coefficients x; `coordinates` are the first guess of those of B b."""
     try:
-        statement = Statement.of(problem)
-        x, b = feasible(statement, x, coordinates)
-        proof = prove(statement, x, b)
-        zero = proof.zero()
-        for _ in range(DROPPED_ROUNDS):
-            held = zero[statement.labels].reshape(problem.shape) & (x != 0)
-            if not held.any():
-                break
-            x, b = feasible(statement, np.where(held, 0.0, x), coordinates)
+        with np.errstate(all="ignore"):  # far out everything may overflow, and is then bounded by inf or not at all
+            statement = Statement.of(problem)
+            x, b = feasible(statement, x, coordinates)
             proof = prove(statement, x, b)
             zero = proof.zero()
-        else:
-            zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
+            for _ in range(DROPPED_ROUNDS):
+                held = zero[statement.labels].reshape(problem.shape) & (x != 0)
+                if not held.any():
+                    break
+                x, b = feasible(statement, np.where(held, 0.0, x), coordinates)
+                proof = prove(statement, x, b)
+                zero = proof.zero()
+            else:
+                zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
     except Uncertain as reason:
         return Certificate.nothing(problem, _numbers(x), str(reason))
     except UnsettledError:
