@@ -75,12 +75,14 @@ class Proof:
         """Upper bounds of the norm of A p over each block, and of the column of each entry, in the curvature metric."""
         statement = self.statement
         with np.errstate(over="ignore", invalid="ignore"):
-            core, prices = statement.problem.core, _low(statement.prices)
-            shape, most = statement.problem.shape, self.curvatures[1]
+            core, shape, most = statement.problem.core, statement.problem.shape, self.curvatures[1]
             whole = most if most.ndim == 1 else statement.loss.largest_eigenvalues(most)
             norms = whole = statement.spreads(up(statement.counts * whole))
             if most.ndim > 1:
                 norms = np.stack([statement.spreads(up(statement.counts * column)) for column in most.T], axis=1)
+            if not statement.priced:
+                return core.spread_bounds(norms), norms
+            prices = _low(statement.prices)
             if core.entrywise:
                 return up(norms.ravel() / prices), norms
             # the norm of a block of columns is at most the root of the sum of their squares
@@ -92,15 +94,24 @@ class Proof:
     def scores(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the scores of all blocks at the dual point."""
         with np.errstate(all="ignore"):
-            least, highest = self.pulls
-            prices = self.statement.prices
-            above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * EPS))
-            below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / _low(prices)))
+            below, above = self._scores_of_gradient
             if self.paired:
                 return below, above
             positive = self.shrink * below * (1 - 2 * EPS)
             negative = self.shrink * above * (1 - 2 * EPS)
             return np.where(below > 0, positive, below), np.where(above > 0, up(self.shrink * above), negative)
+
+    @property
+    def _scores_of_gradient(self) -> tuple[Array, Array]:
+        statement = self.statement
+        if not statement.priced:
+            scores = statement.problem.core.enclose_scores(self.z)
+            return np.fmax(scores.low, -np.inf), np.where(np.isnan(scores.high), np.inf, scores.high)
+        least, highest = self.pulls
+        prices = statement.prices
+        above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * EPS))
+        below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / _low(prices)))
+        return below, above
 
     def at(self, z: Enclosure) -> "Proof":
         """Return the proof with another z, for its scores."""
@@ -150,7 +161,8 @@ class Proof:
             if statement.ridges is not None:  # zero if and only if the score is at most the slope
                 return np.asarray(out & eligible)
             left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
-            if left.any() and not statement.problem.outputs and statement.problem.core.entrywise:
+            entrywise = statement.priced and statement.problem.core.entrywise
+            if left.any() and entrywise and not statement.problem.outputs:
                 out |= self._pairwise(norms, radius)
         return np.asarray(out & eligible)
 
@@ -350,6 +362,8 @@ def _sharper(proof: Proof, theta: Enclosure, support: Index) -> Enclosure:
 
 def _mass(statement: Statement, x: Array) -> Enclosure:
     """Return the gauge of x."""
+    if not statement.priced:
+        return statement.problem.core.enclose_sizes(x).sum()
     sizes = np.abs(x.ravel())
     labels = statement.labels[np.flatnonzero(sizes)]
     blocks = np.unique(labels)

@@ -36,11 +36,11 @@ class Statement:
         """Return the statement of a problem; raise Uncertain if there is no proof for one of its pieces."""
         if problem.data.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
-        with np.errstate(over="ignore", under="ignore"):
-            prices = problem.core.prices(problem.shape)
-        if prices is None:
-            raise Uncertain(f"{type(problem.gauge).__name__} has no separate blocks that could be zero")
-        return cls(problem, problem.loss.bounds, problem.penalty.bounds, bounded(problem.design))
+        statement = cls(problem, problem.loss.bounds, problem.penalty.bounds, bounded(problem.design))
+        if not statement.priced:  # then its own bounds are needed
+            problem.core.enclose_sizes(np.zeros(problem.shape))
+            problem.core.enclose_scores(Enclosure.exact(np.zeros(problem.shape)))
+        return statement
 
     @property
     def counts(self) -> Array:
@@ -87,6 +87,12 @@ class Statement:
     def signs(self) -> Signs:
         """Whether entries of x may be negative: one truth value for all, or one for each entry, flattened."""
         return self.problem.core.signs(self.problem.shape)
+
+    @cached_property
+    def priced(self) -> bool:
+        """Whether the gauge is a sum of prices times l2 norms of blocks; others have bounds of their own."""
+        with np.errstate(over="ignore", under="ignore"):
+            return self.problem.core.prices(self.problem.shape) is not None
 
     @cached_property
     def prices(self) -> Enclosure:
@@ -138,7 +144,7 @@ class Statement:
 
     def block_norms(self, sizes: Array) -> Array:
         """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""
-        flat, count = sizes.ravel(), len(self.prices.mid)
+        flat, count = sizes.ravel(), len(self.problem.eligible)
         if self.plain:
             return flat
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -148,7 +154,7 @@ class Statement:
 
     def least_norms(self, sizes: Array) -> Array:
         """Return lower bounds of the l2 norm of each block, from lower bounds of the entries' absolute values."""
-        flat, count = sizes.ravel(), len(self.prices.mid)
+        flat, count = sizes.ravel(), len(self.problem.eligible)
         if self.plain:
             return flat
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
