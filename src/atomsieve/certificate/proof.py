@@ -269,7 +269,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     slopes = statement.loss.slopes(u, problem.y)
     theta = slopes * statement.weights_of(slopes.ndim)
     z = -statement.design.enclose_adjoint(theta, statement.lengths)
-    mass = _mass(statement, x)
+    mass = mass_of(statement, x)
     unscaled = Proof(statement, x, b, slopes, z, shift, 0.0, 1.0, mass, np.inf)
     z = _sharper(unscaled, theta, support)
     unscaled = replace(unscaled, z=z)
@@ -360,7 +360,7 @@ def _sharper(proof: Proof, theta: Enclosure, support: Index) -> Enclosure:
     return Enclosure(mid, rad)
 
 
-def _mass(statement: Statement, x: Array) -> Enclosure:
+def mass_of(statement: Statement, x: Array) -> Enclosure:
     """Return the gauge of x."""
     if not statement.priced:
         return statement.problem.core.enclose_sizes(x).sum()
@@ -385,9 +385,9 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
     if not np.isfinite(x).all():
         raise Uncertain("the coefficients are not finite in double precision")
     for _ in range(100):
-        if limit == np.inf or math.isfinite(float(statement.penalty.value(_mass(statement, x)).high)):
+        if limit == np.inf or math.isfinite(float(statement.penalty.value(mass_of(statement, x)).high)):
             break
-        x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * EPS)
+        x = x * min(limit / float(mass_of(statement, x).high), 1.0) * (1 - 4 * EPS)
     if problem.span is None:
         return x, np.zeros((0, *problem.outputs))
     best, _, _ = problem.smooth.predict(problem.design.matvec(x), coordinates)

@@ -129,13 +129,17 @@ class Statement:
 
     @cached_property
     def sums(self) -> list[Dependency]:
-        """Free columns that are exact combinations of other free columns; their coefficients are set to 0."""
-        if self.unpenalised.mid.shape[1] < 2:
+        """Free columns that are exact combinations of other free columns; their coefficients are set to 0.
+
+        Columns of an image have rounding errors: they are taken for independent, which the enclosure of b then proves.
+        """
+        exact = np.flatnonzero(~self.unpenalised.rad.any(axis=0))
+        if len(exact) < 2:
             return []
-        found = dependencies(self.unpenalised)
+        found = dependencies(self.unpenalised[:, exact])
         if found is None:
             raise Uncertain("free columns are nearly linearly dependent")
-        return found
+        return [Dependency(int(exact[d.column]), exact[d.of], d.times) for d in found]
 
     @cached_property
     def used(self) -> Index:
