@@ -9,11 +9,11 @@ The problem, multiplied by S, the sum of the sample weights s_i:
     minimise over x, b   sum_i s_i loss(u_i, y_i) + S phi(mass(x)) + sum_g R_g norm2(x_g)^2 / 2
     with   u = A x + B b + o,   mass(x) = sum_g price_g norm2(x_g),   R_g = S ridge_g, or 0 if no ridge is stated
 
-A is X, or X times the matrix of an Image or Atoms gauge (those of an Image of an Image one after the other); B holds a constant column (intercept), the columns passed as
-`free`, and the columns of A with price 0; o is the offset. If y has K columns, each of its entries is a separate sample
-with the weight of its row. Then X, the matrix and the columns of B stand for their Kronecker products with the K x K
-identity, and x, a matrix of features and outputs, stands for the vector of its rows. For the given x let b~ be the
-exact minimiser over b. At (x, b~) let
+A is X, or X times the matrix of an Image or Atoms gauge, or those of an Image of an Image, the outer one first. B holds
+a constant column (intercept), the columns passed as `free`, and the columns of A with price 0; o is the offset. If y
+has K columns, each of its entries is a separate sample with the weight of its row. Then X, the matrix and the columns
+of B stand for their Kronecker products with the K x K identity, and x, a matrix of features and outputs, stands for the
+vector of its rows. For the given x let b~ be the exact minimiser over b. At (x, b~) let
 
     theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score;
 
@@ -66,10 +66,11 @@ RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as
        from each column of its mean over the classes of a sample, weighted by q_i. It does not see a number that is
        added to all classes of a feature. Free coefficients are claimed for the b* whose sums over the classes are 0. A
        feature of a block of l2 norm that is not proven zero has the sum 0, if the lower bound of the slope of S phi is
-       positive, or there is a ridge. In both cases its columns are those of the classes less that of the last class, and the
-       coefficient of the last class is minus the sum of the others; the mean of the point's K numbers is added to their
-       distances. A feature that is left in all classes otherwise, without a ridge, has no ranges, and its last column
-       is left out. A column is an exact sum of others if it differs from that sum by the same numbers in all classes.
+       positive, or there is a ridge. In both cases its columns are those of the classes less that of the last class,
+       and the coefficient of the last class is minus the sum of the others; the mean of the point's K numbers is added
+       to their distances. A feature that is left in all classes otherwise (so always for LInf), without a ridge, has no
+       ranges, and its last column is left out. A column is an exact sum of others if it differs from that sum by the
+       same numbers in all classes.
 """
 
 import argparse
@@ -953,7 +954,7 @@ class Matrix:
         if rows and not (max(rows) < height and max(columns) < width):
             raise Refused("the matrix has places outside its shape")
         self.height = height
-        self.width = width
+        self.width: int = width
         self.tasks = data.tasks
         order = np.argsort(np.array(columns, dtype=int), kind="stable")
         self._rows, self._values = np.array(rows, dtype=int)[order], np.array(values, dtype=np.float64)[order]
