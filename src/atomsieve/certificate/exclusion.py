@@ -1,8 +1,9 @@
 """Single atoms that are in no solution, for every gauge.
 
 All atoms of an optimal decomposition have the same score, the best one: `p . z* = sigma(z*)`. So a point p of P whose
-score is proven to stay below the best score has no weight in any of them. With a ridge, `z* - R x*` takes the place of
-z*. Both sides move by no more than the radius times the norm of the image of the atom.
+score is proven to stay below the slope of the penalty, or below the score of another point q, has no weight in any of
+them. Scores move by no more than the radius times the length of the image, of p or of `p - q`. With a ridge,
+`z* - R x*` takes the place of z*.
 """
 
 import math
@@ -12,51 +13,46 @@ import numpy as np
 
 from atomsieve.certificate.proof import Proof, mass_of
 from atomsieve.numerics.enclosures import Enclosure, norm, root, up
-from atomsieve.numerics.rounding import EPS, noise_level
+from atomsieve.numerics.rounding import noise_level
 from atomsieve.problem import Problem
-from atomsieve.typing import Array, Mask
+from atomsieve.typing import Array, Index, Mask
 
 
 def excludes(proof: Proof, zero: Mask, p: Array) -> bool:
     """Return whether a point of P is proven to have no weight in any optimal decomposition."""
-    if zero[proof.statement.labels[np.flatnonzero(p)]].any():
-        return True  # all atoms of this block are out, and p is a combination of points of P that has one of them
+    rows = _rows(p)
+    if zero[proof.statement.labels.reshape(p.shape)[p != 0]].any():
+        return True  # no atom of that block has the best score, so that a point that is partly there has not, either
     with np.errstate(all="ignore"):
-        score, away = _score(proof, p)
-        return bool(score.high + away + 4 * EPS * (abs(score.high) + away) < least_best(proof))
+        return _highest(proof, Enclosure.exact(p[rows]), rows) < max(proof.least_slope, 0.0) or _is_beaten(proof, p)
 
 
-def least_best(proof: Proof) -> float:
-    """Return a lower bound of the best score at the optimum: from the slope, or from an atom of the best block."""
-    statement = proof.statement
-    problem = statement.problem
-    least = max(proof.least_slope, 0.0)
-    if not problem.penalty.superlinear:
-        return least
-    z = proof.z.mid - _pulled_back(proof).mid
+def _is_beaten(proof: Proof, p: Array) -> bool:
+    """Return whether an atom of the best block, divided by its gauge, has a higher score than p at the optimum."""
+    problem = proof.statement.problem
     best = int(np.where(problem.eligible, proof.scores[0], -np.inf).argmax())
-    q = problem.core.atom(z, best).toarray(problem.shape)
-    score, away = _score(proof, q)
-    size = float(mass_of(statement, q).high)
-    floor = (float(score.low) - away - 4 * EPS * (abs(float(score.low)) + away)) / size * (1 - 4 * EPS)
-    return max(least, floor) if math.isfinite(floor) and size > 0 else least
+    q = problem.core.atom(proof.z.mid - _pulled_back(proof).mid, best).toarray(problem.shape)
+    rows = np.union1d(_rows(p), _rows(q))
+    size = Enclosure.exact(mass_of(proof.statement, q).high)
+    return _highest(proof, Enclosure.exact(p[rows]) - Enclosure.exact(q[rows]) / size, rows) < 0
 
 
-def _score(proof: Proof, p: Array) -> tuple[Enclosure, float]:
-    """Return the score of a point at the dual point, and how far its score at the optimum can be from that."""
+def _highest(proof: Proof, point: Enclosure, rows: Index) -> float:
+    """Return an upper bound of `p . z*` for a p that is zero outside of some rows: score plus radius times length."""
     statement = proof.statement
-    support = np.flatnonzero(p if p.ndim == 1 else p.any(axis=1))
-    there = Enclosure.exact(p[support])
     z = proof.z * Enclosure.exact(proof.shrink) - _pulled_back(proof)
-    image = statement.design.enclose(there, support)
+    image = statement.design.enclose(point, rows)
     most = proof.curvatures[1]
     metric = up(statement.counts * (most if most.ndim == 1 else statement.loss.largest_eigenvalues(most)))
-    along = root(metric) if image.ndim == 1 else root(metric)[:, None]
-    length = norm(up(along * image.size).ravel())
+    length = norm(up((root(metric) * image.size.T).T).ravel())
     if statement.ridges is not None:
-        bend = statement.ridges.high[statement.labels].reshape(p.shape)[support] * (2.0 if proof.paired else 1.0)
-        length = norm(np.array([length, norm(up(root(bend) * np.abs(p[support])).ravel())]))
-    return (there * z[support]).sum(), float(up(proof.radius * length))
+        held = statement.ridges.high[statement.labels].reshape(proof.x.shape)[rows] * (2.0 if proof.paired else 1.0)
+        length = norm(np.array([length, norm(up(root(held) * point.size).ravel())]))
+    return float(((point * z[rows]).sum() + Enclosure(0.0, up(proof.radius * length))).high)
+
+
+def _rows(p: Array) -> Index:
+    return np.flatnonzero(p if p.ndim == 1 else p.any(axis=1))
 
 
 def _pulled_back(proof: Proof) -> Enclosure:
