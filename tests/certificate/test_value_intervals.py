@@ -354,6 +354,13 @@ class TestExclusion:
             assert certificate.excludes(atom)
             assert certificate.excludes(-atom)
 
+    def test_by_the_distance_to_the_best_atom(self):
+        """Four of the sign vectors have weight; at a poor point the lengths of the images alone tell four others."""
+        problem = Problem(X, NOISE, gauge=LInf(), penalty=Square(0.3))
+        best = solve(problem, tol=1e-12)
+        certificate = certify(problem, 0.97 * best.lifted, np.zeros(0))
+        assert sum(map(certificate.excludes, SIGNS)) == len(SIGNS) - len(carriers(best)) == 12
+
     def test_of_less_than_an_atom(self):
         """All the weight is on one atom; the same direction with a smaller gauge would cost more."""
         best = solve(Problem(X, NOISE, gauge=Group([0, 0, 1, 1]), penalty=Square(1.0)), tol=1e-12)
@@ -446,6 +453,18 @@ class TestForgedFiles:
             ends["upper"][0] -= 0.9 * (ends["upper"][0] - content["point"]["x"]["value"][0])
 
         assert "the interval of coefficient 0 is too narrow" in self.refusal(narrower)
+
+    def test_coefficients_of_several_classes(self):
+        """A block of l2 norm has coefficients with the sum 0; the largest entry does not fix the sum."""
+        y = np.arange(14) % 3
+        problem = Problem(X, y, loss=Multinomial(), gauge=LInf(), penalty=Linear(0.01), intercept=True)
+        honest = solve(problem, tol=1e-12).certificate()
+
+        def claim(content):
+            content["claims"]["intervals"] |= {"lower": [-1e6] * 12, "upper": [1e6] * 12}
+
+        assert verify(honest, X, y).valid
+        assert "the interval of coefficient 0 is too narrow" in verify(Sealed(honest, claim), X, y).reason
 
     def test_the_gauge_of_another_problem(self):
         """The mass of the point is another one, and so is the optimum."""
