@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from atomsieve import Linear, LInf, Multinomial, Poisson, Problem, Square, Squared, Status, solve
+from atomsieve import L2, Linear, Multinomial, Poisson, Problem, Square, Squared, Status, solve
 
 
 def data(n=60, d=20):
@@ -21,12 +21,19 @@ class Unknown(Squared):
         return np.square(u - y) / 2
 
 
+class OwnGauge(L2):
+    """A gauge whose author gives neither prices nor bounds."""
+
+    def prices(self, *_):
+        return None
+
+
 @pytest.mark.parametrize(
     "problem",
     [
-        Problem(*data(), gauge=LInf(), penalty=Linear(0.1)),
+        Problem(*data(), gauge=OwnGauge(), penalty=Linear(0.1)),
         Problem(*data(), loss=Unknown(), penalty=Linear(0.1)),
-        Problem(data()[0], np.arange(60) % 3, loss=Multinomial(), gauge=LInf(), penalty=Linear(0.01), intercept=True),
+        Problem(data()[0], np.arange(60) % 3, loss=Multinomial(), gauge=OwnGauge(), penalty=Linear(0.01)),
     ],
 )
 def test_where_nothing_can_be_proven_the_run_says_so_at_once(problem):

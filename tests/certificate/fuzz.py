@@ -146,6 +146,8 @@ def bases():
         Base(A, b, gauge=Scaled(L2(), 2.0), penalty=Power(0.2, 3.0), **free, free=np.ones(5)),
         Base(X * 1e200, y, penalty=Ball(1e-180)),
         Base(A, b, gauge=LInf(), penalty=Square(0.1)),
+        Base(A, b, gauge=Scaled(LInf(), 2.0), penalty=Linear(0.1), blur=1e-3, **free),
+        Base(A, b, gauge=Image(Image(L1(), matrix), np.eye(4)[:, ::-1]), penalty=Linear(0.1), blur=1e-3, **free),
         Base(A, b, penalty=Linear(0.1), blur=1e-3, **free),
         Base(A, b, penalty=Square(0.1), blur=-1e-2),
         Base(X[:, :3], y, penalty=Linear(0.25), blur=1e-2),
@@ -188,6 +190,7 @@ def classes():
         Base(twins, y, **three, gauge=Group(), penalty=Linear(0.03), free=np.ones(8), **free),
         Base(A, y, **three, penalty=Linear(0.02), ridge=0.1, **free),
         Base(A, y, **three, gauge=Group([0, 1, 0]), penalty=Square(0.1), ridge=0.1, blur=1e-3, **free),
+        Base(A, y, **three, gauge=LInf(), penalty=Linear(0.02), blur=1e-3, **free),
         Base(A, np.minimum(y, 1), **three, gauge=NonNegative(), penalty=Linear(0.05), weights=weights, **free),
     ]
 

@@ -26,6 +26,7 @@ from atomsieve import (
     Image,
     Linear,
     LinearSquare,
+    LInf,
     LogBarrier,
     Logistic,
     NonNegative,
@@ -49,6 +50,8 @@ WIDER = 1_000_000
 """Seeds from which on problems may have several outputs, an offset or a shape of their own."""
 RIDGED, RIDGED_AND_WIDER = 500_000, 2_000_000
 """Seeds from which on they have a ridge as well, without and with such parts."""
+WHOLE = 3_000_000
+"""Seeds from which on the gauge is LInf or an image of an image, and nothing has a ridge."""
 GAUGES = ("L1", "prices", "positive", "NonNegative", "Simplex", "Group", "L2", "Atoms", "Image", "Image of Group")
 
 
@@ -112,9 +115,27 @@ def draw(seed):
     words = f"{loss.__name__}, {name}, {type(penalty).__name__}, {kind}, {form}, {n} x {d}"
     case = Case(X, y, pieces, weights, free, bool(rng.random() < 0.5), None, None, effort, words)
     case = case if seed < WIDER else _wider(rng, case, dense, name)
-    if RIDGED <= seed < WIDER or seed >= RIDGED_AND_WIDER:
+    if RIDGED <= seed < WIDER or RIDGED_AND_WIDER <= seed < WHOLE:
         _ridged(rng, case, size)
+    if seed >= WHOLE:
+        case.shape, case.pieces["gauge"] = None, _whole(rng, d)
+        case.words += f", with {case.pieces['gauge']!r}"
     return case
+
+
+def _whole(rng, d):
+    """Return LInf, or an image of an image."""
+    middle, width = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+    outer, inner = rng.standard_normal((d, middle)), rng.integers(-2, 3, (middle, width)).astype(float)
+    scale = float(10.0 ** rng.uniform(-1, 1))
+    return (
+        LInf(),
+        Scaled(LInf(), scale),
+        Image(LInf(), outer),
+        Image(Image(L1(), inner), sparse.csc_array(outer)),
+        Image(Scaled(Image(Group(rng.integers(0, 2, width)), sparse.csr_array(inner)), scale), outer),
+        Image(Atoms(inner), outer),
+    )[rng.integers(6)]
 
 
 def _ridged(rng, case, size):

@@ -74,6 +74,12 @@ def test_outputs_offsets_and_shapes():
     assert tally["decided"] > 30
 
 
+def test_gauges_without_blocks_and_images_of_images():
+    tally, refused = honest.run(honest.WHOLE, 100)
+    assert not refused
+    assert tally["decided"] > 30
+
+
 @pytest.mark.parametrize("first", [honest.RIDGED, honest.RIDGED_AND_WIDER])
 def test_ridges(first):
     tally, refused = honest.run(first, 100)

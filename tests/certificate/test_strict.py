@@ -241,17 +241,6 @@ class TestSilence:
         assert "-1 and 1" in refusal(with_silence(loss={"type": "Logistic"}))
 
 
-class TestNotKnown:
-    rng = np.random.default_rng(0)
-    data = rng.standard_normal((20, 6))
-
-    def test_image_of_an_image(self):
-        gauge = Image(Image(L1(), self.rng.standard_normal((4, 3))), self.rng.standard_normal((6, 4)))
-        y = self.data[:, 0]
-        certificate = solve(Problem(self.data, y, gauge=gauge, penalty=Linear(0.05))).certificate()
-        assert "Image of an Image is not known to this checker" in verify(certificate, self.data, y).reason
-
-
 def test_power_of_infinity_is_a_ball():
     problem = Problem(X, Y, penalty=Power(0.1, np.inf))
     honest = solve(problem, tol=1e-12).certificate().content()

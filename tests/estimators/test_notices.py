@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold, TimeSeriesSplit
 
 from atomsieve import (
     L1,
+    L2,
     CertifiedLasso,
     CertifiedLassoCV,
     CertifiedLogisticRegression,
@@ -22,7 +23,6 @@ from atomsieve import (
     Huber,
     Image,
     Linear,
-    LInf,
     Logistic,
     Poisson,
     Problem,
@@ -47,7 +47,14 @@ def heard(action):
 
 
 def unprovable():
-    return GaugeClassifier(gauge=LInf(), penalty=Linear(0.1), standardize=True)
+    return GaugeClassifier(gauge=OwnGauge(), penalty=Linear(0.1), standardize=True)
+
+
+class OwnGauge(L2):
+    """A gauge whose author gives neither prices nor bounds."""
+
+    def prices(self, *_):
+        return None
 
 
 class OwnLoss(Squared):
@@ -73,7 +80,7 @@ class TestNothingProven:
         said = heard(ways[ask])
         assert len(said) == 1
         assert said[0].startswith("Nothing is proven of this model: ")
-        assert "has no separate blocks that could be zero" in said[0]
+        assert "OwnGauge has no prices, and no bounds of its own" in said[0]
         assert "L1() and Group(groups) are gauges with proofs" in said[0]
         assert heard(lambda: (model.certificate_, model.support_report(), model.zero_mask())) == []
         assert heard(lambda: pickle.loads(pickle.dumps(model)).certificate_) == []  # noqa: S301
@@ -86,7 +93,10 @@ class TestNothingProven:
     @pytest.mark.parametrize(
         ("model", "words"),
         [
-            (GaugeRegressor(gauge=LInf(), penalty=Linear(0.1)), r"L1\(\) and Group\(groups\) are gauges with proofs"),
+            (
+                GaugeRegressor(gauge=OwnGauge(), penalty=Linear(0.1)),
+                r"L1\(\) and Group\(groups\) are gauges with proofs",
+            ),
             (GaugeRegressor(loss=OwnLoss(), penalty=Linear(0.1)), "OwnLoss.value does not run with error bounds"),
         ],
     )

@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_wine
 
 from atomsieve import (
+    L2,
     Ball,
     Certificate,
     CertifiedLasso,
@@ -30,6 +31,7 @@ from atomsieve import (
     path,
     solve,
 )
+from atomsieve.certificate import certify
 from atomsieve.display.bars import WIDTH, Bar, text_bars
 from atomsieve.display.canvas import apart
 from atomsieve.display.numbers import above, around, column, interval, number
@@ -255,9 +257,18 @@ class TestPrinted:
         assert len(ET.fromstring(certificate._repr_html_()).findall(".//svg")) == 4  # noqa: S314
 
     def test_a_certificate_of_nothing(self):
-        proof = solve(Problem(X, Y, gauge=LInf(), penalty=Linear(0.5)), max_iter=5).certificate()
-        assert str(proof) == "Nothing is proven: LInf has no separate blocks that could be zero."
+        proof = certify(Problem(X, Y, penalty=Linear(0.5)), np.full(10, np.nan), np.zeros(0))
+        assert str(proof) == "Nothing is proven: the coefficients are not finite in double precision."
         assert str(proof) in proof._repr_html_()
+
+    @pytest.mark.parametrize(
+        ("strength", "says"), [(0.5, "10 coefficients proven not all zero"), (50.0, "10 coefficients proven zero")]
+    )
+    @pytest.mark.parametrize("gauge", [L2(), LInf()], ids=repr)
+    def test_a_gauge_that_cannot_be_taken_apart(self, gauge, strength, says):
+        proof = solve(Problem(X, Y, gauge=gauge, penalty=Linear(strength), intercept=True)).certificate()
+        assert repr(proof).startswith(f"Certificate({says}; optimal value ")
+        assert ("age" in str(proof)) == (strength < 1)
 
     def test_result(self, result):
         text = str(result)

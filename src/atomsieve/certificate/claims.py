@@ -2,13 +2,14 @@
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from atomsieve.certificate import classes, told
 from atomsieve.certificate.dependence import dependence, in_all_classes, linked_columns
+from atomsieve.certificate.exclusion import as_point, excludes
 from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
@@ -95,6 +96,9 @@ class Certificate:
     digest: str
     """A digest of the data (X, y, weights, free columns, offset) at the time of the proof, to recognise them."""
 
+    proof: Proof | None = None
+    """The proof, with the data; None where nothing is proven, and in a certificate that was read from a file."""
+
     @classmethod
     def of(
         cls,
@@ -148,6 +152,7 @@ class Certificate:
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             digest=digest_of(problem),
+            proof=proof,
         )
 
     @classmethod
@@ -182,6 +187,35 @@ class Certificate:
         unknown = ~self.zero & ~self.nonzero
         unknown[self.statement["unpenalised"]] = False
         return unknown
+
+    def excludes(self, atom: Any) -> bool:
+        """Return whether an atom is proven to be in no solution: no weight in any optimal decomposition.
+
+        False means that this is not proven. An atom is any point of P, an array in the shape of `x` with a gauge of at
+        most 1 (for Image and Atoms, of the preimage). Every gauge has this, also one whose atoms form no blocks.
+
+        >>> import numpy as np
+        >>> from atomsieve import Linear, LInf, Problem, solve
+        >>> problem = Problem(np.eye(2), [3.0, 2.5], gauge=LInf(), penalty=Linear(0.5))
+        >>> certificate = solve(problem, tol=1e-12).certificate()
+        >>> certificate.excludes([1.0, 1.0]), certificate.excludes([1.0, -1.0])
+        (False, True)
+        """
+        if self.proof is None:
+            if self.valid:
+                raise ValueError(
+                    "excludes(atom) needs the data, and a certificate from a file or of a model holds none: make it "
+                    "from the data, with solve(problem).certificate()."
+                )
+            return False
+        return excludes(self.proof, self.zero, as_point(self.proof.statement.problem, atom))
+
+    def without_data(self) -> Self:
+        """Return the certificate as a file holds it: all claims, and no reference to the data."""
+        return replace(self, proof=None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"proof": None}
 
     @property
     def dependent_sets(self) -> list[list[str]]:

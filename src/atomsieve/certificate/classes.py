@@ -130,7 +130,7 @@ class Left:
         features = np.flatnonzero(held.any(axis=1))
         held = held[features]
         everywhere, ridged = np.asarray(held.all(axis=1)), proof.held is not None
-        blocks = not proof.statement.problem.core.entrywise
+        blocks = proof.statement.priced and not proof.statement.problem.core.entrywise
         centred = everywhere if blocks and (ridged or proof.least_slope > 0) else np.zeros(len(held), dtype=bool)
         return cls(features, held, centred, np.logical_and(everywhere & ~centred, not ridged))
 

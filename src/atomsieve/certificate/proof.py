@@ -75,12 +75,14 @@ class Proof:
         """Upper bounds of the norm of A p over each block, and of the column of each entry, in the curvature metric."""
         statement = self.statement
         with np.errstate(over="ignore", invalid="ignore"):
-            core, prices = statement.problem.core, _low(statement.prices)
-            shape, most = statement.problem.shape, self.curvatures[1]
+            core, shape, most = statement.problem.core, statement.problem.shape, self.curvatures[1]
             whole = most if most.ndim == 1 else statement.loss.largest_eigenvalues(most)
             norms = whole = statement.spreads(up(statement.counts * whole))
             if most.ndim > 1:
                 norms = np.stack([statement.spreads(up(statement.counts * column)) for column in most.T], axis=1)
+            if not statement.priced:
+                return core.spread_bounds(norms), norms
+            prices = _low(statement.prices)
             if core.entrywise:
                 return up(norms.ravel() / prices), norms
             # the norm of a block of columns is at most the root of the sum of their squares
@@ -92,15 +94,24 @@ class Proof:
     def scores(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the scores of all blocks at the dual point."""
         with np.errstate(all="ignore"):
-            least, highest = self.pulls
-            prices = self.statement.prices
-            above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * EPS))
-            below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / _low(prices)))
+            below, above = self._scores_of_gradient
             if self.paired:
                 return below, above
             positive = self.shrink * below * (1 - 2 * EPS)
             negative = self.shrink * above * (1 - 2 * EPS)
             return np.where(below > 0, positive, below), np.where(above > 0, up(self.shrink * above), negative)
+
+    @property
+    def _scores_of_gradient(self) -> tuple[Array, Array]:
+        statement = self.statement
+        if not statement.priced:
+            scores = statement.problem.core.enclose_scores(self.z)
+            return np.fmax(scores.low, -np.inf), np.where(np.isnan(scores.high), np.inf, scores.high)
+        least, highest = self.pulls
+        prices = statement.prices
+        above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * EPS))
+        below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / _low(prices)))
+        return below, above
 
     def at(self, z: Enclosure) -> "Proof":
         """Return the proof with another z, for its scores."""
@@ -150,7 +161,8 @@ class Proof:
             if statement.ridges is not None:  # zero if and only if the score is at most the slope
                 return np.asarray(out & eligible)
             left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
-            if left.any() and not statement.problem.outputs and statement.problem.core.entrywise:
+            entrywise = statement.priced and statement.problem.core.entrywise
+            if left.any() and entrywise and not statement.problem.outputs:
                 out |= self._pairwise(norms, radius)
         return np.asarray(out & eligible)
 
@@ -270,7 +282,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     slopes = statement.loss.slopes(u, statement.y)
     theta = slopes * statement.weights_of(slopes.ndim)
     z = -statement.design.enclose_adjoint(theta, statement.lengths)
-    mass = _mass(statement, x)
+    mass = mass_of(statement, x)
     unscaled = Proof(statement, x, b, slopes, z, shift, 0.0, 1.0, mass, np.inf)
     z = _sharper(unscaled, theta, support)
     unscaled = replace(unscaled, z=z)
@@ -366,8 +378,10 @@ def _side_by_side(columns: list[Enclosure]) -> Enclosure:
     return Enclosure(np.stack([v.mid for v in columns], axis=1), np.stack([v.rad for v in columns], axis=1))
 
 
-def _mass(statement: Statement, x: Array) -> Enclosure:
+def mass_of(statement: Statement, x: Array) -> Enclosure:
     """Return the gauge of x."""
+    if not statement.priced:
+        return statement.problem.core.enclose_sizes(x).sum()
     sizes = np.abs(x.ravel())
     labels = statement.labels[np.flatnonzero(sizes)]
     blocks = np.unique(labels)
@@ -389,9 +403,9 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
     if not np.isfinite(x).all():
         raise Uncertain("the coefficients are not finite in double precision")
     for _ in range(100):
-        if limit == np.inf or math.isfinite(float(statement.penalty.value(_mass(statement, x)).high)):
+        if limit == np.inf or math.isfinite(float(statement.penalty.value(mass_of(statement, x)).high)):
             break
-        x = x * min(limit / float(_mass(statement, x).high), 1.0) * (1 - 4 * EPS)
+        x = x * min(limit / float(mass_of(statement, x).high), 1.0) * (1 - 4 * EPS)
     if problem.span is None:
         return x, np.zeros((0, *problem.outputs))
     b = statement.frame.best(x, coordinates)

@@ -37,11 +37,11 @@ class Statement:
         """Return the statement of a problem; raise Uncertain if there is no proof for one of its pieces."""
         if problem.data.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
-        with np.errstate(over="ignore", under="ignore"):
-            prices = problem.core.prices(problem.shape)
-        if prices is None:
-            raise Uncertain(f"{type(problem.gauge).__name__} has no separate blocks that could be zero")
-        return cls(problem, problem.loss.bounds, problem.penalty.bounds, Frame.of(problem))
+        statement = cls(problem, problem.loss.bounds, problem.penalty.bounds, Frame.of(problem))
+        if not statement.priced:  # then its own bounds are needed
+            problem.core.enclose_sizes(np.zeros(problem.shape))
+            problem.core.enclose_scores(Enclosure.exact(np.zeros(problem.shape)))
+        return statement
 
     @property
     def design(self) -> Enclosed:
@@ -100,6 +100,12 @@ class Statement:
         return self.problem.core.signs(self.problem.shape)
 
     @cached_property
+    def priced(self) -> bool:
+        """Whether the gauge is a sum of prices times l2 norms of blocks; others have bounds of their own."""
+        with np.errstate(over="ignore", under="ignore"):
+            return self.problem.core.prices(self.problem.shape) is not None
+
+    @cached_property
     def prices(self) -> Enclosure:
         """The factor of each block's norm in the gauge; a quotient of floats if the gauge is scaled."""
         core: Any = self.problem.core
@@ -140,13 +146,18 @@ class Statement:
 
     @cached_property
     def sums(self) -> list[Dependency]:
-        """Free columns that are exact combinations of other free columns; their coefficients are set to 0."""
-        if self.unpenalised.shape[1] < 2:
+        """Free columns that are exact combinations of other free columns; their coefficients are set to 0.
+
+        Columns of an image have rounding errors: they are taken for independent, which the enclosure of b then proves.
+        """
+        columns = self.exact_columns(slice(None), np.zeros(0, dtype=np.intp))
+        exact = np.flatnonzero(~columns.rad.any(axis=0))
+        if len(exact) < 2:
             return []
-        found = dependencies(self.exact_columns(slice(None), np.zeros(0, dtype=np.intp)), self.frame.constants)
+        found = dependencies(columns[:, exact], self.frame.constants)
         if found is None:
             raise Uncertain("free columns are nearly linearly dependent")
-        return found
+        return [Dependency(int(exact[d.column]), exact[d.of], d.times) for d in found]
 
     @cached_property
     def used(self) -> Index:
@@ -155,7 +166,7 @@ class Statement:
 
     def block_norms(self, sizes: Array) -> Array:
         """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""
-        flat, count = sizes.ravel(), len(self.prices.mid)
+        flat, count = sizes.ravel(), len(self.problem.eligible)
         if self.plain:
             return flat
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -165,7 +176,7 @@ class Statement:
 
     def least_norms(self, sizes: Array) -> Array:
         """Return lower bounds of the l2 norm of each block, from lower bounds of the entries' absolute values."""
-        flat, count = sizes.ravel(), len(self.prices.mid)
+        flat, count = sizes.ravel(), len(self.problem.eligible)
         if self.plain:
             return flat
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):

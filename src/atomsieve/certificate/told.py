@@ -24,10 +24,11 @@ def sentence(certificate: "Certificate") -> str:
     noun = "coefficients" if certificate.lower.size == len(certificate.zero) else "groups"
     masks = (certificate.zero, certificate.nonzero, certificate.undecided)
     zero, nonzero, undecided = (int(np.count_nonzero(mask)) for mask in masks)
-    text = (
-        f"{zero} of {blocks} {noun} proven zero, {nonzero} proven non-zero, {undecided} undecided; "
-        f"optimal value {interval(certificate.dual, certificate.primal)}."
-    )
+    decided = f"{zero} of {blocks} {noun} proven zero, {nonzero} proven non-zero, {undecided} undecided"
+    if noun == "groups" and blocks == 1:  # the whole of x, for gauges that cannot be taken apart
+        verdict = "proven zero" if zero else "proven not all zero" if nonzero else "undecided as a whole"
+        decided = f"{certificate.lower.size} coefficients {verdict}"
+    text = f"{decided}; optimal value {interval(certificate.dual, certificate.primal)}."
     return text + (f" {certificate.reason}" if undecided else "")
 
 

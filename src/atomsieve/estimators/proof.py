@@ -34,7 +34,7 @@ class ModelProof:
         parts = list(zip(problems, solution.lifted, strict=True))
         for (problem, x), objective in zip(parts, solution.objectives, strict=True):
             require_same(problem, x, objective)
-        certificates = [certificate(problem, x, solver) for problem, x in parts]
+        certificates = [certificate(problem, x, solver).without_data() for problem, x in parts]
         verdicts = [Verdicts.of(*pair) for pair in zip(problems, certificates, strict=True)]
         return cls(certificates, verdicts, why_nothing(problems, certificates))
 

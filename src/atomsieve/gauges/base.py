@@ -14,6 +14,7 @@ import numpy as np
 
 from atomsieve.design import ALL, Columns, Design, as_slice
 from atomsieve.design.seminorm import Seminorm
+from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.piece import Piece
 from atomsieve.typing import Array, Index, Mask, Samples, Signs
 
@@ -150,6 +151,28 @@ class BlockGauge(Gauge):
     def prices(self, shape: tuple[int, ...]) -> Array | None:
         """Return the price of every block if `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""
         return None
+
+    def enclose_sizes(self, x: Array) -> Enclosure:
+        """Return the gauge of each block's part of x with a bound of all rounding errors; needed without prices.
+
+        With `enclose_scores` a certificate needs nothing else to prove an interval for the optimal value.
+        """
+        raise self._boundless()
+
+    def enclose_scores(self, z: Enclosure) -> Enclosure:
+        """Return the scores of each block with bounds for every z that is enclosed; needed without prices."""
+        raise self._boundless()
+
+    def spread_bounds(self, norms: Array) -> Array:
+        """Return upper bounds of the largest norm of A p over each block, from those of the columns, shaped like x.
+
+        `sum_j |p_j| norms_j` bounds that of an atom p. Without better knowledge the bound is infinite.
+        """
+        return np.full(len(self.eligible(norms.shape)), np.inf)
+
+    def _boundless(self) -> Uncertain:
+        name = type(self).__name__
+        return Uncertain(f"{name} has no prices, and no bounds of its own (enclose_sizes and enclose_scores)")
 
     def signs(self, shape: tuple[int, ...]) -> Signs:
         """Return whether entries of x may be negative: one answer for all, or a flat array with one for each."""

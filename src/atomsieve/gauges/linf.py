@@ -7,6 +7,7 @@ import numpy as np
 from atomsieve.design import ALL
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
+from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index
 
 
@@ -33,6 +34,16 @@ class LInf(BlockGauge):
 
     def sizes(self, x: Array) -> Array:
         return np.array([np.abs(x).max()])
+
+    def enclose_sizes(self, x: Array) -> Enclosure:
+        return Enclosure.exact(self.sizes(x))
+
+    def enclose_scores(self, z: Enclosure) -> Enclosure:
+        total = abs(z).sum()
+        return Enclosure(np.array([total.mid]), np.array([total.rad]))
+
+    def spread_bounds(self, norms: Array) -> Array:
+        return self.enclose_scores(Enclosure.exact(norms)).high
 
     def atom(self, z: Array, block: int) -> Atom:
         return Atom(ALL, np.where(z < 0, -1.0, 1.0), block)

@@ -9,16 +9,19 @@ The problem, multiplied by S, the sum of the sample weights s_i:
     minimise over x, b   sum_i s_i loss(u_i, y_i) + S phi(mass(x)) + sum_g R_g norm2(x_g)^2 / 2
     with   u = A x + B b + o,   mass(x) = sum_g price_g norm2(x_g),   R_g = S ridge_g, or 0 if no ridge is stated
 
-A is X, or X times the matrix of an Image or Atoms gauge; B holds a constant column (intercept), the columns passed as
-`free`, and the columns of A with price 0; o is the offset. If y has K columns, each of its entries is a separate sample
-with the weight of its row. Then X, the matrix and the columns of B stand for their Kronecker products with the K x K
-identity, and x, a matrix of features and outputs, stands for the vector of its rows. For the given x let b~ be the
-exact minimiser over b. At (x, b~) let
+A is X, or X times the matrix of an Image or Atoms gauge, or those of an Image of an Image, the outer one first. B holds
+a constant column (intercept), the columns passed as `free`, and the columns of A with price 0; o is the offset. If y
+has K columns, each of its entries is a separate sample with the weight of its row. Then X, the matrix and the columns
+of B stand for their Kronecker products with the K x K identity, and x, a matrix of features and outputs, stands for the
+vector of its rows. For the given x let b~ be the exact minimiser over b. At (x, b~) let
 
     theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score;
 
     score_j = z_j / price_j for a coefficient that must not be negative (all of NonNegative, Simplex and Atoms, those of
     L1 where `positive` is true).
+
+LInf is one block: `mass(x) = price max_j abs(x_j)`, and its score is `sum_j abs(z_j) / price`. Its spread is the sum of
+the spreads of its columns, because abs(p_j) <= 1 / price for an atom p.
 
 GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
        phi with slope a and `sigma > S a`, theta is first multiplied by some k < 1 with `k sigma <= S a`, and
@@ -62,11 +65,12 @@ ZERO   For single coefficients as above with M_ic, but without the rule of diffe
 RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as above with q for m, after subtraction
        from each column of its mean over the classes of a sample, weighted by q_i. It does not see a number that is
        added to all classes of a feature. Free coefficients are claimed for the b* whose sums over the classes are 0. A
-       feature of a block that is not proven zero has the sum 0, if the lower bound of the slope of S phi is positive,
-       or there is a ridge. In both cases its columns are those of the classes less that of the last class, and the
-       coefficient of the last class is minus the sum of the others; the mean of the point's K numbers is added to their
-       distances. A feature that is left in all classes otherwise, without a ridge, has no ranges, and its last column
-       is left out. A column is an exact sum of others if it differs from that sum by the same numbers in all classes.
+       feature of a block of l2 norm that is not proven zero has the sum 0, if the lower bound of the slope of S phi is
+       positive, or there is a ridge. In both cases its columns are those of the classes less that of the last class,
+       and the coefficient of the last class is minus the sum of the others; the mean of the point's K numbers is added
+       to their distances. A feature that is left in all classes otherwise (so always for LInf), without a ridge, has no
+       ranges, and its last column is left out. A column is an exact sum of others if it differs from that sum by the
+       same numbers in all classes.
 """
 
 import argparse
@@ -78,6 +82,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -856,7 +861,7 @@ def _within(t: arb, low: arb, high: arb) -> arb:
 
 
 class Gauge:
-    """Blocks of coefficients with their prices, and the matrix of an Image or Atoms gauge, if there is one."""
+    """Blocks of coefficients with their prices, and the innermost matrix of Image or Atoms gauges, if there is one."""
 
     def __init__(self, piece: dict[str, Any], data: Data, form: list[int]) -> None:
         self.matrix: Matrix | None = None
@@ -864,10 +869,8 @@ class Gauge:
         while "gauge" in piece:
             if piece["type"] == "Scaled":
                 scale = scale * arb(piece["radius"])
-            elif self.matrix is not None:
-                raise Unknown("an Image of an Image is not known to this checker")
             else:
-                self.matrix = Matrix(piece["matrix"], data)
+                self.matrix = Matrix(piece["matrix"], data, self.matrix)
             piece = piece["gauge"]
         entries = data.shape[1] if self.matrix is None else self.matrix.width * data.tasks
         per = math.prod(form[1:])
@@ -922,30 +925,45 @@ class Gauge:
             raise Refused("a coefficient that must not be negative needs a price")
         return weights
 
+    def norm(self, values: list[arb]) -> arb:
+        """Return what the price of a block is multiplied by: its l2 norm, for LInf the largest absolute value."""
+        if self.kind == "LInf":
+            return reduce(arb.max, (abs(v) for v in values), arb(0))
+        return root(sum((v * v for v in values), arb(0)))
+
+    def dual_norm(self, values: list[arb]) -> arb:
+        """Return the largest inner product with a block of norm 1."""
+        return sum((abs(v) for v in values), arb(0)) if self.kind == "LInf" else self.norm(values)
+
     def counts(self, block: int) -> bool:
         """Return whether a block has a price."""
         return block not in self.barred and not self.prices[block] == 0
 
 
 class Matrix:
-    """The matrix of an Image or Atoms gauge: its non-zero entries, sorted by columns."""
+    """The matrix of an Image or Atoms gauge: its non-zero entries, sorted by columns.
 
-    def __init__(self, content: Any, data: Data) -> None:
+    `outer` is the matrix of the Image that this one is in; it is multiplied from the left.
+    """
+
+    def __init__(self, content: Any, data: Data, outer: "Matrix | None" = None) -> None:
+        self.outer = outer
         rows, columns, values, (height, width) = _places(content)
-        if height != data.rows[1]:
-            raise Refused(f"the matrix of the gauge has {height} rows, and X has {data.rows[1]} columns")
+        left, wanted = ("X", data.rows[1]) if outer is None else ("the matrix around it", outer.width)
+        if height != wanted:
+            raise Refused(f"the matrix of the gauge has {height} rows, and {left} has {wanted} columns")
         if not 0 < width <= ROOM + len(values) + data.rows[0] * data.rows[1]:
             raise Refused(f"the matrix of the gauge cannot have {width} columns")
         if rows and not (max(rows) < height and max(columns) < width):
             raise Refused("the matrix has places outside its shape")
         self.height = height
-        self.width = width
+        self.width: int = width
         self.tasks = data.tasks
         order = np.argsort(np.array(columns, dtype=int), kind="stable")
         self._rows, self._values = np.array(rows, dtype=int)[order], np.array(values, dtype=np.float64)[order]
         self._starts = np.searchsorted(np.array(columns, dtype=int)[order], np.arange(width + 1))
 
-    def columns(self, index: list[int]) -> np.ndarray:
+    def columns(self, index: Any) -> np.ndarray:
         """Return columns as a dense array, in the rows of their output."""
         dense = np.zeros((self.height, len(index)))
         for k, j in enumerate(index):
@@ -985,8 +1003,6 @@ class Checker:
         self.data = data
         self.gauge = gauge
         self.checked = 0
-        if gauge.kind == "LInf":
-            raise Unknown("claims about the gauge LInf are not known to this checker")
         self.loss = Loss(problem["loss"])
         penalty = problem["penalty"]
         if penalty["type"] == "Power" and penalty["p"] == "inf":
@@ -1010,8 +1026,8 @@ class Checker:
         """Return R_g for every block; an empty list without a ridge."""
         if stated is None:
             return []
-        if self.gauge.matrix is not None:
-            raise Unknown("a ridge beside an Image is not known to this checker")
+        if self.gauge.matrix is not None or self.gauge.kind == "LInf":
+            raise Unknown("a ridge beside an Image or LInf is not known to this checker")
         blocks = len(self.gauge.prices)
         if isinstance(stated, list) and not (self.gauge.coordinates and len(stated) == blocks):
             raise Refused(f"there are {len(stated)} ridges for {blocks} blocks: one for all, or one per coefficient")
@@ -1046,12 +1062,30 @@ class Checker:
         """Return columns of A, exact or with their rounding."""
         if self.gauge.matrix is None:
             return [arb_mat([[v] for v in column]) for column in self.data.columns(index).T.tolist()]
-        part = self.gauge.matrix.columns(index)
-        used = np.flatnonzero(part.any(axis=1))
-        if not len(used):
-            return [arb_mat(self.n, 1) for _ in index]
-        image = arb_mat(self.data.columns(used).tolist()) * arb_mat(part[used].tolist())
+        inner, *outer = self._factors()
+        image = arb_mat(inner.columns(index).tolist())
+        for factor in outer:
+            image = self._times(factor, image)
         return [arb_mat([[image[i, k]] for i in range(self.n)]) for k in range(len(index))]
+
+    def _factors(self) -> list[Any]:
+        """Return the matrices whose product is A, the last one first: those of the gauge, and then X."""
+        factors: list[Any] = []
+        matrix = self.gauge.matrix
+        while matrix is not None:
+            factors.append(matrix)
+            matrix = matrix.outer
+        return [*factors, self.data]
+
+    @staticmethod
+    def _times(factor: Any, image: arb_mat) -> arb_mat:
+        """Return the product of a matrix with others, from the rows that are not zero."""
+        width = image.ncols()
+        used = [i for i in range(image.nrows()) if any(not image[i, k] == 0 for k in range(width))]
+        chosen = factor.columns(np.array(used, dtype=int))
+        if not used:
+            return arb_mat(len(chosen), width)
+        return arb_mat(chosen.tolist()) * arb_mat([[image[i, k] for k in range(width)] for i in used])
 
     def _less_centres(self, block: np.ndarray, index: list[int]) -> np.ndarray:
         """Return columns of A, each less a double near its mean in the rows of its output, if there is an intercept.
@@ -1130,17 +1164,17 @@ class Checker:
         self.z = self._adjoint()
         self.scores = self._block_scores(self.z)
         sigma = highest(self.scores.values())
-        norms: dict[int, arb] = {}
+        parts: dict[int, list[arb]] = {}
         for j, v in self.x.items():
-            norms[self.gauge.labels[j]] = norms.get(self.gauge.labels[j], arb(0)) + v * v
+            parts.setdefault(self.gauge.labels[j], []).append(v)
             if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
-        mass = sum((self.gauge.prices[g] * root(v) for g, v in norms.items()), arb(0))
+        self.norms = {g: self.gauge.norm(part) for g, part in parts.items()}
+        mass = sum((self.gauge.prices[g] * v for g, v in self.norms.items()), arb(0))
         losses = self._losses_at(u)
         charge = self.total * self.phi(self.penalty, mass)
         if self.ridge:
-            self.norms = {g: root(v) for g, v in norms.items()}
-            charge += sum((self.ridge[g] * v / 2 for g, v in norms.items()), arb(0))
+            charge += sum((self.ridge[self.gauge.labels[j]] * v * v / 2 for j, v in self.x.items()), arb(0))
         self.objective = losses + charge
         self._duals(charge, sigma)
 
@@ -1232,11 +1266,11 @@ class Checker:
         prices = {g: price for g, price in enumerate(self.gauge.prices) if self.gauge.counts(g)}
         if self.gauge.coordinates:
             return {g: (abs(z[g]) if self.gauge.signed[g] else z[g]) / price for g, price in prices.items()}
-        squares = {g: arb(0) for g in prices}
+        parts: dict[int, list[arb]] = {g: [] for g in prices}
         for g, v in zip(self.gauge.labels.tolist(), z):
-            if g in squares:
-                squares[g] += v * v
-        return {g: root(squares[g]) / price for g, price in prices.items()}
+            if g in parts:
+                parts[g].append(v)
+        return {g: self.gauge.dual_norm(parts[g]) / price for g, price in prices.items()}
 
     def _settle(self, fit: arb_mat) -> list[arb]:
         """Return u at the exact minimiser over b, after proving that it is close to the b of the certificate.
@@ -1408,11 +1442,12 @@ class Checker:
 
     def _of_blocks(self, entries: range, lengths: list[float]) -> list[float]:
         """Return upper bounds of the spread of every block, from the lengths of its columns."""
-        squares = {g: arb(0) for g in range(len(self.gauge.prices))}
+        parts: dict[int, list[arb]] = {g: [] for g in range(len(self.gauge.prices))}
         for g, length in zip(self.gauge.labels[list(entries)].tolist(), lengths):
-            squares[g] += square(arb(length))
+            parts[g].append(arb(length))
         prices = enumerate(self.gauge.prices)
-        return [_above(root(squares[g]) / p) if self.gauge.counts(g) else math.inf for g, p in prices]
+        dual = self.gauge.dual_norm
+        return [_above(dual(parts[g]) / p) if self.gauge.counts(g) else math.inf for g, p in prices]
 
     def _zeros(self) -> None:
         """ZERO."""
@@ -1631,13 +1666,17 @@ class Checker:
 
     def _exact(self, name: int) -> list[Fraction]:
         """Return a column of A or B as fractions."""
-        if name >= 0:
-            if self.gauge.matrix is not None:
-                raise Unknown("dependencies of atoms are not known to this checker")
-            return [Fraction(v) for v in self.data.columns([name])[:, 0].tolist()]
-        if self.gauge.matrix is not None and -1 - name >= self.given:
-            raise Unknown("dependencies of atoms are not known to this checker")
-        return [Fraction(float(v.mid())) for v in self.B[-1 - name].entries()]
+        place = -1 - name
+        if 0 <= place < self.given:
+            return [Fraction(float(v.mid())) for v in self.B[place].entries()]
+        inner, *outer = self._factors()
+        index = name if name >= 0 else self.gauge.free[place - self.given]
+        column = [Fraction(v) for v in inner.columns([index])[:, 0].tolist()]
+        for factor in outer:
+            used = [i for i, v in enumerate(column) if v]
+            rows = factor.columns(np.array(used, dtype=int)).tolist()
+            column = [sum((Fraction(v) * column[i] for v, i in zip(row, used) if v), Fraction(0)) for row in rows]
+        return column
 
 
 class Classes(Checker):
@@ -1669,7 +1708,7 @@ class Classes(Checker):
 
     def _spreads(self) -> list[float]:
         alone = super()._spreads()
-        if self.gauge.coordinates:
+        if self.gauge.coordinates or self.gauge.kind == "LInf":
             return alone
         per = self.last + 1
         rows = self.metric.reshape(-1, per)
@@ -1746,7 +1785,8 @@ class Classes(Checker):
         every = {first for first in rows if not first % (self.last + 1)}
         every = {j for j in every if there.issuperset(range(j, j + self.last + 1))}
         sloped = bool(self.ridge) or bool(self.floor > 0)
-        self.centred = every if sloped and not self.gauge.coordinates else set()
+        euclidean = not self.gauge.coordinates and self.gauge.kind != "LInf"
+        self.centred = every if sloped and euclidean else set()
         self.open = set() if self.ridge else every - self.centred
         short = self.centred | self.open
         names = super()._names(rows)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from atomsieve.design import as_design
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import Atom, BlockGauge, Gauge
+from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.testing.laws import close, law
 from atomsieve.typing import Array
 
@@ -80,6 +82,29 @@ def _check_lift(gauge: Gauge, shape: tuple[int, ...], rng: np.random.Generator) 
         law(reach <= bound * (1 + 1e-9), f"spread of block {block} must bound the norm of A p")
         law(len(_outputs(atom)) <= 1 or not core.entrywise, "an entrywise gauge has atoms of one output only")
     _check_rivals(core, seminorm, lifted_shape, rng)
+    if core.prices(lifted_shape) is None:
+        with suppress(Uncertain):  # without bounds there is no certificate
+            _check_bounds(core, seminorm, lifted_shape, rng)
+
+
+def _check_bounds(core: BlockGauge, seminorm: Seminorm, shape: tuple[int, ...], rng: np.random.Generator) -> None:
+    """Check what certificates rest on; floats are off by rounding."""
+    x, z, radius = rng.normal(size=shape), rng.normal(size=shape), rng.uniform(size=shape)
+    sizes, scores = core.enclose_sizes(x), core.enclose_scores(Enclosure(z, radius))
+    law(_within(core.sizes(x), sizes), "enclose_sizes must hold the sizes")
+    for _ in range(5):
+        moved = z + radius * rng.choice([-1.0, 0.5, 1.0], size=shape)
+        law(_within(core.scores(moved), scores), "enclose_scores must hold the scores of every z that is enclosed")
+    law(_within(core.scores(z), core.enclose_scores(Enclosure.exact(z))), "enclose_scores must hold the scores")
+    norms = seminorm.column_norms()
+    bounds = core.spread_bounds(norms if len(shape) == 1 else np.repeat(norms[:, None], shape[1], axis=1))
+    for _, block, atom, _ in _sampled_atoms(core, seminorm, shape, rng):
+        reach = seminorm.norm(atom.image(seminorm.design))
+        law(reach <= bounds[block] * (1 + 1e-9), f"spread_bounds of block {block} must bound the norm of A p")
+
+
+def _within(values: Array, bounds: Enclosure) -> Any:
+    return (bounds.low * (1 - 1e-12) <= values) & (values <= bounds.high * (1 + 1e-12))
 
 
 def _check_blocks(core: BlockGauge, z: Array, shape: tuple[int, ...]) -> None:

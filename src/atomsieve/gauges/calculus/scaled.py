@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from atomsieve.design import Design
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.intake.arguments import require_piece, require_positive
+from atomsieve.numerics.enclosures import Enclosure, up
 from atomsieve.typing import Array, Index, Mask, Signs
 
 
@@ -98,6 +101,15 @@ class Scaled(BlockGauge):
     def prices(self, shape: tuple[int, ...]) -> Array | None:
         prices = self._blocks.prices(shape)
         return None if prices is None else prices / self.radius
+
+    def enclose_sizes(self, x: Array) -> Enclosure:
+        return self._blocks.enclose_sizes(x) / self.radius
+
+    def enclose_scores(self, z: Enclosure) -> Enclosure:
+        return self._blocks.enclose_scores(z) * self.radius
+
+    def spread_bounds(self, norms: Array) -> Array:
+        return np.asarray(up(self.radius * self._blocks.spread_bounds(norms)))
 
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         return self.radius * self._blocks.spread(seminorm, outputs)
