@@ -32,6 +32,7 @@ from atomsieve import (
     Square,
     Squared,
     SquaredHinge,
+    Status,
     solve,
 )
 
@@ -245,3 +246,18 @@ def test_weight_in_a_ball_is_not_spent_on_what_changes_nothing(seed):
     result = solve(problem, tol=1e-9)
     assert result.converged
     assert result.x[2] == 0
+
+
+@pytest.mark.parametrize("outputs", [1, 2], ids=["one output", "two outputs"])
+@pytest.mark.parametrize("loss", [Squared(), Logistic(), Huber(0.5)], ids=repr)
+def test_features_far_from_zero(loss, outputs):
+    """What a column has beside the intercept is all that counts, and is not taken for rounding."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 8))
+    y = X[:, :2] @ np.ones((2, outputs)) + rng.standard_normal((60, outputs))
+    y = (np.where(y > 0, 1.0, -1.0) if isinstance(loss, Logistic) else y).squeeze()
+    near = solve(Problem(X, y, loss=loss, penalty=Linear(0.05), intercept=True), tol=1e-9)
+    far = solve(Problem(X + 1e6, y, loss=loss, penalty=Linear(0.05), intercept=True), tol=1e-6)
+    assert far.status is Status.CONVERGED
+    assert far.n_iter <= near.n_iter + 1
+    assert np.abs(far.x - near.x).max() < 1e-3

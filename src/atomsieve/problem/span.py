@@ -271,6 +271,8 @@ class Span:
 
 def _spectrum(matrix: Array) -> tuple[Array, Array]:
     """Return eigenvalues and eigenvectors of a symmetric matrix, which is usually 1 x 1."""
+    if not np.isfinite(matrix).all():
+        raise UnsettledError(UNSETTLED)
     if len(matrix) > 1:
         values, vectors = np.linalg.eigh(matrix)
         return values, vectors

@@ -38,6 +38,9 @@ RANGE  Let C hold the columns of blocks that are not proven zero, and those of B
        C, and no range is claimed for any column involved.
 NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
 
+With an intercept, theta is orthogonal to the constant at the point and at the optimum. So in spread, dist and z every
+column may be replaced by the same column less a number: below, a double near its mean.
+
 With a RIDGE, R_g > 0 for all g, these become:
 
 GAP    `gap = S phi(mass) + R(x) + S phi*(t / S) + sum_g max(0, norm2(z_g) - t price_g)^2 / (2 R_g) - x . z` for any t,
