@@ -211,3 +211,10 @@ class TestCommand:
         monkeypatch.setattr(sys, "argv", [*sys.argv, "--cut", "gap"])
         assert command.main() == 1
         assert "False: " in capsys.readouterr().out
+
+
+def test_offsets_that_overflow_get_a_sentence():
+    """Poisson with offsets of 1e7: the rates at x = 0 are infinite, and so are their second derivatives."""
+    _, built, _ = problem_of(21, 85)
+    with pytest.raises(ValueError, match="could not be fitted to full precision"):
+        solve(built.problem())

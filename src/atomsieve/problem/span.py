@@ -172,9 +172,16 @@ class Span:
 
     def shortfall(self, u: Samples, stray: float) -> float:
         """Return how much lower the loss may be at better coordinates, if its slope along the basis is `stray`."""
-        hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))
-        values = np.linalg.eigvalsh(hessian)[self._kernel(u) :]
+        values = np.linalg.eigvalsh(self._hessian(u))[self._kernel(u) :]
         return stray * stray / float(values[0]) if len(values) and values[0] > 0 else math.inf
+
+    def _hessian(self, u: Samples) -> Array:
+        """Return the second derivatives in the coordinates; predictions far out have none in doubles."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))
+        if not np.isfinite(hessian).all():
+            raise UnsettledError(UNSETTLED)
+        return hessian
 
     def _kernel(self, u: Samples) -> int:
         """Return the number of flat directions that every loss of this kind has."""
@@ -202,7 +209,7 @@ class Span:
         """Return whether the search diverged to where losses without a minimiser are nearly flat."""
         if self.loss.attained or not self.basis.shape[1]:
             return False
-        values = np.linalg.eigvalsh(np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights)))
+        values = np.linalg.eigvalsh(self._hessian(u))
         return bool(values[self._kernel(u)] < RECEDING * self.loss.smoothness_near(u))
 
     def _rounding(self, image: Samples, here: "_Here") -> float:
@@ -235,7 +242,7 @@ class Span:
 
     def _newton_step(self, image: Samples, here: "_Here") -> tuple["_Here", int]:
         """Return a place where the slope along Newton's direction is at most half, and the number of places tried."""
-        values, vectors = _spectrum(np.asarray(self.loss.hessian(self.basis, here.u, self.y, self.weights)))
+        values, vectors = _spectrum(self._hessian(here.u))
         gradient = here.gradient.ravel()
         along, bent = vectors.T @ gradient, values > max(FLAT * values[-1], SUBNORMAL)
         # Flat directions (clipped residuals; one constant added to every class) have no Newton step. If they hold a
@@ -271,8 +278,6 @@ class Span:
 
 def _spectrum(matrix: Array) -> tuple[Array, Array]:
     """Return eigenvalues and eigenvectors of a symmetric matrix, which is usually 1 x 1."""
-    if not np.isfinite(matrix).all():
-        raise UnsettledError(UNSETTLED)
     if len(matrix) > 1:
         values, vectors = np.linalg.eigh(matrix)
         return values, vectors
