@@ -83,6 +83,7 @@ class Span:
     floor: float = 0.0
 
     @classmethod
+    @np.errstate(over="ignore", invalid="ignore")
     def of(
         cls,
         columns: Samples,
@@ -177,8 +178,7 @@ class Span:
 
     def _hessian(self, u: Samples) -> Array:
         """Return the second derivatives in the coordinates; predictions far out have none in doubles."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))
+        hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))
         if not np.isfinite(hessian).all():
             raise UnsettledError(UNSETTLED)
         return hessian
