@@ -113,6 +113,9 @@ MOST = 4000
 ROUNDS = 8
 """Number of balls around the free coefficients that are tried before much larger ones."""
 
+FINE = 2.0**20
+"""An inverse is known well enough if the radii of its diagonal are smaller than this part of it."""
+
 REFINEMENTS = 2
 """Newton steps for the free coefficients; each doubles the number of digits."""
 
@@ -751,6 +754,12 @@ class Loss:
         residual = u - arb(y)
         return residual if self.kind == "Squared" else residual.max(-self.delta).min(self.delta)
 
+    def slopes_around(self, u: arb, moved: arb, y: float) -> tuple[arb, arb]:
+        """Return the slopes at both ends of a way; residuals first, whose distance from kinks may be tiny beside u."""
+        if self.kind == "Huber":
+            return self.slope(u - arb(y) - moved, 0.0), self.slope(u - arb(y) + moved, 0.0)
+        return self.slope(u - moved, y), self.slope(u + moved, y)
+
     def value(self, u: arb, y: float) -> arb:
         """Return the value at the middle of a ball, plus or minus the largest slope times the radius."""
         steepest = arb(abs(self.slope(u, y)).upper())
@@ -1019,6 +1028,7 @@ class Checker:
         self.width = max(1, (1 << 20) // max(data.shape))
         self.all_in_balls = self.n * self.d <= BALLS_UP_TO
         self.intercept: bool = problem["intercept"]
+        self.constants = arb_mat(np.kron(np.ones((data.rows[0], 1)), np.eye(data.tasks)).tolist())
         constant = np.kron(np.ones((data.rows[0], int(problem["intercept"]))), np.eye(data.tasks))
         parts = [constant, data.given]
         self.B = [arb_mat([[float(v)] for v in column]) for part in parts for column in part.T]
@@ -1061,14 +1071,14 @@ class Checker:
 
     # -- products ------------------------------------------------------------------------------------------------------
 
-    def _columns(self, index: list[int]) -> list[arb_mat]:
-        """Return columns of A, exact or with their rounding."""
-        if self.gauge.matrix is None:
+    def _columns(self, index: list[int], *, centred: bool = False) -> list[arb_mat]:
+        """Return columns of A, exact or with their rounding; or of X less its centres, times the matrix."""
+        if self.gauge.matrix is None and not centred:
             return [arb_mat([[v] for v in column]) for column in self.data.columns(index).T.tolist()]
         inner, *outer = self._factors()
-        image = arb_mat(inner.columns(index).tolist())
+        image = arb_mat(inner.columns(index).tolist()) if outer else self._centred(inner.columns(index), index)
         for factor in outer:
-            image = self._times(factor, image)
+            image = self._times(factor, image, centred=centred and factor is self.data)
         return [arb_mat([[image[i, k]] for i in range(self.n)]) for k in range(len(index))]
 
     def _factors(self) -> list[Any]:
@@ -1080,51 +1090,57 @@ class Checker:
             matrix = matrix.outer
         return [*factors, self.data]
 
-    @staticmethod
-    def _times(factor: Any, image: arb_mat) -> arb_mat:
+    def _times(self, factor: Any, image: arb_mat, *, centred: bool) -> arb_mat:
         """Return the product of a matrix with others, from the rows that are not zero."""
         width = image.ncols()
         used = [i for i in range(image.nrows()) if any(not image[i, k] == 0 for k in range(width))]
         chosen = factor.columns(np.array(used, dtype=int))
         if not used:
             return arb_mat(len(chosen), width)
-        return arb_mat(chosen.tolist()) * arb_mat([[image[i, k] for k in range(width)] for i in used])
+        left = self._centred(chosen, used) if centred else arb_mat(chosen.tolist())
+        return left * arb_mat([[image[i, k] for k in range(width)] for i in used])
 
-    def _less_centres(self, block: np.ndarray, index: list[int]) -> np.ndarray:
-        """Return columns of A, each less a double near its mean in the rows of its output, if there is an intercept.
+    def _own_rows(self, block: np.ndarray, index: list[int]) -> np.ndarray:
+        """Return columns of A without the rows of other outputs, where they are 0."""
+        per = self.data.tasks
+        if per == 1:
+            return block
+        return np.asarray(block.reshape(-1, per, len(index))[:, np.array(index) % per, np.arange(len(index))])
 
-        Theta is orthogonal to the constant, at the point and at the optimum, so they do for the columns themselves.
-        Each entry is rounded once.
+    def _centres(self, own: np.ndarray) -> np.ndarray:
+        """Return a double near the mean of every column, and the number itself for a constant; 0 without an intercept.
+
+        Theta is orthogonal to the constant, at the point and at the optimum. So columns less their centres do for the
+        columns themselves.
         """
         if not self.intercept:
-            return block
-        per = self.data.tasks
+            return np.zeros(own.shape[1])
         with np.errstate(all="ignore"):
-            means = block.sum(axis=0) / (self.n // per)
-        means = np.where(np.isfinite(means), means, 0.0)
-        own = 1.0 if per == 1 else np.arange(self.n)[:, None] % per == np.array(index) % per
-        return np.asarray(block - means * own)
+            means = np.where(own.max(axis=0) == own.min(axis=0), own[0], own.mean(axis=0))
+        return np.asarray(np.where(np.isfinite(means), means, 0.0))
 
-    def _centred(self, index: list[int]) -> list[arb_mat]:
-        """Return columns of A in the same way, in balls."""
-        columns = self._columns(index)
-        if not self.intercept:
+    def _centred(self, block: np.ndarray, index: list[int]) -> arb_mat:
+        """Return columns of A less their centres, in balls."""
+        centres, per = self._centres(self._own_rows(block, index)), self.data.tasks
+        columns = arb_mat(block.tolist())
+        if not centres.any():
             return columns
-        per = self.data.tasks
-        means = [math.fsum(float(v.mid()) for v in column.entries()) / (self.n // per) for column in columns]
-        return [column - self.B[j % per] * arb(mean) for j, column, mean in zip(index, columns, means)]
+        taken = np.zeros((per, len(index)))
+        taken[np.array(index) % per, np.arange(len(index))] = centres
+        return columns - self.constants * arb_mat(taken.tolist())
 
     def _adjoint(self) -> list[arb]:
         """Return z = -A' theta; for large data, in doubles with a bound of their rounding where no claim is close."""
         if self.gauge.matrix is not None:
             theta = self.theta.transpose()
             parts = (range(self.d)[start : start + self.width] for start in range(0, self.d, self.width))
-            return [-(theta * column)[0, 0] for part in parts for column in self._columns(list(part))]
+            return [-(theta * v)[0, 0] for part in parts for v in self._columns(list(part), centred=True)]
         z: list[Any] = [None] * self.d
         width, rows = self.width, self.theta.transpose()
         if self.all_in_balls:
             for start in range(0, self.d, width):
-                product = rows * arb_mat(self.data.columns(slice(start, start + width)).tolist())
+                index = list(range(self.d)[start : start + width])
+                product = rows * self._centred(self.data.columns(slice(start, start + width)), index)
                 z[start : start + width] = [-product[0, k] for k in range(product.ncols())]
             return z
         mid = np.array([float(t.mid()) for t in self.theta.entries()])
@@ -1133,9 +1149,11 @@ class Checker:
         off = ((self.n + 12) * UNIT * 1.01 * length + error) * 1.01 + 2.0**-1000
         for start in range(0, self.d, width):
             index = list(range(self.d)[start : start + width])
-            block = self._less_centres(self.data.columns(slice(start, start + width)), index)
+            own = self._own_rows(self.data.columns(slice(start, start + width)), index)
+            block = own - self._centres(own)
             with np.errstate(all="ignore"):
-                values, rads = block.T @ mid, _lengths(np.abs(block)) * off + self.n * 2.0**-1070
+                values = block.T @ mid if self.data.tasks == 1 else _by_outputs(block, mid, index, self.data.tasks)
+                rads = _lengths(np.abs(block)) * off + self.n * 2.0**-1070
             for k, (value, rad) in enumerate(zip(values.tolist(), rads.tolist())):
                 known = math.isfinite(value) and math.isfinite(rad)
                 z[start + k] = -arb(value, rad) if known else None
@@ -1144,7 +1162,7 @@ class Checker:
         close = sorted(near | set(self.point["x"]["index"]))
         for start in range(0, len(close), width):
             part = close[start : start + width]
-            product = rows * arb_mat(self.data.columns(part).tolist())
+            product = rows * self._centred(self.data.columns(part), part)
             for k, j in enumerate(part):
                 z[j] = -product[0, k]
         return z
@@ -1193,7 +1211,7 @@ class Checker:
         """Return lower bounds of loss'' where every u moves by at most so much."""
         least = []
         for v, r, t in zip(u, moved, self.data.y.tolist()):
-            ends = [self.loss.slope(v - r, t), self.loss.slope(v + r, t)]
+            ends = self.loss.slopes_around(v, r, t)
             least.append(self.loss.bends(arb(ends[0].lower()), arb(ends[1].upper()), t)[0])
         return least
 
@@ -1389,7 +1407,10 @@ class Checker:
             gram = C.transpose() * weighted
             for k, v in enumerate(ridge):
                 gram[k, k] += v
-            # without a preconditioner, balls may grow with every column that has next to no curvature
+            inverse = gram.inv()
+            if all(arb(inverse[k, k].rad()) * FINE < abs(inverse[k, k]) for k in range(len(columns))):
+                return inverse
+            # balls may grow with every column that has next to no curvature, unless there is a preconditioner
             unit = arb_mat([[int(i == k) for k in range(len(columns))] for i in range(len(columns))])
             return gram.solve(unit, algorithm="precond")
         except ZeroDivisionError as error:
@@ -1437,11 +1458,31 @@ class Checker:
         for start in range(0, len(entries), self.width):
             index = list(entries[start : start + self.width])
             if self.gauge.matrix is None:
-                block = np.abs(self._less_centres(self.data.columns(index), index))
+                own = self._own_rows(self.data.columns(index), index)
+                lengths += self._least_lengths(own, roots, index).tolist()
             else:
-                block = np.array([[_above(abs(v)) for v in column.entries()] for column in self._centred(index)]).T
-            lengths += _lengths(block * roots[:, None]).tolist()
+                both = [self._columns(index, centred=centred) for centred in (False, True)]
+                sizes = [np.array([[_above(abs(v)) for v in column.entries()] for column in part]).T for part in both]
+                lengths += np.minimum(*(_lengths(part * roots[:, None]) for part in sizes)).tolist()
         return lengths
+
+    def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:
+        """Return upper bounds of the lengths of columns, modulo the constant if there is an intercept.
+
+        The number that makes a column shortest is its mean in the metric: near that of the rest after the centre is
+        taken, which is rounded once more.
+        """
+        per = self.data.tasks
+        mine = roots[:, None] if per == 1 else roots.reshape(-1, per)[:, np.array(index) % per]
+        rest = own - self._centres(own)
+        if not self.intercept:
+            return _lengths(np.abs(rest) * mine)
+        with np.errstate(all="ignore"):
+            squares = mine * mine
+            means = (squares * rest).sum(axis=0) / (squares + np.zeros(rest.shape)).sum(axis=0)
+            means = np.where(np.isfinite(means), means, 0.0)
+            sizes = np.abs(rest - means) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(rest)
+            return np.asarray(np.minimum(_lengths(sizes * mine), _lengths(np.abs(rest) * mine)))
 
     def _of_blocks(self, entries: range, lengths: list[float]) -> list[float]:
         """Return upper bounds of the spread of every block, from the lengths of its columns."""
@@ -1511,10 +1552,13 @@ class Checker:
         """Return whether coordinate q beats coordinate g by the distance of their images."""
         if not self.scores[g] < self.scores[q]:
             return False
-        first, second = self._centred([g, q])
+        return any(self._is_shorter(q, g, radius, self._columns([g, q], centred=way)) for way in (True, False))
+
+    def _is_shorter(self, q: int, g: int, radius: arb, columns: list[arb_mat]) -> bool:
+        """Return whether the atoms of both coordinates, given by their columns, are as near to each other as that."""
         side = 1 if self.z[q] > 0 else -1
         for sign in (1, -1) if self.gauge.signed[g] else (1,):
-            difference = first * (sign / self.gauge.prices[g]) - second * (side / self.gauge.prices[q])
+            difference = columns[0] * (sign / self.gauge.prices[g]) - columns[1] * (side / self.gauge.prices[q])
             length = root(sum((arb(float(m)) * v * v for m, v in zip(self.metric, difference.entries())), arb(0)))
             if not sign * self.z[g] * self.shrink / self.gauge.prices[g] + radius * length < self.scores[q]:
                 return False
@@ -1839,6 +1883,11 @@ def _lowest(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
             inner[1] = arb((ends[0] + ratio * (ends[1] - ends[0])).mid())
             values[1] = function(inner[1]).mid()
     return inner[0]
+
+
+def _by_outputs(block: np.ndarray, values: np.ndarray, index: list[int], tasks: int) -> np.ndarray:
+    """Return the products of columns with the numbers of their outputs."""
+    return np.asarray(np.einsum("ij,ij->j", block, values.reshape(-1, tasks)[:, np.array(index) % tasks]))
 
 
 def _unit(column: arb_mat) -> arb:
