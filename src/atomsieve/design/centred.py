@@ -38,11 +38,6 @@ class CentredDesign:
     def shape(self) -> tuple[int, int]:
         return self.design.shape
 
-    @property
-    def homes(self) -> Index:
-        """The constant that each column is centred on; there is one."""
-        return np.zeros(self.shape[1], dtype=np.intp)
-
     def enclose_columns(self, index: Columns) -> Enclosure:
         with np.errstate(over="ignore", invalid="ignore"):
             columns = self.design.columns(index) - self.centres[index]

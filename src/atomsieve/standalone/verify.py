@@ -39,7 +39,7 @@ RANGE  Let C hold the columns of blocks that are not proven zero, and those of B
 NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
 
 With an intercept, theta is orthogonal to the constant at the point and at the optimum. So in spread, dist and z every
-column may be replaced by the same column less a number: below, a double near its mean.
+column may be replaced by the same column less a number: below, one near its mean, or its mean in the metric.
 
 With a RIDGE, R_g > 0 for all g, these become:
 
