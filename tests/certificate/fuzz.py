@@ -276,7 +276,7 @@ def borrow(rng, content, path, base):
 def claim_more(rng, content, _, __):
     """Change what is claimed, in the right form."""
     claims, blocks = content["claims"], min(content["problem"]["blocks"], 12)  # it may have been changed before
-    choice = rng.integers(7)
+    choice = rng.integers(8)
     if choice < 2:
         block = int(rng.integers(blocks))
         for name in ("nonzero", "undecided"):
@@ -304,9 +304,27 @@ def claim_more(rng, content, _, __):
             "times": rng.choice([1.0, -1.0, 2.0, 0.0], len(of)).tolist(),
         }
         claims["dependencies"] = claims["dependencies"] * int(rng.integers(2)) + [sums]
+    elif choice == 6:
+        change_sums(rng, claims, list(range(-2, blocks)))
     else:
         claims["valid"] = not claims["valid"]
         claims["gap"] = other_number(rng, claims["gap"] or 0.0)
+
+
+def change_sums(rng, claims, names):
+    """Change a sum, or claim another one."""
+    if claims["sums"] and rng.random() < 0.7:
+        total = claims["sums"][rng.integers(len(claims["sums"]))]
+        side = "lower" if rng.random() < 0.5 else "upper"
+        if rng.random() < 0.6:
+            total[side] = other_number(rng, total[side] or 0.0)
+        else:
+            total["times"][rng.integers(len(total["times"]))] = float(rng.choice([1.0, -1.0, 2.0, 1.0000001]))
+        return
+    index = rng.choice(names, rng.integers(1, 3), replace=False).tolist()
+    value = float(rng.standard_normal())
+    times = rng.choice([1.0, -1.0, 2.0], len(index)).tolist()
+    claims["sums"].append({"index": index, "times": times, "lower": value, "upper": value + float(rng.exponential())})
 
 
 def match_intervals(rng, content):
@@ -502,6 +520,7 @@ class Truth:
             )
             or any(a is not None and a < b for a, b in zip(claims["free"]["upper"], best.free_lower.flat, strict=True)),
             "dependencies": not all(self._is_sum(d) for d in claims["dependencies"]),
+            "sums": not all(self._is_total(total) for total in claims["sums"]),
             "silent": not claims["valid"] and (zero or claims["nonzero"] or np.isfinite(low).any()),
         }
         lies |= {} if self.corners is None else self._exact_lies(claims, zero, low, high)
@@ -518,7 +537,16 @@ class Truth:
         ]
         signs = [{(c[j] > 0) - (c[j] < 0) for c in corners} for j in claims["nonzero"]]
         bounds = claims["value"]
+        totals = [
+            (sum(Fraction(t) * c[j] for j, t in zip(total["index"], total["times"])), total["lower"], total["upper"])
+            for c in corners
+            for total in claims["sums"]
+            if min(total["index"]) >= 0
+        ]
         return {
+            "exact sums": any(
+                (a is not None and v < Fraction(a)) or (b is not None and v > Fraction(b)) for v, a, b in totals
+            ),
             "exact zero": any(c[j] != 0 for c in corners for j in zero),
             "exact nonzero": any(0 in s or len(s) > 1 for s in signs),
             "exact intervals": not all(inside),
@@ -551,7 +579,18 @@ class Truth:
             return columns[:, name] if name >= 0 else given[:, -1 - name]
 
         total = sum((t * column(j) for j, t in zip(dependency["of"], dependency["times"], strict=True)), 0.0)
-        return bool(np.allclose(column(dependency["column"]), total, rtol=1e-12, atol=0))
+        own = column(dependency["column"])
+        if dependency["column"] >= 0 and not self.problem.outputs:  # or nearly
+            return bool(np.linalg.norm(own - total) <= 2.0**-9 * np.linalg.norm(own))
+        return bool(np.allclose(own, total, rtol=1e-12, atol=0))
+
+    def _is_total(self, total):
+        """Return whether the interval of a sum holds what the sum is at a good point."""
+        x, b = self.certificate.x.ravel(), self.certificate.free.ravel()
+        values = [x[j] if j >= 0 else b[-1 - j] for j in total["index"]]
+        value, slack = float(np.dot(total["times"], values)), 1e-4 * (1 + float(np.abs(values).sum()))
+        lower, upper = total["lower"], total["upper"]
+        return (lower is None or lower <= value + slack) and (upper is None or value - slack <= upper)
 
     def _in_classes(self, columns, given, name, *, of_x):
         """Return a column in the rows of its class; in dependencies of x what losses see of it.

@@ -132,6 +132,7 @@ def judge(certificate, truth):
         zeros=int(certificate.zero.sum()),
         nonzeros=int(certificate.nonzero.sum()),
         intervals=int(known.sum()),
+        sums=len(certificate.sums),
         values=int(np.isfinite(certificate.primal)) + int(np.isfinite(certificate.dual)),
         undecided=int(certificate.undecided.sum()),
         silent=int(not certificate.valid),
@@ -143,11 +144,21 @@ def judge(certificate, truth):
         "upper": upper < truth.high,
         "free lower": free_lower > truth.free_low,
         "free upper": free_upper < truth.free_high,
+        "sum": np.array([not _holds(total, truth.corners) for total in certificate.sums], dtype=bool),
         "value": np.array([certificate.dual > truth.value[0], certificate.primal < truth.value[1]]),
     }
     wrong = [f"{name} {k}" for name, mask in false.items() for k in np.flatnonzero(mask).tolist()]
     counts["false"] = len(wrong)
     return counts, wrong
+
+
+def _holds(total, corners):
+    """Return whether the interval of a sum of coefficients holds it for every solution; corners are rounded once."""
+    if (total.index < 0).any():
+        return True
+    parts = np.array([corner.ravel()[total.index] * total.times for corner in corners])
+    values, slack = parts.sum(axis=1), 1e-14 * np.abs(parts).sum(axis=1)
+    return bool(((total.lower <= values + slack) & (values - slack <= total.upper)).all())
 
 
 def try_problem(seed, number, tally, check=True):

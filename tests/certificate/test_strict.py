@@ -50,6 +50,7 @@ def silent(content, entries=4):
     nothing = {"index": list(range(entries)), "lower": [None] * entries, "upper": [None] * entries}
     content["claims"] |= {"valid": False, "nonzero": [], "undecided": list(range(entries)), "gap": None}
     content["claims"] |= {"value": {"lower": None, "upper": None}, "intervals": nothing, "dependencies": []}
+    content["claims"]["sums"] = []
 
 
 def with_silence(**changes):

@@ -518,18 +518,20 @@ class TestImagesOfImages:
         longer = Sealed(honest, lambda c: c["problem"]["gauge"]["gauge"]["matrix"].append([0.0] * 5))
         assert "has 4 rows, and the matrix around it has 3 columns" in verify(longer, X, NOISE).reason
 
-    def test_sums_of_columns_are_checked_exactly(self):
-        """The package does not claim them for images, but what is true is accepted, and what is not is refused."""
+    def test_sums_of_columns_are_checked(self):
+        """What is true, or nearly, is accepted; what is not is refused."""
         inner = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
         gauge = Image(Image(L1([1.0, 1.0, 2.0]), inner), OUTER)
         honest = solve(Problem(X, NOISE, gauge=gauge, penalty=Linear(0.01)), tol=1e-12).certificate()
         assert honest.undecided[[0, 2]].all()
 
         def twice(times):
-            return lambda c: c["claims"].update(dependencies=[{"column": 2, "of": [0], "times": [times]}])
+            found = {"column": 2, "of": [0], "times": [times]}
+            return lambda c: c["claims"].update(dependencies=[found], sums=[])
 
         assert verify(Sealed(honest, twice(2.0)), X, NOISE).valid
-        assert "not the sum" in verify(Sealed(honest, twice(2.0 + 2.0**-51)), X, NOISE).reason
+        assert "is not the sum" in verify(Sealed(honest, twice(2.0 + 2.0**-8)), X, NOISE).reason
+        assert "is too narrow" in verify(Sealed(honest, twice(2.0 + 2.0**-12)), X, NOISE).reason
 
 
 @pytest.mark.parametrize("gauge", [*GAUGES, Group(), *TWICE], ids=repr)

@@ -42,7 +42,7 @@ def wide_findings():
     output = Output(None, None, "".join(letters), tuple(entries))
     names = tuple(f"word number {j}" for j in range(WIDE))
     fields = {name: getattr(small, name) for name in small.__dataclass_fields__}
-    return Findings(**fields | {"names": names, "outputs": (output,), "scales": None, "relations": ()})
+    return Findings(**fields | {"names": names, "outputs": (output,), "scales": None, "relations": (), "sums": ()})
 
 
 def texts(browser, selector):

@@ -13,8 +13,10 @@ from atomsieve.certificate.exclusion import as_point, excludes
 from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
+from atomsieve.certificate.ranges import Ranges, Sum, ranges
 from atomsieve.certificate.statement import Statement
 from atomsieve.display.coefficients import Coefficients, verdict_words
+from atomsieve.display.sums import written_sum
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import entries, pandas_for
@@ -85,7 +87,10 @@ class Certificate:
     """Why nothing could be proven, or why something is undecided."""
 
     dependencies: list[Dependency]
-    """Columns that are exact combinations of others: the coefficients of all columns involved are not determined."""
+    """Columns that are combinations of others, exactly or nearly: their coefficients are not determined one by one."""
+
+    sums: list[Sum]
+    """Sums of such coefficients that are determined: for twins, that of both. Free coefficients are -1, -2, ..."""
 
     statement: dict[str, Any]
     """The problem in words and numbers: pieces with their parameters, sizes."""
@@ -105,11 +110,10 @@ class Certificate:
         proof: Proof,
         zero: Mask,
         nonzero: Mask,
-        away: Array,
-        around: Array,
-        dependencies: list[Dependency],
+        found: Ranges,
     ) -> Self:
         """Return the certificate of a proof."""
+        away, around, dependencies, sums = found
         statement = proof.statement
         problem = statement.problem
         x = proof.x
@@ -147,8 +151,9 @@ class Certificate:
             free_upper=free_upper,
             margin=_margin(proof, zero, nonzero, away),
             valid=True,
-            reason=_why(proof, alive, nonzero, away, dependencies),
+            reason=_why(proof, alive, nonzero, found),
             dependencies=dependencies,
+            sums=sums,
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             digest=digest_of(problem),
@@ -176,6 +181,7 @@ class Certificate:
             valid=False,
             reason=reason,
             dependencies=[],
+            sums=[],
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             digest=digest_of(problem),
@@ -272,6 +278,23 @@ class Certificate:
         frame: pd.DataFrame = pandas_for("Certificate.group_frame()").DataFrame(table)
         return frame
 
+    def sums_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row per sum of coefficients that is determined although they are not.
+
+        They belong to columns that depend on each other, exactly or nearly (`dependent_sets`). "needed" says whether
+        every solution has at least one of these coefficients; sums with free coefficients do not tell.
+        """
+        called = entries(self.names["features"], self.x.shape)["feature"]
+        free = ["intercept"] * int(self.statement["intercept"]) + [f"free {k}" for k in range(len(self.free))]
+        table: dict[str, list[Any]] = {"sum": [], "lower": [], "upper": [], "needed": []}
+        for total in self.sums:
+            named = [called[j] if j >= 0 else free[-1 - j] for j in total.index.tolist()]
+            row = (written_sum(zip(total.times.tolist(), named, strict=True)), total.lower, total.upper, total.needed)
+            for column, value in zip(table.values(), row, strict=True):
+                column.append(value)
+        frame: pd.DataFrame = pandas_for("Certificate.sums_frame()").DataFrame(table)
+        return frame
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as readable JSON with exact floats; an interrupted write leaves no partial file.
 
@@ -306,14 +329,15 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
 
 
-def _why(proof: Proof, alive: Mask, nonzero: Mask, away: Array, dependencies: list[Dependency]) -> str:
+def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
     """Return why blocks that are alive are not proven non-zero."""
+    away, _, dependencies, sums = found
     if not (alive & ~nonzero).any():
         return "Every block is decided."
     problem = proof.statement.problem
     sets = [linked for linked in linked_columns(dependencies) if linked[-1] >= 0]  # the others are all unpenalised
     if sets and problem.shrinkage is None:
-        return dependence(sets, problem.called)
+        return dependence(sets, problem.called, sums)
     if not proof.curvatures[0].any() and problem.shrinkage is None:
         return "No lower bound of the curvature of the loss is known at any sample, so that nothing is proven non-zero."
     everywhere = classes.undetermined(proof, alive).tolist() if problem.outputs else []
@@ -352,14 +376,15 @@ def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
         far = "the point is so far out that its best free coefficients were not found"
         return Certificate.nothing(problem, _numbers(x), far)
     alive = ~zero & problem.eligible
-    away, around, dependencies = proof.intervals(alive)
+    found = ranges(proof, alive)
+    away = found.away
     least = statement.least_norms(np.abs(x))
     unpenalised = np.isin(np.arange(len(alive)), statement.labels[problem.unpenalised])
     with np.errstate(invalid="ignore"):
         nonzero = alive & (least > statement.block_norms(away))
     if proof.box is not None:
         nonzero |= alive & proof.box.nonzero
-    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, away, around, dependencies)
+    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, found)
 
 
 def _numbers(x: Array) -> Array:

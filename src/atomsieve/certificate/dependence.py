@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from atomsieve.certificate.inverse import Dependency
+from atomsieve.certificate.ranges import Sum
+from atomsieve.display.numbers import interval
+from atomsieve.display.sums import written_sum
 from atomsieve.intake.names import listed
 
 MOST_SETS = 5
@@ -30,21 +33,32 @@ def linked_columns(dependencies: Iterable[Dependency]) -> list[list[int]]:
     return sorted(sorted(linked) for linked in sets)
 
 
-def dependence(sets: Sequence[Sequence[int]], called: Callable[[int], str]) -> str:
-    """Return a sentence about sets of dependent columns; `called` gives the name of a column.
+def dependence(sets: Sequence[Sequence[int]], called: Callable[[int], str], sums: Sequence[Sum] = ()) -> str:
+    """Return a sentence about sets of dependent columns, and what is known of one set; `called` gives names.
 
-    >>> dependence([[0, 2]], ["'bmi'", "'age'", "'bmi2'"].__getitem__)
-    "Columns 'bmi', 'bmi2' are linearly dependent: the data do not tell their coefficients apart."
+    >>> names = ["'bmi'", "'age'", "'bmi2'"]
+    >>> dependence([[0, 2]], names.__getitem__)
+    "Columns 'bmi', 'bmi2' are linearly dependent, or nearly: the data do not tell their coefficients apart."
     """
     shown = [_listed(linked, called) for linked in sets[:MOST_SETS]]
     if len(sets) == 1:
-        return f"Columns {shown[0]} are linearly dependent: the data do not tell their coefficients apart."
+        text = f"Columns {shown[0]} are linearly dependent, or nearly: the data do not tell their coefficients apart"
+        known = [_known(total, called) for total in sums[:MOST_SETS] if set(total.index.tolist()) <= set(sets[0])]
+        return text + (f", but determine sums of them: {'; '.join(known)}." if known else ".")
     if len(sets) > MOST_SETS:
         shown.append(f"and {len(sets) - MOST_SETS} more (`Certificate.dependent_sets` has all)")
+    more = " `Certificate.sums_frame()` has the sums of them that are determined." if sums else ""
     return (
-        f"{len(sets)} sets of columns are linearly dependent, and the data do not tell apart the coefficients "
-        f"of a set: {'; '.join(shown)}."
+        f"{len(sets)} sets of columns are linearly dependent, or nearly, and the data do not tell apart the "
+        f"coefficients of a set: {'; '.join(shown)}.{more}"
     )
+
+
+def _known(total: Sum, called: Callable[[int], str]) -> str:
+    """Return a sum of coefficients with its interval."""
+    terms = [(float(t), called(int(j))) for j, t in zip(total.index, total.times, strict=True)]
+    needed = ", so that every solution needs one of them" if total.needed else ""
+    return f"{written_sum(terms)} is {interval(total.lower, total.upper)}{needed}"
 
 
 def in_all_classes(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 
 from atomsieve.certificate.inverse import Dependency
+from atomsieve.certificate.ranges import Sum
 from atomsieve.design.base import bounded
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.piece import Piece
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from atomsieve.certificate.claims import Certificate
 
 FORMAT = "atomsieve certificate"
-VERSION = 2
+VERSION = 3
 
 ASSUMPTIONS = (
     "IEEE double precision, round to nearest, sums in any order, fused multiply-add allowed",
@@ -59,6 +60,15 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
             "undecided": np.flatnonzero(certificate.undecided).tolist(),
             "dependencies": [
                 {"column": d.column, "of": d.of.tolist(), "times": d.times.tolist()} for d in certificate.dependencies
+            ],
+            "sums": [
+                {
+                    "index": s.index.tolist(),
+                    "times": s.times.tolist(),
+                    "lower": _number(s.lower),
+                    "upper": _number(s.upper),
+                }
+                for s in certificate.sums
             ],
             "intervals": {
                 "index": held.tolist(),
@@ -133,10 +143,29 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
             Dependency(int(d["column"]), np.array(d["of"], dtype=np.intp), np.array(d["times"]))
             for d in claims["dependencies"]
         ],
+        "sums": [
+            Sum(
+                np.array(s["index"], dtype=np.intp),
+                np.array(s["times"]),
+                _float(s["lower"], -np.inf),
+                _float(s["upper"], np.inf),
+            )
+            for s in claims["sums"]
+        ],
         "statement": problem,
         "names": {key: names and tuple(names) for key, names in content["names"].items()},
         "digest": content["data"]["sha256"],
     }
+
+
+def _plain_sum(total: Sum) -> dict[str, Any]:
+    ends = {"lower": _number(total.lower), "upper": _number(total.upper)}
+    return {"index": total.index.tolist(), "times": total.times.tolist()} | ends
+
+
+def _sum(total: dict[str, Any]) -> Sum:
+    index, times = np.array(total["index"], dtype=np.intp), np.array(total["times"], dtype=np.float64)
+    return Sum(index, times, _float(total["lower"], -np.inf), _float(total["upper"], np.inf))
 
 
 def describe(problem: Problem) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Let R be an approximate inverse of G, and let `alpha = norm(I - R G) < 1` be pro
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
@@ -13,11 +14,14 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from atomsieve.numerics.clock import look
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norm, up
 from atomsieve.typing import Array, Index
 
 DEPENDENT = 1e-9
 """A column whose pivot is smaller than this, relative to its norm, is tried as a combination of others."""
+
+NEARLY = (1e-9, 1e-7, 1e-5)
+"""Pivots below which columns count as nearly dependent: as few columns as leave an inverse that can be proven."""
 
 EXACT = 2.0**40
 """Sums of whole numbers below this are exact, even after multiplication by a thousand."""
@@ -36,7 +40,7 @@ ROWS_AT_ONCE = 1 << 21
 
 
 class Dependency(NamedTuple):
-    """A column that is exactly a combination of others with whole coefficients."""
+    """A column that is a combination of others: exactly, with whole coefficients, or nearly."""
 
     column: int
     of: Index
@@ -187,12 +191,17 @@ def _inverse(gram: Array) -> Array | None:
 
 @dataclass(frozen=True, eq=False)
 class Determined:
-    """What is known of the inverse of `C' diag(w) C`, for some of the columns; dependent ones are not determined."""
+    """What is known of the inverse of `C' diag(w) C`, for some of the columns; dependent ones are not determined.
+
+    Let column k be nearly the combination `sum_l t_l C_l`, and let `rests[k]` bound the norm of what is missing. If the
+    column is left out, `C (x - x*)` changes by that rest times `x_k - x*_k`, and `x_l + t_l x_k` stands for `x_l`.
+    """
 
     count: int
     inverse: Inverse | None
     columns: Index
     dependencies: list[Dependency]
+    rests: Array
 
     @property
     def involved(self) -> Index:
@@ -202,36 +211,112 @@ class Determined:
     @property
     def diagonal(self) -> Array:
         """Upper bounds of the diagonal of the inverse; inf where a coefficient is not determined."""
+        bounds = self.sums
+        bounds[self.involved] = np.inf
+        return bounds
+
+    @property
+    def sums(self) -> Array:
+        """The same for the sum of each coefficient and those that depend on it; inf for those."""
         bounds = np.full(self.count, np.inf)
         if self.inverse is not None:
             bounds[self.columns] = self.inverse.diagonal
-            bounds[self.involved] = np.inf
         return bounds
 
     def of(self, v: Enclosure) -> float:
         """Return an upper bound of `v . inv(C' diag(w) C) v`, for a sum of coefficients that the data determine."""
         return np.inf if self.inverse is None else self.inverse.of(v[self.columns])
 
+    def combinations(self) -> list[tuple[Index, Array]]:
+        """Return the sums that the data determine beside single coefficients: each with its columns and factors."""
+        found = []
+        for k in np.unique(np.concatenate([d.of for d in self.dependencies] or [self.involved])):
+            parts = [(d.column, float(d.times[d.of == k][0])) for d in self.dependencies if k in d.of]
+            index, times = zip((int(k), 1.0), *parts, strict=True)
+            found.append((np.array(index, dtype=np.intp), np.array(times)))
+        return found
 
-def determined(rows: Plain, first: int, ridge: Array | None, exact: Callable[[], Enclosure]) -> Determined:
+
+def determined(
+    rows: Plain, first: int, ridge: Array | None, exact: Callable[[], Enclosure], constants: int, *, bounded: bool
+) -> Determined:
     """Return what is known of the inverse of `C' diag(w) C`, and how columns depend on each other.
 
     With a ridge on all but the first columns, which is added to the diagonal, no column depends on others. `exact`
-    returns the columns as the problem states them.
+    returns the columns as the problem states them, and the first of those are constants. Only columns whose
+    coefficients are bounded can nearly depend on others.
 
-    Some columns may be exact combinations of others (duplicates, a constant that is the sum of indicators). The other
-    columns are still determined: the distance of such a column from the span of all others equals its distance from
-    the span of an independent part of them.
+    Some columns may be combinations of others (duplicates, a constant that is the sum of indicators), exactly or
+    nearly. The other columns are still determined: the distance of such a column from the span of all others equals
+    its distance from the span of an independent part of them.
     """
     every = np.arange(rows.shape[1])
     inverse = inverse_of(rows, ridge)
+    none = Determined(len(every), inverse, every, [], np.zeros(0))
     if inverse is not None or ridge is not None:
-        return Determined(len(every), inverse, every, [])
-    found = dependencies(exact(), first)
-    if found is None or any(dependency.column < first for dependency in found):
-        return Determined(len(every), None, every, [])
-    independent = np.setdiff1d(every, [dependency.column for dependency in found])
-    return Determined(len(every), inverse_of(rows.select(independent)), independent, found)
+        return none
+    stated = exact()
+    near = (nearly(rows.columns, stated, first, constants, part) for part in NEARLY if bounded)
+    for found in chain([dependencies(stated, first)], near):
+        if not found or any(dependency.column < first for dependency in found):
+            continue
+        independent = np.setdiff1d(every, [dependency.column for dependency in found])
+        inverse = inverse_of(rows.select(independent))
+        if inverse is not None:
+            return Determined(len(every), inverse, independent, found, _rests(stated, rows.weights, found))
+    return none
+
+
+def _rests(columns: Enclosure, weights: Array, found: list[Dependency]) -> Array:
+    """Return upper bounds of what columns are off the combinations of others, in the metric of the weights."""
+    rests = np.zeros(len(found))
+    for k, (column, of, times) in enumerate(found):
+        if _is_sum(columns.mid[:, column], columns.mid[:, of], times) and not columns.rad[:, [column, *of]].any():
+            continue
+        index, factors = np.append(column, of), np.append(1.0, -times)
+        rest = dots(columns.mid[:, index].T, Enclosure.exact(factors)).size
+        rest = up(rest + columns.rad[:, index] @ np.abs(factors) * (1 + gamma(len(index) + 2)))
+        rests[k] = norm(up(np.sqrt(weights * (1 + 2.0**-50)) * rest))
+    return rests
+
+
+def nearly(
+    columns: Enclosure, stated: Enclosure, first: int, constants: int, tolerance: float
+) -> list[Dependency] | None:
+    """Return which columns are nearly combinations of the others; no proof relies on it.
+
+    The columns are modulo the constants, which are the first ones. What the combination of the columns as stated is off
+    by a constant goes to that, unless it is as small as everything that is neglected.
+    """
+    norms = np.sqrt(np.sum(columns.mid * columns.mid, axis=0))
+    if not (np.isfinite(norms).all() and (norms > 0).all()) or len(norms) > LARGEST_INVERSE:
+        return None
+    chosen, others, shares = _combined(columns.mid, norms, first, tolerance)
+    found = []
+    for k, other in enumerate(others):
+        parts = np.flatnonzero(np.abs(shares[:, k]) * norms[chosen] > tolerance * norms[other])
+        parts = parts[chosen[parts] >= constants]
+        of, times = chosen[parts], shares[parts, k]
+        whole = np.round(times * 2.0**20) / 2.0**20  # short numbers, if they are that
+        times = np.where(np.abs(whole - times) <= tolerance * np.abs(times), whole, times)
+        off = stated.mid[:, :constants].T @ (stated.mid[:, other] - stated.mid[:, of] @ times)
+        off = off / norms[:constants] ** 2
+        far = np.flatnonzero(np.abs(off) * norms[:constants] > tolerance * norms[other])
+        of, times = np.append(far, of), np.append(off[far], times)
+        found.append(Dependency(int(other), of, times))
+    return found
+
+
+def _combined(columns: Array, norms: Array, first: int, tolerance: float) -> tuple[Index, Index, Array]:
+    """Return columns that are independent, the others, and those as combinations of the former."""
+    sizes = norms.copy()
+    sizes[:first] /= 2.0**20  # pivoting chooses the longest columns first
+    triangle, places = linalg.qr(_triangle(columns / sizes), mode="r", pivoting=True)
+    order = np.asarray(places, dtype=np.intp)
+    rank = int(np.count_nonzero(np.abs(np.diag(triangle)) > tolerance))
+    chosen, others = order[:rank], order[rank:]
+    shares = linalg.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
+    return chosen, others, shares * sizes[others] / sizes[chosen, None]
 
 
 def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
@@ -254,14 +339,7 @@ def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
         )
     if not (norms > 0).all():
         return None
-    norms[:first] /= 2.0**20  # pivoting chooses the longest columns first
-    triangle, places = linalg.qr(_triangle(mid / norms), mode="r", pivoting=True)
-    order = np.asarray(places, dtype=np.intp)
-    rank = int(np.count_nonzero(np.abs(np.diag(triangle)) > DEPENDENT))
-    chosen, others = order[:rank], order[rank:]
-    shares = (
-        linalg.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:]) * norms[others] / norms[chosen, None]
-    )
+    chosen, others, shares = _combined(mid, norms, first, DEPENDENT)
     whole = np.round(shares)
     found = []
     for k, other in enumerate(others):

@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from atomsieve.certificate import classes, elastic
+from atomsieve.certificate import elastic
 from atomsieve.certificate.free import free_scale, with_free
-from atomsieve.certificate.inverse import Dependency, Plain, determined
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import admissible
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, root, up
@@ -82,7 +81,7 @@ class Proof:
                 norms = np.stack([statement.spreads(up(statement.counts * column)) for column in most.T], axis=1)
             if not statement.priced:
                 return core.spread_bounds(norms), norms
-            prices = _low(statement.prices)
+            prices = low(statement.prices)
             if core.entrywise:
                 return up(norms.ravel() / prices), norms
             # the norm of a block of columns is at most the root of the sum of their squares
@@ -109,8 +108,8 @@ class Proof:
             return np.fmax(scores.low, -np.inf), np.where(np.isnan(scores.high), np.inf, scores.high)
         least, highest = self.pulls
         prices = statement.prices
-        above = np.where(highest > 0, up(np.abs(highest) / _low(prices)), highest / prices.high * (1 - 4 * EPS))
-        below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / _low(prices)))
+        above = np.where(highest > 0, up(np.abs(highest) / low(prices)), highest / prices.high * (1 - 4 * EPS))
+        below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / low(prices)))
         return below, above
 
     def at(self, z: Enclosure) -> "Proof":
@@ -197,43 +196,6 @@ class Proof:
         out[q] = False
         return out
 
-    def intervals(self, alive: Mask) -> tuple[Array, Array, list[Dependency]]:
-        """Return how far each entry of x and each free coefficient can be from the optimum, and the dependencies.
-
-        Distances are inf where unknown. In the dependencies, entries of x are numbered 0, 1, ... and free columns
-        -1, -2, ...
-        """
-        statement, shape = self.statement, self.statement.problem.shape
-        away, around = np.full(shape, np.inf), np.full(self.b.shape, np.inf)
-        ridge = self.held
-        if ridge is not None:
-            away = root(up(self.gap_bound / ridge)).reshape(shape)
-        away.ravel()[~alive[statement.labels]] = 0.0
-        if statement.problem.outputs:
-            return classes.intervals(self, alive, away, around)
-        index = np.flatnonzero(alive[statement.labels])
-        kept = statement.used
-        if not len(index) + len(kept):
-            return away, around, []
-        with np.errstate(all="ignore"):
-            weights = statement.counts * self.curvatures[0] * (1 - 4 * EPS)
-            added = None if ridge is None else np.concatenate([np.zeros(len(kept)), ridge[index]])
-            rows = Plain(statement.columns(kept, index), weights)
-            known = determined(rows, len(kept), added, lambda: statement.exact_columns(kept, index))
-            bound = root(up(known.diagonal * self.gap_bound))
-            away[index] = np.minimum(away[index], bound[len(kept) :])
-            moved = self.shift * self.unit[kept]
-            around[kept] = bound[: len(kept)] + moved
-            for home, direction in enumerate(statement.frame.directions(kept, index)):
-                stated = root(up(known.of(direction) * self.gap_bound)) + direction.size[: len(kept)] @ moved
-                around[home] = stated if np.isfinite(around[home]) else np.inf
-            around = up(around * (1 + 4 * EPS) + self.stated.rad)
-        names = np.concatenate([-1 - kept, index])
-        further = [Dependency(int(names[d.column]), names[d.of], d.times) for d in known.dependencies]
-        involved = [k for d in statement.sums for k in (d.column, *d.of)]
-        around[involved] = np.inf
-        return away, around, [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums] + further
-
     @property
     def held(self) -> Array | None:
         """What the ridge adds to the curvature of each entry, rounded down: half of it if the point is paired.
@@ -267,7 +229,7 @@ class Proof:
         return free_scale(self.statement)
 
 
-def _low(prices: Enclosure) -> Array:
+def low(prices: Enclosure) -> Array:
     """Return lower bounds of positive numbers."""
     return np.asarray(prices.mid - prices.rad if prices.rad.any() else prices.mid)
 

@@ -37,6 +37,13 @@ class PenaltyBounds:
         """The slope of phi at 0, which is its smallest slope."""
         return self._known("slope", Enclosure.exact(0.0))
 
+    def largest_mass(self, value: float, guess: float) -> float:
+        """Return a bound of all masses where phi is at most a value; any guess that is positive will do."""
+        limit = float(self._known("limit").high)
+        while guess < limit and not self.value(Enclosure.exact(guess)).low > value:
+            guess *= 2
+        return min(guess, limit)
+
     def check(self) -> None:
         """Raise Uncertain if a formula does not run on enclosures at all."""
         self.value(Enclosure.exact(0.0))

@@ -21,7 +21,7 @@ from atomsieve.intake.files import write_text
 from atomsieve.report.codec import decode, encode
 from atomsieve.report.model import ModelFacts
 from atomsieve.report.outputs import Entry, Output, labels_of, outputs_of, scales_for
-from atomsieve.report.proofs import GroupFacts, ProofFacts, Relation, groups_of, proofs_of, relations_of
+from atomsieve.report.proofs import GroupFacts, ProofFacts, Relation, Total, groups_of, proofs_of, relations_of, sums_of
 from atomsieve.report.walk import Choice, PathFacts, choice_of, path_of
 from atomsieve.typing import Index
 
@@ -58,6 +58,7 @@ class Findings:
 
     proofs: tuple[ProofFacts, ...]
     relations: tuple[Relation, ...]
+    sums: tuple[Total, ...]
     groups: tuple[GroupFacts, ...] | None
     choice: Choice | None
     path: PathFacts | None
@@ -98,6 +99,7 @@ class Findings:
             silence=proof.silence,
             proofs=proofs_of(proof, problems),
             relations=relations_of(proof, problems, names),
+            sums=sums_of(proof, problems, names),
             groups=groups_of(proof, problems, np.atleast_2d(model.coef_)),
             choice=choice_of(model),
             path=path,

@@ -52,7 +52,7 @@ class GroupFacts:
 
 @dataclass(frozen=True)
 class Term:
-    """A column times a whole number."""
+    """A column, or its coefficient, times a number."""
 
     times: float
     name: str
@@ -60,11 +60,22 @@ class Term:
 
 @dataclass(frozen=True)
 class Relation:
-    """A column that is exactly a combination of others."""
+    """A column that is a combination of others, exactly or nearly."""
 
     label: str | None
     column: str
     terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Total:
+    """A sum of coefficients that the data determine, and whether every solution needs one of them."""
+
+    label: str | None
+    terms: tuple[Term, ...]
+    lower: float
+    upper: float
+    needed: bool
 
 
 def proofs_of(proof: ModelProof, labels: Sequence[str | None]) -> tuple[ProofFacts, ...]:
@@ -134,6 +145,22 @@ def relations_of(proof: ModelProof, labels: Sequence[str | None], names: Sequenc
         )
         for label, certificate in zip(labels, proof.certificates, strict=True)
         for found in certificate.dependencies
+    )
+
+
+def sums_of(proof: ModelProof, labels: Sequence[str | None], names: Sequence[str]) -> tuple[Total, ...]:
+    """Return the sums of coefficients that are determined, in the names of the features."""
+    return tuple(
+        Total(
+            label,
+            tuple(Term(float(t), called(certificate, names, j)) for t, j in zip(found.times, found.index, strict=True)),
+            found.lower,
+            found.upper,
+            found.needed,
+        )
+        for label, certificate in zip(labels, proof.certificates, strict=True)
+        for found in certificate.sums
+        if math.isfinite(found.lower) and math.isfinite(found.upper)
     )
 
 

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from atomsieve.display.coefficients import BY_WEIGHT, NONZERO, UNDECIDED, ZERO
 from atomsieve.display.numbers import count, interval, number
 from atomsieve.display.reading import RULES
+from atomsieve.display.sums import written_sum
 from atomsieve.estimators.quality import remarks
 from atomsieve.report.charts import choice_chart, path_chart
 from atomsieve.report.findings import Facts, Findings
 from atomsieve.report.markup import Html, join, tag
-from atomsieve.report.proofs import GroupFacts, ProofFacts, Relation
+from atomsieve.report.proofs import GroupFacts, ProofFacts, Relation, Total
 from atomsieve.report.words import Tally, headline, listed, paragraphs
 
 SAYS = (
@@ -204,12 +205,17 @@ def dependent(findings: Findings) -> Html:
     if not findings.relations:
         return Html("")
     note = (
-        "These columns are exact combinations of others. The data do not tell their coefficients apart; what they "
-        "predict together is determined."
+        "These columns are combinations of others, exactly or nearly. The data do not tell their coefficients apart; "
+        "what they predict together is determined, and so are these sums of coefficients."
     )
     lines = [tag("li", _equation(relation)) for relation in findings.relations[:GROUPS]]
+    sums = [tag("li", _determined(total)) for total in findings.sums[:GROUPS]]
     return section(
-        "dependent", "Dependent features", tag("p", note, class_="note"), tag("ul", *lines, class_="equations")
+        "dependent",
+        "Dependent features",
+        tag("p", note, class_="note"),
+        tag("ul", *lines, class_="equations"),
+        *([tag("ul", *sums, class_="equations")] if sums else []),
     )
 
 
@@ -220,13 +226,21 @@ def _equation(relation: Relation) -> str:
     >>> _equation(Relation(None, "c", (Term(1.0, "a"), Term(-2.0, "b"))))
     'c = a − 2 × b'
     """
-    parts = []
-    for k, term in enumerate(relation.terms):
-        sign = ("−" if term.times < 0 else "") if k == 0 else (" − " if term.times < 0 else " + ")
-        size = "" if abs(term.times) == 1 else f"{number(abs(term.times))} × "
-        parts.append(f"{sign}{size}{term.name}")
     where = "" if relation.label is None else f" ({relation.label})"
-    return f"{relation.column} = {''.join(parts)}{where}"
+    return f"{relation.column} = {written_sum((term.times, term.name) for term in relation.terms)}{where}"
+
+
+def _determined(total: Total) -> str:
+    """Return what is known of a sum of coefficients.
+
+    >>> from atomsieve.report.proofs import Term
+    >>> _determined(Total(None, (Term(1.0, "a"), Term(1.0, "b")), 0.5, 0.75, True))
+    'coefficients of a + b: 0.62, known to within 0.13; every solution needs one of them'
+    """
+    where = "" if total.label is None else f" ({total.label})"
+    needed = "; every solution needs one of them" if total.needed else ""
+    names = written_sum((term.times, term.name) for term in total.terms)
+    return f"coefficients of {names}{where}: {interval(total.lower, total.upper)}{needed}"
 
 
 def background(findings: Findings) -> Html:

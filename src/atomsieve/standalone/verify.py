@@ -34,8 +34,11 @@ ZERO   Block g is zero in every solution if `score_g + sqrt(reach) spread_g` is 
        divided by price_g^2. A coordinate is also zero if `score_g + sqrt(reach) dist < score_q`, where dist is the
        length of the difference of the two atoms in the same metric.
 RANGE  Let C hold the columns of blocks that are not proven zero, and those of B. With `G = C' diag(s m) C`:
-       `abs(x_j - x*_j) <= sqrt(inv(G)_jj reach)`. A column that is an exact sum of others (DEPENDENCY) is left out of
-       C, and no range is claimed for any column involved.
+       `abs(x_j - x*_j) <= sqrt(inv(G)_jj reach)`.
+DEPENDENCY  A column k that is a combination of others, `C_k = sum_l t_l C_l + rest`, exactly or nearly, may be left out
+       of C. Then `x_l + t_l x_k` takes the place of x_l, no range is claimed for any coefficient involved, and
+       `sqrt(reach)` grows by `norm(rest) (abs(x_k) + M / price)`, with the norm of G and M a bound of the mass of the
+       optimum: S phi(M) is at most the objective at the point. Free columns are left out only for exact sums.
 NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
 
 With an intercept, theta is orthogonal to the constant at the point and at the optimum. So in spread, dist and z every
@@ -119,6 +122,12 @@ FINE = 2.0**20
 REFINEMENTS = 2
 """Newton steps for the free coefficients; each doubles the number of digits."""
 
+CLOSE = 2.0**-10
+"""A column is nearly a combination of others if it is off by no more than this part of its length."""
+
+BISECTIONS = 40
+"""For the largest mass that a solution can have."""
+
 SECTIONS = 120
 """Golden sections for the slope of a penalty beside a ridge; every slope gives a bound."""
 
@@ -197,7 +206,7 @@ def read(certificate: Any) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != "atomsieve certificate":
         raise Refused("this is no atomsieve certificate")
     version = content.get("version")
-    if type(version) is not int or version != 2:
+    if type(version) is not int or version != 3:
         raise Refused(f"version {_shown(version)} of the format is not known")
     told = {key: value for key, value in content.items() if key != "seal"}
     seal = hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
@@ -469,6 +478,7 @@ FILE: dict[str, Any] = {
         "nonzero": INDICES,
         "undecided": INDICES,
         "dependencies": [{"column": WHOLE, "of": [WHOLE], "times": [NUMBER]}],
+        "sums": [{"index": [WHOLE], "times": [NUMBER], "lower": BOUND, "upper": BOUND}],
         "intervals": {"index": INDICES, "lower": [BOUND], "upper": [BOUND]},
         "free": {"lower": [BOUND], "upper": [BOUND]},
     },
@@ -495,6 +505,7 @@ def check_sizes(content: dict[str, Any], data: "Data", gauge: "Gauge") -> None:
     lists = [(point["x"]["index"], point["x"]["value"])]
     lists += [(intervals["index"], intervals[side]) for side in ("lower", "upper")]
     lists += [(dependency["of"], dependency["times"]) for dependency in claims["dependencies"]]
+    lists += [(total["index"], total["times"]) for total in claims["sums"]]
     lists += [(range(free), values) for values in (point["free"], claims["free"]["lower"], claims["free"]["upper"])]
     if any(len(index) != len(values) for index, values in lists):
         raise Refused("lists that belong together have different lengths")
@@ -522,7 +533,7 @@ def check_silence(content: dict[str, Any]) -> None:
     claims, problem = content["claims"], content["problem"]
     silent = [*claims["intervals"]["lower"], *claims["intervals"]["upper"], *claims["free"]["lower"], claims["gap"]]
     silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
-    speaks = claims["nonzero"] or claims["dependencies"] or any(value is not None for value in silent)
+    speaks = claims["nonzero"] or claims["dependencies"] or claims["sums"] or any(value is not None for value in silent)
     free = set(problem["unpenalised"])
     if speaks or claims["intervals"]["index"] != [j for j in range(math.prod(problem["shape"])) if j not in free]:
         raise Refused("it says that it claims nothing, and makes claims")
@@ -1570,14 +1581,16 @@ class Checker:
         rows = [j for j, g in enumerate(self.gauge.labels.tolist()) if g in told and self.gauge.counts(g)]
         names = self._names(rows)
         dependencies = self.claims["dependencies"]
-        self._sums([d for d in dependencies if d["column"] >= 0], names, self._exact_as_seen)
+        self._combinations([d for d in dependencies if d["column"] >= 0], names)
         sums = {d["column"] for d in dependencies}
         involved = sums.union(*(d["of"] for d in dependencies))
         bounds = self._bounds(rows)
         free = list(zip(self.claims["free"]["lower"], self.claims["free"]["upper"]))
         told_of_free = [k for k, ends in enumerate(free) if ends != (None, None)]
         away: dict[int, arb] = {}
-        if bounds or told_of_free or self.claims["nonzero"]:
+        self.independent: list[int] = []  # until `_distances` has found them
+        self.inverse: list[list[arb]] = []
+        if bounds or told_of_free or self.claims["nonzero"] or self.claims["sums"]:
             away = self._distances([name for name in names if name not in sums], involved)
         for j in rows if self.ridge else ():
             alone = root(2 * self.reach / (self.factor * self.ridge[self.gauge.labels[j]]))
@@ -1591,6 +1604,67 @@ class Checker:
             fits = self._fits(None if distance is None else (value - distance, value + distance), *free[k])
             self._claim(fits, f"the interval of free coefficient {k} is too narrow")
         self._not_zero(rows, away)
+        self._totals(dependencies)
+
+    def _combinations(self, dependencies: list[dict[str, Any]], names: list[int]) -> None:
+        """DEPENDENCY: bound what columns are off the combinations of others, and what that adds to distances.
+
+        No coefficient of the optimum is larger than its mass over its price, and phi is at most the objective there.
+        """
+        there, left_out = set(names), {d["column"] for d in dependencies}
+        self.beside = arb(0)
+        mass = self._largest_mass() if dependencies else arb(0)
+        for dependency in dependencies:
+            column, others = dependency["column"], dependency["of"]
+            if not {column, *others} <= there or left_out & set(others):
+                raise Refused("a dependency names columns that are not there")
+            rest = self._column(column)
+            for other, factor in zip(others, dependency["times"]):
+                rest = rest - self._column(other) * arb(factor)
+            near = _norm(rest) <= CLOSE * _norm(self._column(column))
+            self._claim(near, f"column {column} is not the sum of others that the certificate says it is, nor nearly")
+            samples = zip(self.weights, self.least, rest.entries())
+            size = root(sum((w * arb(m.lower()) * square(v) for w, m, v in samples), arb(0)))
+            most = mass / self.gauge.prices[self.gauge.labels[column]]
+            self.beside += arb((size * (abs(self.x.get(column, arb(0))) + most)).upper())
+
+    def _largest_mass(self) -> arb:
+        """Return a bound of the mass of the optimum."""
+        if "radius" in self.penalty:
+            return self.penalty["radius"]
+        most = arb(self.objective.upper())
+        low, high = arb(0), arb(2) ** -1000
+        while not self.total * self.phi(self.penalty, high) > most:
+            low, high = high, 2 * high
+            if high > arb(2) ** 2000:
+                raise Refused("the mass of the optimum cannot be bounded")
+        for _ in range(BISECTIONS):
+            middle = arb(((low + high) / 2).mid())
+            low, high = (low, middle) if self.total * self.phi(self.penalty, middle) > most else (middle, high)
+        return high
+
+    def _totals(self, dependencies: list[dict[str, Any]]) -> None:
+        """DEPENDENCY: check the intervals of sums that the data determine.
+
+        Column k is left out for a combination of others with the factors t_l. So `sum_j v_j x_j` is determined if
+        `v_k = sum_l t_l v_l` for all of them, and then it is the same sum without k, over what takes their place.
+        """
+        left_out = {d["column"] for d in dependencies}
+        for total in self.claims["sums"]:
+            v = dict(zip(total["index"], total["times"]))
+            if len(v) < len(total["index"]) or not set(v) <= {*self.independent, *left_out}:
+                raise Refused("a sum names a coefficient twice, or one that is not there")
+            for d in dependencies:
+                shares = (Fraction(t) * Fraction(v.get(other, 0)) for other, t in zip(d["of"], d["times"]))
+                self._claim(Fraction(v.get(d["column"], 0)) == sum(shares), "a sum is not determined by the data")
+            used = [(k, name) for k, name in enumerate(self.independent) if name in v]
+            squares = (arb(v[a]) * arb(v[b]) * self.inverse[i][j] for i, a in used for j, b in used)
+            away = root(sum(squares, arb(0))) * (root(self.reach) + self.beside)
+            away += sum((abs(arb(v[name])) * self._moved(-1 - name) for _, name in used if name < 0), arb(0))
+            parts = (arb(t) * (self.x.get(j, arb(0)) if j >= 0 else self.b[-1 - j]) for j, t in v.items())
+            value = sum(parts, arb(0))
+            fits = self._fits((value - away, value + away), total["lower"], total["upper"])
+            self._claim(fits, "the interval of a sum is too narrow")
 
     def _names(self, rows: list[int]) -> list[int]:
         """Return the columns of C: those of B as -1, -2, ..., and those of A that are not proven zero."""
@@ -1637,12 +1711,13 @@ class Checker:
                 return {}
             raise
         scaled = [[inverse[a, b] * u * v for b, v in enumerate(units)] for a, u in enumerate(units)]
+        self.independent, self.inverse = independent, scaled
         return self._radii(independent, scaled, involved)
 
     def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
         """RANGE: return the distances for columns that are in no dependency."""
         known = [(k, name) for k, name in enumerate(independent) if name not in involved]
-        return {name: root(inverse[k][k] * self.reach) for k, name in known}
+        return {name: root(inverse[k][k]) * (root(self.reach) + self.beside) for k, name in known}
 
     def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
         """NOT 0."""
@@ -1706,10 +1781,6 @@ class Checker:
             for other, factor in zip(others, times):
                 rest = [a - Fraction(factor) * c for a, c in zip(rest, exact(other))]
             self._claim(not any(rest), f"column {column} is not the sum of others that the certificate says it is")
-
-    def _exact_as_seen(self, name: int) -> list[Fraction]:
-        """Return a column of C as fractions."""
-        return self._exact(name)
 
     def _exact(self, name: int) -> list[Fraction]:
         """Return a column of A or B as fractions."""
@@ -1852,6 +1923,13 @@ class Classes(Checker):
                 found[self._in_class(first, c)] += self._mean(first)
         return found
 
+    def _combinations(self, dependencies: list[dict[str, Any]], names: list[int]) -> None:
+        """DEPENDENCY: columns that are left out must be sums of others, exactly."""
+        if self.claims["sums"]:
+            raise Refused("sums of coefficients are not claimed for several classes")
+        self.beside = arb(0)
+        self._sums(dependencies, names, self._exact_as_seen)
+
     def _mean(self, first: int) -> arb:
         """Return the mean over the classes at the point, without its sign."""
         names = [self._in_class(first, c) for c in range(self.last + 1)]
@@ -1888,6 +1966,11 @@ def _lowest(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
 def _by_outputs(block: np.ndarray, values: np.ndarray, index: list[int], tasks: int) -> np.ndarray:
     """Return the products of columns with the numbers of their outputs."""
     return np.asarray(np.einsum("ij,ij->j", block, values.reshape(-1, tasks)[:, np.array(index) % tasks]))
+
+
+def _norm(column: arb_mat) -> arb:
+    """Return the length of a column."""
+    return root(sum((square(v) for v in column.entries()), arb(0)))
 
 
 def _unit(column: arb_mat) -> arb:

@@ -1,0 +1,115 @@
+"""How far coefficients at a point can be from the optimum: one by one, and sums of those that depend on each other."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from atomsieve.certificate import classes
+from atomsieve.certificate.inverse import Dependency, Determined, Plain, determined
+from atomsieve.certificate.proof import Proof, low, mass_of
+from atomsieve.numerics.enclosures import Enclosure, dots, gamma, root, up
+from atomsieve.numerics.rounding import EPS
+from atomsieve.typing import Array, Index, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A sum of coefficients that the data determine, although they do not determine the coefficients themselves."""
+
+    index: Index
+    times: Array
+    lower: float
+    upper: float
+
+    @property
+    def needed(self) -> bool:
+        """Whether at least one of the coefficients is not zero in every solution, all of them having a price."""
+        return bool((self.index >= 0).all() and (self.lower > 0 or self.upper < 0))
+
+
+class Ranges(NamedTuple):
+    """Distances, inf where unknown. Entries of x are numbered 0, 1, ... and free columns -1, -2, ..."""
+
+    away: Array
+    """How far each entry of x can be from the optimum."""
+
+    around: Array
+    """The same for the free coefficients as the problem states them."""
+
+    dependencies: list[Dependency]
+    sums: list[Sum]
+
+
+def ranges(proof: Proof, alive: Mask) -> Ranges:
+    """Return what is known of coefficients in blocks that are not proven zero."""
+    statement, shape = proof.statement, proof.statement.problem.shape
+    away, around = np.full(shape, np.inf), np.full(proof.b.shape, np.inf)
+    if proof.held is not None:
+        away = root(up(proof.gap_bound / proof.held)).reshape(shape)
+    away.ravel()[~alive[statement.labels]] = 0.0
+    if statement.problem.outputs:
+        return Ranges(*classes.intervals(proof, alive, away, around), [])
+    index, kept = np.flatnonzero(alive[statement.labels]), statement.used
+    known, distances = _distances(proof, kept, index)
+    given = [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums]
+    if not len(distances):
+        return Ranges(away, around, given, [])
+    names = np.concatenate([-1 - kept, index])
+    sums = [_sum(proof, names[some], times, float(distances[some[0]])) for some, times in known.combinations()]
+    alone = distances.copy()
+    alone[known.involved] = np.inf
+    away[index] = np.minimum(away[index], alone[len(kept) :])
+    around[kept] = alone[: len(kept)]
+    around[[k for d in statement.sums for k in (d.column, *d.of)]] = np.inf
+    found = [Dependency(int(names[d.column]), names[d.of], d.times) for d in known.dependencies]
+    free = [-1 - k for d in given for k in (d.column, *d.of)]
+    return Ranges(away, around, given + found, [s for s in sums if not np.isin(s.index, free).any()])
+
+
+def _distances(proof: Proof, kept: Index, index: Index) -> tuple[Determined, Array]:
+    """Return what the data determine, and how far that is from the optimum: free coefficients first.
+
+    A column on which others depend stands for the sum of all their coefficients.
+    """
+    statement, first = proof.statement, len(kept)
+    with np.errstate(all="ignore"):
+        weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
+        ridge = None if proof.held is None else np.concatenate([np.zeros(first), proof.held[index]])
+        rows = Plain(statement.columns(kept, index), weights)
+        exact = lambda: statement.exact_columns(kept, index)  # noqa: E731
+        known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
+        reach = _reach(proof, known, index, first)
+        distances = up(root(known.sums) * reach)
+        moved = proof.shift * proof.unit[kept]
+        distances[:first] += moved
+        for home, v in enumerate(statement.frame.directions(kept, index)):
+            distances[home] = root(np.asarray(known.of(v))) * reach + v.size[:first] @ moved
+        distances[:first] = up(distances[:first] * (1 + 8 * EPS) + proof.stated.rad[kept])
+    return known, distances
+
+
+def _reach(proof: Proof, known: Determined, index: Index, first: int) -> float:
+    """Return how far predictions can be from the optimum, in the curvature metric, without dependent columns.
+
+    No coefficient of the optimum is larger than its mass, at which the penalty is at most the objective at the point.
+    """
+    if not known.rests.any():
+        return proof.radius
+    statement = proof.statement
+    value = float((Enclosure.exact(proof.objective.high) / statement.total).high)
+    mass = statement.penalty.largest_mass(value, float(mass_of(statement, proof.x).high) or 1.0)
+    entries = index[np.array([d.column for d in known.dependencies]) - first]
+    most = up(mass / low(statement.prices)[statement.labels[entries]])
+    lost = known.rests @ up(np.abs(proof.x.ravel()[entries]) + most) * (1 + float(gamma(len(entries) + 2)))
+    return float(up(proof.radius + up(lost)))
+
+
+def _sum(proof: Proof, names: Index, times: Array, distance: float) -> Sum:
+    """Return a sum of coefficients with its interval: features in their order, and then free coefficients."""
+    order = np.lexsort((np.abs(names), names < 0))
+    names, times = names[order], times[order]
+    values = np.where(names < 0, proof.free[np.maximum(-1 - names, 0)] if len(proof.free) else 0.0, 0.0)
+    values = np.where(names < 0, values, proof.x.ravel()[np.maximum(names, 0)])
+    total = dots(times[:, None], Enclosure.exact(values))[0].widened(distance)
+    return Sum(names, times, float(total.low), float(total.high))
