@@ -33,8 +33,9 @@ RECEDING = 1e-11
 """Curvature, relative to the largest one, below which the end of a search counts as diverged to infinity."""
 
 SEPARATED = (
-    "No best coefficients exist for the unpenalised columns (intercept, `free`, weights of 0): they run off to "
-    "infinity, because these columns alone separate the classes. Penalise them or leave them out."
+    "No best coefficients were found for the unpenalised columns (intercept, `free`, weights of 0): they run off to "
+    "infinity. Either these columns alone separate the classes: penalise them or leave them out. Or an offset is so "
+    "far from the others that its sample alone counts in double precision."
 )
 
 UNSETTLED = (
