@@ -10,6 +10,8 @@ import numpy as np
 from atomsieve.certificate import classes, told
 from atomsieve.certificate.dependence import dependence, in_all_classes, linked_columns
 from atomsieve.certificate.exclusion import as_point, excludes
+from atomsieve.certificate.face import on_face
+from atomsieve.certificate.family import Family
 from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.proof import Proof, feasible, prove
@@ -98,6 +100,10 @@ class Certificate:
     names: dict[str, tuple[str, ...] | None]
     """The names of `features` and `blocks`; None where there are none."""
 
+    family: dict[str, Any] | None
+    """The errors of the data and the range of strengths for which all claims hold; None for the stated problem alone.
+    """
+
     digest: str
     """A digest of the data (X, y, weights, free columns, offset) at the time of the proof, to recognise them."""
 
@@ -156,12 +162,13 @@ class Certificate:
             sums=sums,
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
+            family=None if statement.family is None else statement.family.told,
             digest=digest_of(problem),
             proof=proof,
         )
 
     @classmethod
-    def nothing(cls, problem: Problem, x: Array, reason: str) -> Self:
+    def nothing(cls, problem: Problem, x: Array, reason: str, family: Family | None = None) -> Self:
         """Return a certificate that decides nothing."""
         blocks, unknown = len(problem.eligible), np.full(problem.lifted.form, np.inf)
         b = np.zeros(0) if problem.span is None else problem.span.coefficients(problem.span.origin)
@@ -184,6 +191,7 @@ class Certificate:
             sums=[],
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
+            family=None if family is None else family.told,
             digest=digest_of(problem),
         )
 
@@ -345,6 +353,8 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
         return in_all_classes([problem.called_feature(j) for j in everywhere])
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
+    if proof.statement.family is not None:
+        return "Others change within the family, or too nearly so; a smaller tolerance may decide more."
     relative = proof.gap / max(float(proof.objective.high), EPS)
     return (
         f"The gap is proven to be below {relative:.1e} of the objective; a smaller tolerance may decide more, unless "
@@ -353,28 +363,31 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
 
 
 @one_thread()
-def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
+def certify(problem: Problem, x: Array, coordinates: Array, family: Family | None = None) -> Certificate:
     """Return the certificate at lifted coefficients x; `coordinates` are the first guess of those of B b."""
+
+    def proven(x: Array) -> Proof:
+        proof = prove(statement, *feasible(statement, x, coordinates))
+        return proof if family is None else on_face(proof, family)
+
     try:
         with np.errstate(all="ignore"):  # far out everything may overflow, and is then bounded by inf or not at all
             statement = Statement.of(problem)
-            x, b = feasible(statement, x, coordinates)
-            proof = prove(statement, x, b)
-            zero = proof.zero()
+            proof = proven(x)
+            x, zero = proof.x, proof.zero()
             for _ in range(DROPPED_ROUNDS):
                 held = zero[statement.labels].reshape(problem.shape) & (x != 0)
                 if not held.any():
                     break
-                x, b = feasible(statement, np.where(held, 0.0, x), coordinates)
-                proof = prove(statement, x, b)
-                zero = proof.zero()
+                proof = proven(np.where(held, 0.0, x))
+                x, zero = proof.x, proof.zero()
             else:
                 zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
     except Uncertain as reason:
-        return Certificate.nothing(problem, _numbers(x), str(reason))
+        return Certificate.nothing(problem, _numbers(x), str(reason), family)
     except UnsettledError:
         far = "the point is so far out that its best free coefficients were not found"
-        return Certificate.nothing(problem, _numbers(x), far)
+        return Certificate.nothing(problem, _numbers(x), far, family)
     alive = ~zero & problem.eligible
     found = ranges(proof, alive)
     away = found.away

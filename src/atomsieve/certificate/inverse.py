@@ -100,6 +100,16 @@ class Inverse:
         bound = np.maximum(self.approximate.diagonal() + self.error, 0.0)
         return np.asarray(up(bound * (1 + 2.0**-50)) * self.scale * self.scale)
 
+    def over(self, sizes: Array) -> float:
+        """Return an upper bound of `v . inv(G) v` for all v whose entries are at most of these sizes."""
+        scaled = sizes * self.scale
+        squares = scaled @ (np.abs(self.approximate) @ scaled) + scaled.sum() * (scaled @ self.error)
+        return float(up(squares * (1 + gamma(2 * len(sizes) + 4))))
+
+    def lengths(self, rows: Enclosure) -> Array:
+        """Return upper bounds of the norms of rows in the inverse."""
+        return np.array([np.sqrt(up(self.of(row))) for row in (rows[k] for k in range(len(rows)))])
+
     def of(self, v: Enclosure) -> float:
         """Return an upper bound of `v . inv(G) v`, which is the square of a norm."""
         scaled = v.mid * self.scale

@@ -95,14 +95,14 @@ def _reach(proof: Proof, known: Determined, index: Index, first: int) -> float:
     No coefficient of the optimum is larger than its mass, at which the penalty is at most the objective at the point.
     """
     if not known.rests.any():
-        return proof.radius
+        return proof.reach
     statement = proof.statement
     value = float((Enclosure.exact(proof.objective.high) / statement.total).high)
     mass = statement.penalty.largest_mass(value, float(mass_of(statement, proof.x).high) or 1.0)
     entries = index[np.array([d.column for d in known.dependencies]) - first]
     most = up(mass / low(statement.prices)[statement.labels[entries]])
     lost = known.rests @ up(np.abs(proof.x.ravel()[entries]) + most) * (1 + float(gamma(len(entries) + 2)))
-    return float(up(proof.radius + up(lost)))
+    return float(up(proof.reach + up(lost)))
 
 
 def _sum(proof: Proof, names: Index, times: Array, distance: float) -> Sum:
