@@ -52,7 +52,7 @@ class FaceProof(Proof):
     near: float
 
     @property
-    def curvatures(self) -> tuple[Array, Array]:  # type: ignore[override]
+    def curvatures(self) -> tuple[Array, Array]:
         """Bounds of loss'' between the point and the optimum of every problem."""
         return self.least, self.most
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atomsieve.certificate.family import Family
 from atomsieve.certificate import Certificate, certify
+from atomsieve.certificate.family import Family
 from atomsieve.display.coefficients import ZERO, Coefficients
 from atomsieve.display.numbers import count, number
 from atomsieve.display.sections import coefficient_section
