@@ -14,6 +14,7 @@ from atomsieve.certificate.face import on_face
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
+from atomsieve.certificate.predictions import Predictions, predictions
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.ranges import Ranges, Sum, ranges
 from atomsieve.certificate.statement import Statement
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
 
 DROPPED_ROUNDS = 5
 """How often the weight on coefficients that are proven zero is dropped, and the new point is proven again."""
+
+NO_DATA = (
+    "{} needs the data, and a certificate from a file or of a model holds none: make it from the data, with "
+    "solve(problem).certificate()."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -217,12 +223,31 @@ class Certificate:
         """
         if self.proof is None:
             if self.valid:
-                raise ValueError(
-                    "excludes(atom) needs the data, and a certificate from a file or of a model holds none: make it "
-                    "from the data, with solve(problem).certificate()."
-                )
+                raise ValueError(NO_DATA.format("excludes(atom)"))
             return False
         return excludes(self.proof, self.zero, as_point(self.proof.statement.problem, atom))
+
+    def predict(self, X: Any, *, free: Any = None, offset: Any = None) -> Predictions:
+        """Return a proven interval for the prediction of the optimal model at each row of a new X.
+
+        Predictions are `X x + B b` and the offset: for Logistic the log-odds, for Poisson the logarithm of the rate. In
+        a family, the intervals hold for the optimal models of all its problems. The rows of X themselves are exact. An
+        interval is infinite where the data do not determine the prediction. New rows of the columns passed as `free`
+        to the problem are passed as `free`.
+
+        >>> import numpy as np
+        >>> from atomsieve import Linear, Problem, solve
+        >>> problem = Problem(np.eye(3), [3.0, 0.5, 2.0], penalty=Linear(1 / 3))
+        >>> predictions = solve(problem, tol=1e-12).certificate().predict([[1.0, 1.0, 1.0]])
+        >>> bool(predictions.lower[0] <= 3.0 <= predictions.upper[0])
+        True
+        """
+        if self.proof is None:
+            if self.valid:
+                raise ValueError(NO_DATA.format("predict(X)"))
+            rows = np.asarray(X).shape[0]
+            return Predictions(np.full(rows, -np.inf), np.full(rows, np.inf))
+        return predictions(self.proof, self.zero, X, free, offset)
 
     def without_data(self) -> Self:
         """Return the certificate as a file holds it: all claims, and no reference to the data."""
@@ -337,7 +362,7 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
 
 
-def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
+def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:  # noqa: PLR0911 -- one for each reason
     """Return why blocks that are alive are not proven non-zero."""
     away, _, dependencies, sums = found
     if not (alive & ~nonzero).any():
@@ -355,6 +380,11 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
     if proof.statement.family is not None:
         return "Others change within the family, or too nearly so; a smaller tolerance may decide more."
+    return _coarse(proof)
+
+
+def _coarse(proof: Proof) -> str:
+    """Return how small the gap is, and what could help."""
     relative = proof.gap / max(float(proof.objective.high), EPS)
     return (
         f"The gap is proven to be below {relative:.1e} of the objective; a smaller tolerance may decide more, unless "

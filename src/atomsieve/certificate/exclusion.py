@@ -23,6 +23,8 @@ def excludes(proof: Proof, zero: Mask, p: Array) -> bool:
     rows = _rows(p)
     if zero[proof.statement.labels.reshape(p.shape)[p != 0]].any():
         return True  # no atom of that block has the best score, so that a point that is partly there has not, either
+    if proof.statement.family is not None:
+        return False
     with np.errstate(all="ignore"):
         return _highest(proof, Enclosure.exact(p[rows]), rows) < max(proof.least_slope, 0.0) or _is_beaten(proof, p)
 

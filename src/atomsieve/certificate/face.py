@@ -15,10 +15,15 @@ inverse of `C'' diag(s m) C'`. Predictions of one and the same point move by at 
 So scores move by at most a times the length of a column, and by `E' |theta|` for its own errors E. If every block
 outside of K stays below the slope of the penalty, x' is the optimum of its problem. All this is of first order in the
 errors. Curvatures are those for slopes that are not further from theta than this proves them to be.
+
+For a range of strengths the point moves along a line, `p + t w`, by a step t of the slope of a linear penalty: the line
+of the optima of a quadratic loss while no coefficient comes or goes. Only what is left of delta there counts. Bounds
+of scores are convex in t and the slope is linear, so that both ends of the range decide for all of it.
 """
 
 import math
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +31,7 @@ from atomsieve.certificate.family import Family
 from atomsieve.certificate.inverse import Inverse, Plain, inverse_of
 from atomsieve.certificate.proof import Proof, low, mass_of
 from atomsieve.certificate.statement import Statement
-from atomsieve.numerics.enclosures import Enclosure, Uncertain, norm, root, up
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -50,6 +55,11 @@ class FaceProof(Proof):
     most: Array
     farthest: float
     near: float
+    moves: tuple[Array, Array]
+    """How x and b move along the line of a range of strengths, from the point to its upper end."""
+
+    ends: tuple[tuple[Enclosure, float], ...]
+    """At both ends of a range of strengths: z, and a lower bound of the slope of the penalty."""
 
     @property
     def curvatures(self) -> tuple[Array, Array]:
@@ -66,9 +76,34 @@ class FaceProof(Proof):
         """How far the predictions of the coefficients can be from those of the optimum, for the stated columns."""
         return self.near
 
+    @property
+    def drift(self) -> tuple[Array, Array]:
+        """How far x and b move along the line of a range of strengths, in either direction."""
+        x, b = self.moves
+        return np.abs(x), np.abs(b)
+
+    def zero(self) -> Mask:
+        """Return the blocks that are zero in every solution of every problem: at both ends of a range of strengths."""
+        if not self.ends:
+            return super().zero()
+        found = [_End(**_fields(self) | {"z": z, "ends": ()}, slope=slope).zero() for z, slope in self.ends]
+        return np.asarray(found[0] & found[1])
+
     def _pairwise(self, norms: Array, radius: float) -> Mask:
         """Return that no coordinate is ruled out by another one: their columns move independently."""
         return np.zeros(len(norms), dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class _End(FaceProof):
+    """The proof at one strength."""
+
+    slope: float
+
+    @property
+    def least_slope(self) -> float:
+        """A lower bound of the slope of the penalty, which is linear."""
+        return self.slope
 
 
 def on_face(nominal: Proof, family: Family) -> FaceProof:
@@ -91,19 +126,54 @@ def on_face(nominal: Proof, family: Family) -> FaceProof:
 
 
 @dataclass(frozen=True, eq=False)
+class _Line:
+    """Where the point moves with the slope of the penalty, per unit of it, and how far."""
+
+    step: float
+    """Half of the range of slopes: the point moves by up to as much in both directions."""
+
+    p: Array
+    u: Enclosure
+    """The predictions of p."""
+
+    curvature: Array
+    """Curvatures near those at the point, as floats."""
+
+    @classmethod
+    def still(cls, step: float, columns: int, samples: int) -> "_Line":
+        """Return the line of a point that stays where it is."""
+        return cls(step, np.zeros(columns), Enclosure.exact(np.zeros(samples)), np.zeros(samples))
+
+    def off(self, least: Array, most: Array) -> Array:
+        """Return how much the slopes of samples can be off the line, over the step."""
+        bent = np.maximum(up(np.abs(most - self.curvature)), up(np.abs(self.curvature - least)))
+        return np.asarray(up(up(bent * self.u.size) * self.step)) if self.step else np.zeros(len(least))
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """The columns that are alive, the curvatures around the point, and the inverse there."""
+
+    least: Array
+    most: Array
+    index: Index
+    kept: Index
+    columns: Enclosure
+    inverse: Inverse | None
+
+
+@dataclass(frozen=True, eq=False)
 class _Face:
     """The point of a proof, in all problems of a family."""
 
     nominal: Proof
     statement: Statement
     family: Family
-    eta: Array
-    blur: Array
     slope: Enclosure
     """The slope of the penalty at the point, times S, for the stated strength."""
 
-    slopes: Enclosure
-    """The same for all strengths."""
+    step: float
+    """Half of the range of that slope."""
 
     spare: float
     """What is missing for `slope` to be a slope of the penalty: 0, unless the penalty is flat at the point."""
@@ -111,17 +181,19 @@ class _Face:
     @classmethod
     def of(cls, nominal: Proof, family: Family) -> "_Face":
         stated, statement = nominal.statement, nominal.statement.over(family)
-        theta = up(nominal.slopes.size * stated.counts)
         mass = mass_of(stated, nominal.x)
-        steepness, spare = stated.penalty.slope(mass), 0.0
-        slope, slopes = stated.total * steepness, statement.total * statement.penalty.slope(mass)
+        steepness, spare, step = stated.penalty.slope(mass), 0.0, 0.0
+        slope = stated.total * steepness
         if stated.problem.penalty.limit < math.inf and steepness.size == 0:
-            slope = slopes = Enclosure.exact(nominal.sigma)
+            slope = Enclosure.exact(nominal.sigma)
             conjugate = stated.total * stated.penalty.conjugate(slope / stated.total)
             spare = max(float((conjugate + stated.total * stated.penalty.value(mass) - slope * mass).high), 0.0)
-        if not np.isfinite(slopes.high):
+        if not np.isfinite(slope.high):
             raise Uncertain("the slope of the penalty at the point is not known")
-        return cls(nominal, statement, family, family.moved(nominal.x), family.pulled(theta), slope, slopes, spare)
+        if family.strengths is not None:
+            ends = statement.total * statement.penalty.slope(mass)
+            step = float(up(max(float(ends.high - slope.mid), float(slope.mid - ends.low))))
+        return cls(nominal, statement, family, slope, step, spare)
 
     def proof(self, alive: Mask) -> FaceProof:
         """Return the proof with these blocks alive; the caller has to see that it proves all others zero."""
@@ -130,90 +202,180 @@ class _Face:
         with np.errstate(all="ignore"):
             for _ in range(TRIALS):
                 ends = np.nextafter(t.low - away, -np.inf), np.nextafter(t.high + away, np.inf)
-                least, most = loss.curvatures(*ends, self.statement.y)
-                farthest, near, gap = self._distances(alive, least, most)
-                needed = up(root(up(most / counts)) * farthest)
+                place = self._place(alive, *loss.curvatures(*ends, self.statement.y))
+                line = self._line(place)
+                farthest, near, gap = self._distances(place, line)
+                needed = up(root(up(place.most / counts)) * farthest + up(place.most * line.u.size) * line.step)
                 if not np.isfinite(needed).all():
                     raise Uncertain(TOO_WIDE)
                 if (needed < away).all():
-                    return self._proof(least, most, farthest, near, gap)
+                    return self._proof(place, line, farthest, near, gap)
                 away = WIDER * needed + 4 * EPS * t.size + np.finfo(float).tiny
         raise Uncertain("the family is too wide: the slopes of the losses are not bounded")
 
-    def _distances(self, alive: Mask, least: Array, most: Array) -> tuple[float, float, float]:
-        """Return how far slopes, and predictions of coefficients, can be from the optimum, and a bound of the gap."""
-        statement, counts, eta = self.statement, self.statement.counts, self.eta
+    def _place(self, alive: Mask, least: Array, most: Array) -> _Place:
+        statement = self.statement
         index, kept = np.flatnonzero(alive[statement.labels]), statement.used
-        pushed = norm(up(root(up(counts * most)) * eta))
-        held = norm(up(up(root(up(counts / least)) * most) * eta)[least > 0])
-        pulled, stretch = 0.0, 1.0
-        if len(index) + len(kept):
-            columns = statement.columns(kept, index)
-            inverse = inverse_of(Plain(columns, np.asarray(counts * least * (1 - 4 * EPS))))
+        columns = statement.columns(kept, index)
+        inverse = None
+        if columns.shape[1]:
+            inverse = inverse_of(Plain(columns, np.asarray(statement.counts * least * (1 - 4 * EPS))))
             if inverse is None:
                 raise Uncertain(TOO_WIDE)
+        return _Place(least, most, index, kept, columns, inverse)
+
+    def _line(self, place: _Place) -> _Line:
+        """Return the line of optima; any line would do for the proof."""
+        if not self.step or place.inverse is None:
+            return _Line.still(self.step, place.columns.shape[1], len(self.statement.counts))
+        t, counts = self.nominal.slopes, self.statement.counts
+        curvature = self.statement.loss.curvatures(t.low, t.high, self.statement.y)
+        middle = (curvature[0] + curvature[1]) / 2
+        first = len(place.kept)
+        towards = np.append(np.zeros(first), self._along(place.index).mid)
+        carried = np.append(np.arange(first), np.flatnonzero(towards))
+        columns = place.columns.mid[:, carried]
+        p = np.zeros(len(towards))
+        p[carried] = -np.linalg.lstsq(columns.T @ ((counts * middle)[:, None] * columns), towards[carried])[0]
+        moved = self.nominal.x[place.index] + np.outer([-self.step, self.step], p[first:])
+        if (moved * np.sign(self.nominal.x[place.index]) < 0).any():
+            raise Uncertain("the range of strengths is too wide: a coefficient reaches zero within it")
+        sizes = place.columns.size @ np.abs(p)
+        u = Enclosure(place.columns.mid @ p, up(place.columns.rad @ np.abs(p) + gamma(len(p) + 4) * sizes))
+        return _Line(self.step, p, u, middle)
+
+    def _distances(self, place: _Place, line: _Line) -> tuple[float, float, float]:
+        """Return how far slopes, and predictions of coefficients, can be from the optimum, and a bound of the gap."""
+        counts, least, most = self.statement.counts, place.least, place.most
+        eta, off = self._eta(place, line), line.off(place.least, place.most)
+        pushed = norm(up(root(up(counts * most)) * eta))
+        left = up(up(most * eta) + off)
+        held, bent = (norm(up(root(up(counts / least)) * v)[least > 0]) for v in (left, off))
+        pulled, stretch = 0.0, 1.0
+        if place.inverse is not None:
+            inverse, index, kept = place.inverse, place.index, place.kept
             # columns with errors are shorter at worst by this part
             moved = self.family.rows(root(inverse.diagonal)[len(kept) :], index)
             omitted = norm(up(root(up(counts * least)) * moved))
             if not omitted < 1 / 2:
                 raise Uncertain(TOO_WIDE)
             stretch = float(up(1 / (1 - omitted)))
-            pulled = self._pulled(inverse, index, len(kept)) * stretch
-            flat = np.flatnonzero((least == 0) & (eta * most > 0))  # where the metric knows nothing of a sample
-            rows = columns[flat].widened(self.family.entries(flat, index, len(kept)))
-            held += norm_one(up(counts * most)[flat], up(eta[flat] * inverse.lengths(rows))) * stretch
-        both = up(pushed + pulled)
-        farthest = up(both / 2 + math.sqrt(up(both * both / 4 + pulled * pushed + self.spare)))
-        near = up(held + pulled)
-        near = up(near / 2 + math.sqrt(up(near * near / 4 + self.spare)))
-        gap = up(near * up(held + pulled) + self.spare)
-        return float(farthest), float(up(min(near, farthest + pushed) * stretch)), float(gap)
+            flat = np.flatnonzero((least == 0) & (left > 0))  # where the metric knows nothing of a sample
+            rows = place.columns[flat].widened(self.family.entries(flat, index, len(kept)))
+            lengths = up(inverse.lengths(rows) * stretch)
+            held += norm_one(counts[flat], up(left[flat] * lengths))
+            bent += norm_one(counts[flat], up(off[flat] * lengths))
+            pulled = float(up(self._pulled(place, line) * stretch))
+        d = up(pulled + bent)
+        both = up(pushed + d)
+        a = up(both / 2 + math.sqrt(up(both * both / 4 + d * pushed + self.spare)))
+        whole = up(held + pulled)
+        near = up(whole / 2 + math.sqrt(up(whole * whole / 4 + self.spare)))
+        gap = up(near * whole + self.spare)
+        beyond = norm(up(root(up(counts / most)) * off)[most > 0])
+        return float(up(a + beyond)), float(up(min(near, a + pushed) * stretch)), float(gap)
 
-    def _pulled(self, inverse: Inverse, index: Index, first: int) -> float:
-        """Return d for the stated columns: the norm of delta, over all errors, slopes and strengths."""
-        fixed, along, box = self._deltas(index)
+    def _eta(self, place: _Place, line: _Line) -> Array:
+        """Return how far predictions less targets can move, all along the line."""
+        sizes = np.abs(self.nominal.x)
+        sizes[place.index] = up(sizes[place.index] + line.step * np.abs(line.p[len(place.kept) :]))
+        return self.family.moved(sizes)
+
+    def _theta(self, place: _Place, line: _Line) -> Array:
+        """Return bounds of the sizes of the slopes times the weights, all along the line."""
+        moved = up(up(place.most * line.u.size) * line.step)
+        return np.asarray(up(up(self.nominal.slopes.size + moved) * self.statement.counts))
+
+    def _pulled(self, place: _Place, line: _Line) -> float:
+        """Return d for the stated columns: the norm of delta, over all errors and strengths."""
+        inverse, first = place.inverse, len(place.kept)
+        assert inverse is not None  # noqa: S101
         none = np.zeros(first)
-        each = [Enclosure(np.append(none, v.mid), np.append(none, v.rad)) for v in (fixed, along)]
-        spread = float(up(np.maximum(self.slopes.high - self.slope.mid, self.slope.mid - self.slopes.low)))
-        parts = [inverse.of(each[0]), inverse.of(each[1]) * spread * spread, inverse.over(np.append(none, box))]
+        along = self._along(place.index)
+        fixed, excess = self._deltas(place, along, line)
+        blur = self.family.pulled(self._theta(place, line)).ravel()[place.index]
+        parts = [inverse.of(Enclosure(np.append(none, fixed.mid), np.append(none, fixed.rad)))]
+        parts.append(inverse.over(np.append(none, up(blur + excess))))
+        spread = float(up(self.slope.rad))
+        parts.append(inverse.of(Enclosure(np.append(none, along.mid), np.append(none, along.rad))) * spread * spread)
+        if line.step:
+            bend = line.u * Enclosure.exact(line.curvature) * Enclosure.exact(self.statement.counts)
+            rest = [float((place.columns[:, k] * bend).sum().mid) for k in range(len(line.p))]
+            sizes = np.array([float((place.columns[:, k] * bend).sum().rad) for k in range(len(line.p))])
+            towards = Enclosure(np.append(none, along.mid), np.append(none, along.rad))
+            towards = towards + Enclosure(np.array(rest), sizes)
+            carried = np.append(np.ones(first, dtype=bool), along.mid != 0)
+            towards = Enclosure(np.where(carried, towards.mid, 0.0), np.where(carried, towards.rad, 0.0))
+            parts.append(inverse.of(towards) * line.step * line.step)
         return float(up(sum(math.sqrt(up(part)) for part in parts)))
 
-    def _deltas(self, index: Index) -> tuple[Enclosure, Enclosure, Array]:
-        """Return delta for some entries: what is fixed, its change with the slope, and bounds of all the rest.
-
-        Where x is zero, v is as near to z as the slope allows. What is left is the excess of the norm of a block.
-        """
+    def _along(self, index: Index) -> Enclosure:
+        """Return the subgradient of the gauge where it is one vector: prices times x over its norm; 0 elsewhere."""
         statement, x = self.statement, self.nominal.x.ravel()
-        labels, z = statement.labels, self.nominal.z
-        sizes = np.abs(x)
+        sizes, used = np.abs(x), statement.labels[index]
         high, least = statement.block_norms(sizes), statement.least_norms(sizes)
         norms = Enclosure((high + least) / 2, up((high - least) / 2 + EPS * high))
-        used = labels[index]
-        carries = high[used] > 0
         unit = Enclosure.exact(x[index]) / norms[used] * statement.prices[used]
         if statement.plain:
             unit = Enclosure.exact(np.sign(x[index])) * statement.prices[used]
-        along = Enclosure(np.where(carries, unit.mid, 0.0), np.where(carries, unit.rad, 0.0))
-        fixed = z[index] - along * Enclosure(self.slope.mid, 0.0 * self.slope.rad)
-        allowed = self.slopes.low * low(statement.prices)[used] * (1 - 4 * EPS)
-        excess = np.maximum(self.nominal.pulls[1][used] - allowed, 0.0) * (1 + 4 * EPS)
-        fixed = Enclosure(np.where(carries, fixed.mid, 0.0), np.where(carries, fixed.rad, 0.0))
-        return fixed, along, up(self.blur.ravel()[index] + np.where(carries, 0.0, excess))
+        carries = high[used] > 0
+        return Enclosure(np.where(carries, unit.mid, 0.0), np.where(carries, unit.rad, 0.0))
 
-    def _proof(self, least: Array, most: Array, farthest: float, near: float, gap: float) -> FaceProof:
-        nominal, stated = self.nominal, self.nominal.statement
-        mass = mass_of(stated, nominal.x)
-        charge = self.statement.total * self.statement.penalty.value(mass)
-        moved = up(nominal.slopes.size * self.eta + most * self.eta * self.eta)
-        objective = nominal.objective.widened(float(up(norm_one(stated.counts, moved))))
-        if self.family.strengths is not None:
-            objective = objective - stated.total * stated.penalty.value(mass) + charge
-        known = {field.name: getattr(nominal, field.name) for field in fields(Proof)}
-        known |= {"statement": self.statement, "z": nominal.z.widened(self.blur), "shrink": 1.0}
-        known |= {"objective": objective, "gap": gap}
-        return FaceProof(**known, least=least, most=most, farthest=farthest, near=near)
+    def _deltas(self, place: _Place, along: Enclosure, line: _Line) -> tuple[Enclosure, Array]:
+        """Return delta where x is not zero, without what moves with the slope, and bounds of it where x is zero.
+
+        There v is as near to z as the slope allows. What is left is the excess of the norm of a block.
+        """
+        index, used = place.index, self.statement.labels[place.index]
+        carries = along.mid != 0
+        fixed = self.nominal.z[index] - along * Enclosure.exact(self.slope.mid)
+        fixed = Enclosure(np.where(carries, fixed.mid, 0.0), np.where(carries, fixed.rad, 0.0))
+        excess = np.zeros(len(index))
+        for z, slope in self._ends(place, line) or ((self.nominal.z, float(self.slope.low)),):
+            allowed = slope * low(self.statement.prices)[used] * (1 - 4 * EPS)
+            over = self.nominal.at(z).pulls[1][used] - allowed
+            excess = np.maximum(excess, np.maximum(over, 0.0) * (1 + 4 * EPS))
+        return fixed, np.where(carries, 0.0, excess)
+
+    def _ends(self, place: _Place, line: _Line) -> tuple[tuple[Enclosure, float], ...]:
+        """Return z of the stated columns at both ends of the line, as if losses were quadratic, and the slopes."""
+        if not line.step:
+            return ()
+        bend = line.u * Enclosure.exact(line.curvature) * Enclosure.exact(self.statement.counts * line.step)
+        change = self.statement.design.enclose_adjoint(bend, self.statement.lengths)
+        slope = self.slope.low
+        return tuple(
+            (self.nominal.z - change * Enclosure.exact(side), float((slope + side * line.step) * (1 - 4 * EPS)))
+            for side in (-1.0, 1.0)
+        )
+
+    def _proof(self, place: _Place, line: _Line, farthest: float, near: float, gap: float) -> FaceProof:
+        nominal, stated, statement = self.nominal, self.nominal.statement, self.statement
+        eta, first = self._eta(place, line), len(place.kept)
+        moved = up(nominal.slopes.size * eta + place.most * eta * eta)
+        objective = nominal.objective.widened(norm_one(stated.counts, moved))
+        x, b = np.zeros(nominal.x.shape), np.zeros(nominal.b.shape)
+        x[place.index], b[place.kept] = (line.step * v * (1 + 4 * EPS) for v in (line.p[first:], line.p[:first]))
+        if line.step:  # the optimal value changes by the mass, times the change of the strength
+            away = up(root(place.inverse.diagonal)[first:] * near + np.abs(x[place.index])) if place.inverse else x[:0]
+            sizes = np.abs(nominal.x)
+            sizes[place.index] = up(sizes[place.index] + away)
+            used = np.flatnonzero(sizes)  # a coordinate each
+            mass = norm_one(statement.prices.high[used], sizes[used])
+            objective = objective.widened(up(line.step * mass))
+            gap = float(up(gap + line.step * mass))
+        blur = self.family.pulled(self._theta(place, line))
+        ends = tuple((z.widened(blur), slope) for z, slope in self._ends(place, line))
+        known = _fields(nominal) | {"statement": statement, "z": nominal.z.widened(blur), "shrink": 1.0}
+        known |= {"objective": objective, "gap": gap, "moves": (x, b), "ends": ends}
+        return FaceProof(**known, least=place.least, most=place.most, farthest=farthest, near=near)
+
+
+def _fields(proof: Proof) -> dict[str, Any]:
+    """Return the fields of a proof by name."""
+    return {field.name: getattr(proof, field.name) for field in fields(proof)}
 
 
 def norm_one(weights: Array, sizes: Array) -> float:
     """Return an upper bound of a weighted sum of sizes."""
-    return float(weights @ sizes * (1 + 2.0**-30))
+    return float(up(weights @ sizes * (1 + gamma(len(sizes) + 4))))

@@ -206,8 +206,11 @@ def _targets(problem: Problem, errors: Array, *, relative: bool) -> Array:
 def _range(problem: Problem, strengths: Any) -> tuple[float, float]:
     """Return a range of strengths around the stated one."""
     penalty = problem.penalty
-    if penalty.main != "strength" or penalty.limit < math.inf:
-        raise ValueError(f"A range of strengths needs a penalty with a strength; {penalty!r} has none.")
+    if penalty.superlinear or not problem.core.entrywise:
+        raise ValueError(
+            "A range of strengths needs the penalty Linear and a gauge of coordinates (L1). All penalties share one "
+            "path of solutions, and along that of Linear the strength is the slope itself."
+        )
     try:
         low, high = (float(s) for s in strengths)
     except (TypeError, ValueError) as error:

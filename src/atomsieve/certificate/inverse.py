@@ -237,6 +237,12 @@ class Determined:
         """Return an upper bound of `v . inv(C' diag(w) C) v`, for a sum of coefficients that the data determine."""
         return np.inf if self.inverse is None else self.inverse.of(v[self.columns])
 
+    def lengths(self, rows: Enclosure) -> Array:
+        """Return upper bounds of the norms of rows in the inverse, for sums that the data determine."""
+        if self.inverse is None:
+            return np.full(len(rows), np.inf)
+        return self.inverse.lengths(rows[:, self.columns])
+
     def combinations(self) -> list[tuple[Index, Array]]:
         """Return the sums that the data determine beside single coefficients: each with its columns and factors."""
         found = []
@@ -281,7 +287,7 @@ def _rests(columns: Enclosure, weights: Array, found: list[Dependency]) -> Array
     """Return upper bounds of what columns are off the combinations of others, in the metric of the weights."""
     rests = np.zeros(len(found))
     for k, (column, of, times) in enumerate(found):
-        if _is_sum(columns.mid[:, column], columns.mid[:, of], times) and not columns.rad[:, [column, *of]].any():
+        if is_sum(columns.mid[:, column], columns.mid[:, of], times) and not columns.rad[:, [column, *of]].any():
             continue
         index, factors = np.append(column, of), np.append(1.0, -times)
         rest = dots(columns.mid[:, index].T, Enclosure.exact(factors)).size
@@ -354,7 +360,7 @@ def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
     found = []
     for k, other in enumerate(others):
         parts = np.flatnonzero(whole[:, k])
-        if not _is_sum(mid[:, other], mid[:, chosen[parts]], whole[parts, k]):
+        if not is_sum(mid[:, other], mid[:, chosen[parts]], whole[parts, k]):
             return None
         found.append(Dependency(int(other), chosen[parts], whole[parts, k]))
     return found
@@ -371,7 +377,7 @@ def _triangle(columns: Array) -> Array:
     return triangle
 
 
-def _is_sum(column: Array, parts: Array, shares: Array) -> bool:
+def is_sum(column: Array, parts: Array, shares: Array) -> bool:
     """Return whether a column is a combination of others, in exact arithmetic."""
     if parts.shape[1] == 1 and abs(shares[0]) == 1:
         return bool(np.array_equal(column, shares[0] * parts[:, 0]))

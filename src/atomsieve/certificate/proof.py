@@ -140,6 +140,11 @@ class Proof:
         """How far the predictions can be from those of the optimum, in the metric of the least curvatures."""
         return self.radius
 
+    @property
+    def drift(self) -> tuple[Array, Array] | None:
+        """How far x and b move, in either direction, with what a family of problems leaves open; None for one."""
+        return None
+
     @cached_property
     def least_slope(self) -> float:
         """A lower bound of the slope of the penalty at the optimum, times S: that of the best score."""

@@ -74,19 +74,27 @@ def _distances(proof: Proof, kept: Index, index: Index) -> tuple[Determined, Arr
     """
     statement, first = proof.statement, len(kept)
     with np.errstate(all="ignore"):
-        weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
-        ridge = None if proof.held is None else np.concatenate([np.zeros(first), proof.held[index]])
-        rows = Plain(statement.columns(kept, index), weights)
-        exact = lambda: statement.exact_columns(kept, index)  # noqa: E731
-        known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
-        reach = _reach(proof, known, index, first)
+        known, reach = knowledge(proof, kept, index)
         distances = up(root(known.sums) * reach)
         moved = proof.shift * proof.unit[kept]
-        distances[:first] += moved
+        moved = moved if proof.drift is None else moved + proof.drift[1][kept]
+        alone = np.zeros(len(index)) if proof.drift is None else proof.drift[0].ravel()[index]
+        distances += up(np.append(moved, alone))
         for home, v in enumerate(statement.frame.directions(kept, index)):
-            distances[home] = root(np.asarray(known.of(v))) * reach + v.size[:first] @ moved
+            distances[home] = root(np.asarray(known.of(v))) * reach + v.size @ np.append(moved, alone)
         distances[:first] = up(distances[:first] * (1 + 8 * EPS) + proof.stated.rad[kept])
     return known, distances
+
+
+def knowledge(proof: Proof, kept: Index, index: Index) -> tuple[Determined, float]:
+    """Return what the data determine of the coefficients of columns of B and A, and how far predictions can be off."""
+    statement, first = proof.statement, len(kept)
+    weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
+    ridge = None if proof.held is None else np.concatenate([np.zeros(first), proof.held[index]])
+    rows = Plain(statement.columns(kept, index), weights)
+    exact = lambda: statement.exact_columns(kept, index)  # noqa: E731
+    known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
+    return known, _reach(proof, known, index, first)
 
 
 def _reach(proof: Proof, known: Determined, index: Index, first: int) -> float:
