@@ -109,7 +109,7 @@ class _End(FaceProof):
 def on_face(nominal: Proof, family: Family) -> FaceProof:
     """Return what a point proves about all problems of a family; raise Uncertain if that is nothing."""
     given = nominal.statement.problem.eligible
-    face = _Face.of(nominal, family)
+    face = Face.of(nominal, family)
     held = np.zeros(len(given), dtype=bool)
     held[np.unique(nominal.statement.labels[np.flatnonzero(nominal.x)])] = True
     alive = held
@@ -126,7 +126,7 @@ def on_face(nominal: Proof, family: Family) -> FaceProof:
 
 
 @dataclass(frozen=True, eq=False)
-class _Line:
+class Line:
     """Where the point moves with the slope of the penalty, per unit of it, and how far."""
 
     step: float
@@ -139,11 +139,6 @@ class _Line:
     curvature: Array
     """Curvatures near those at the point, as floats."""
 
-    @classmethod
-    def still(cls, step: float, columns: int, samples: int) -> "_Line":
-        """Return the line of a point that stays where it is."""
-        return cls(step, np.zeros(columns), Enclosure.exact(np.zeros(samples)), np.zeros(samples))
-
     def off(self, least: Array, most: Array) -> Array:
         """Return how much the slopes of samples can be off the line, over the step."""
         bent = np.maximum(up(np.abs(most - self.curvature)), up(np.abs(self.curvature - least)))
@@ -151,7 +146,7 @@ class _Line:
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class Place:
     """The columns that are alive, the curvatures around the point, and the inverse there."""
 
     least: Array
@@ -162,8 +157,14 @@ class _Place:
     inverse: Inverse | None
 
 
+def still(step: float, place: Place) -> Line:
+    """Return the line of a point that stays where it is."""
+    n, k = place.columns.shape
+    return Line(step, np.zeros(k), Enclosure.exact(np.zeros(n)), np.zeros(n))
+
+
 @dataclass(frozen=True, eq=False)
-class _Face:
+class Face:
     """The point of a proof, in all problems of a family."""
 
     nominal: Proof
@@ -179,7 +180,7 @@ class _Face:
     """What is missing for `slope` to be a slope of the penalty: 0, unless the penalty is flat at the point."""
 
     @classmethod
-    def of(cls, nominal: Proof, family: Family) -> "_Face":
+    def of(cls, nominal: Proof, family: Family) -> "Face":
         stated, statement = nominal.statement, nominal.statement.over(family)
         mass = mass_of(stated, nominal.x)
         steepness, spare, step = stated.penalty.slope(mass), 0.0, 0.0
@@ -202,7 +203,7 @@ class _Face:
         with np.errstate(all="ignore"):
             for _ in range(TRIALS):
                 ends = np.nextafter(t.low - away, -np.inf), np.nextafter(t.high + away, np.inf)
-                place = self._place(alive, *loss.curvatures(*ends, self.statement.y))
+                place = self.place(alive, *loss.curvatures(*ends, self.statement.y))
                 line = self._line(place)
                 farthest, near, gap = self._distances(place, line)
                 needed = up(root(up(place.most / counts)) * farthest + up(place.most * line.u.size) * line.step)
@@ -213,7 +214,8 @@ class _Face:
                 away = WIDER * needed + 4 * EPS * t.size + np.finfo(float).tiny
         raise Uncertain("the family is too wide: the slopes of the losses are not bounded")
 
-    def _place(self, alive: Mask, least: Array, most: Array) -> _Place:
+    def place(self, alive: Mask, least: Array, most: Array) -> Place:
+        """Return the columns that are alive, with the inverse for these curvatures."""
         statement = self.statement
         index, kept = np.flatnonzero(alive[statement.labels]), statement.used
         columns = statement.columns(kept, index)
@@ -222,17 +224,17 @@ class _Face:
             inverse = inverse_of(Plain(columns, np.asarray(statement.counts * least * (1 - 4 * EPS))))
             if inverse is None:
                 raise Uncertain(TOO_WIDE)
-        return _Place(least, most, index, kept, columns, inverse)
+        return Place(least, most, index, kept, columns, inverse)
 
-    def _line(self, place: _Place) -> _Line:
+    def _line(self, place: Place) -> Line:
         """Return the line of optima; any line would do for the proof."""
         if not self.step or place.inverse is None:
-            return _Line.still(self.step, place.columns.shape[1], len(self.statement.counts))
+            return still(self.step, place)
         t, counts = self.nominal.slopes, self.statement.counts
         curvature = self.statement.loss.curvatures(t.low, t.high, self.statement.y)
         middle = (curvature[0] + curvature[1]) / 2
         first = len(place.kept)
-        towards = np.append(np.zeros(first), self._along(place.index).mid)
+        towards = np.append(np.zeros(first), self.along(place.index).mid)
         carried = np.append(np.arange(first), np.flatnonzero(towards))
         columns = place.columns.mid[:, carried]
         p = np.zeros(len(towards))
@@ -242,9 +244,9 @@ class _Face:
             raise Uncertain("the range of strengths is too wide: a coefficient reaches zero within it")
         sizes = place.columns.size @ np.abs(p)
         u = Enclosure(place.columns.mid @ p, up(place.columns.rad @ np.abs(p) + gamma(len(p) + 4) * sizes))
-        return _Line(self.step, p, u, middle)
+        return Line(self.step, p, u, middle)
 
-    def _distances(self, place: _Place, line: _Line) -> tuple[float, float, float]:
+    def _distances(self, place: Place, line: Line) -> tuple[float, float, float]:
         """Return how far slopes, and predictions of coefficients, can be from the optimum, and a bound of the gap."""
         counts, least, most = self.statement.counts, place.least, place.most
         eta, off = self._eta(place, line), line.off(place.least, place.most)
@@ -265,7 +267,7 @@ class _Face:
             lengths = up(inverse.lengths(rows) * stretch)
             held += norm_one(counts[flat], up(left[flat] * lengths))
             bent += norm_one(counts[flat], up(off[flat] * lengths))
-            pulled = float(up(self._pulled(place, line) * stretch))
+            pulled = float(up(self.pulled(place, line) * stretch))
         d = up(pulled + bent)
         both = up(pushed + d)
         a = up(both / 2 + math.sqrt(up(both * both / 4 + d * pushed + self.spare)))
@@ -275,23 +277,23 @@ class _Face:
         beyond = norm(up(root(up(counts / most)) * off)[most > 0])
         return float(up(a + beyond)), float(up(min(near, a + pushed) * stretch)), float(gap)
 
-    def _eta(self, place: _Place, line: _Line) -> Array:
+    def _eta(self, place: Place, line: Line) -> Array:
         """Return how far predictions less targets can move, all along the line."""
         sizes = np.abs(self.nominal.x)
         sizes[place.index] = up(sizes[place.index] + line.step * np.abs(line.p[len(place.kept) :]))
         return self.family.moved(sizes)
 
-    def _theta(self, place: _Place, line: _Line) -> Array:
+    def _theta(self, place: Place, line: Line) -> Array:
         """Return bounds of the sizes of the slopes times the weights, all along the line."""
         moved = up(up(place.most * line.u.size) * line.step)
         return np.asarray(up(up(self.nominal.slopes.size + moved) * self.statement.counts))
 
-    def _pulled(self, place: _Place, line: _Line) -> float:
+    def pulled(self, place: Place, line: Line) -> float:
         """Return d for the stated columns: the norm of delta, over all errors and strengths."""
         inverse, first = place.inverse, len(place.kept)
         assert inverse is not None  # noqa: S101
         none = np.zeros(first)
-        along = self._along(place.index)
+        along = self.along(place.index)
         fixed, excess = self._deltas(place, along, line)
         blur = self.family.pulled(self._theta(place, line)).ravel()[place.index]
         parts = [inverse.of(Enclosure(np.append(none, fixed.mid), np.append(none, fixed.rad)))]
@@ -309,7 +311,7 @@ class _Face:
             parts.append(inverse.of(towards) * line.step * line.step)
         return float(up(sum(math.sqrt(up(part)) for part in parts)))
 
-    def _along(self, index: Index) -> Enclosure:
+    def along(self, index: Index) -> Enclosure:
         """Return the subgradient of the gauge where it is one vector: prices times x over its norm; 0 elsewhere."""
         statement, x = self.statement, self.nominal.x.ravel()
         sizes, used = np.abs(x), statement.labels[index]
@@ -321,7 +323,7 @@ class _Face:
         carries = high[used] > 0
         return Enclosure(np.where(carries, unit.mid, 0.0), np.where(carries, unit.rad, 0.0))
 
-    def _deltas(self, place: _Place, along: Enclosure, line: _Line) -> tuple[Enclosure, Array]:
+    def _deltas(self, place: Place, along: Enclosure, line: Line) -> tuple[Enclosure, Array]:
         """Return delta where x is not zero, without what moves with the slope, and bounds of it where x is zero.
 
         There v is as near to z as the slope allows. What is left is the excess of the norm of a block.
@@ -337,7 +339,7 @@ class _Face:
             excess = np.maximum(excess, np.maximum(over, 0.0) * (1 + 4 * EPS))
         return fixed, np.where(carries, 0.0, excess)
 
-    def _ends(self, place: _Place, line: _Line) -> tuple[tuple[Enclosure, float], ...]:
+    def _ends(self, place: Place, line: Line) -> tuple[tuple[Enclosure, float], ...]:
         """Return z of the stated columns at both ends of the line, as if losses were quadratic, and the slopes."""
         if not line.step:
             return ()
@@ -349,7 +351,7 @@ class _Face:
             for side in (-1.0, 1.0)
         )
 
-    def _proof(self, place: _Place, line: _Line, farthest: float, near: float, gap: float) -> FaceProof:
+    def _proof(self, place: Place, line: Line, farthest: float, near: float, gap: float) -> FaceProof:
         nominal, stated, statement = self.nominal, self.nominal.statement, self.statement
         eta, first = self._eta(place, line), len(place.kept)
         moved = up(nominal.slopes.size * eta + place.most * eta * eta)

@@ -68,6 +68,11 @@ class Family:
             told,
         )
 
+    @classmethod
+    def none(cls, problem: Problem) -> "Family":
+        """Return the family of one problem alone."""
+        return cls(problem, None, None, None, {})
+
     def moved(self, x: Array) -> Array:
         """Return how far the predictions of x, less the targets, can move: eta."""
         eta = np.zeros(len(self.problem.y)) if self.y_errors is None else self.y_errors
