@@ -108,18 +108,17 @@ class Inverse:
 
     def lengths(self, rows: Enclosure) -> Array:
         """Return upper bounds of the norms of rows in the inverse."""
-        return np.array([np.sqrt(up(self.of(row))) for row in (rows[k] for k in range(len(rows)))])
+        scaled = rows.mid * self.scale
+        sizes = np.abs(scaled)
+        rough = np.sum(sizes @ np.abs(self.approximate) * sizes, axis=1)
+        middle = np.sum(scaled @ self.approximate * scaled, axis=1)
+        middle = middle + sizes.sum(axis=1) * (sizes @ self.error) * (1 + 2.0**-40)
+        middle = up(np.maximum(middle + gamma(2 * sizes.shape[1] + 4) * rough, 0.0) * (1 + 2.0**-40))
+        return np.asarray(up((np.sqrt(middle) + rows.rad @ np.sqrt(self.diagonal)) * (1 + 2.0**-40)))
 
     def of(self, v: Enclosure) -> float:
         """Return an upper bound of `v . inv(G) v`, which is the square of a norm."""
-        scaled = v.mid * self.scale
-        sizes = np.abs(scaled)
-        rough = sizes @ (np.abs(self.approximate) @ sizes)
-        middle = scaled @ (self.approximate @ scaled) + sizes.sum() * (sizes @ self.error) * (1 + 2.0**-40)
-        middle = up(max(float(middle + gamma(2 * len(sizes) + 4) * rough), 0.0) * (1 + 2.0**-40))
-        if not v.rad.any():
-            return float(middle)
-        return float(up((np.sqrt(middle) + v.rad @ np.sqrt(self.diagonal)) ** 2 * (1 + 2.0**-40)))
+        return float(up(self.lengths(v[None])[0] ** 2))
 
 
 def inverse_of(rows: Rows, ridge: Array | None = None) -> Inverse | None:
