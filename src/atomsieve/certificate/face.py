@@ -238,7 +238,8 @@ class Face:
         carried = np.append(np.arange(first), np.flatnonzero(towards))
         columns = place.columns.mid[:, carried]
         p = np.zeros(len(towards))
-        p[carried] = -np.linalg.lstsq(columns.T @ ((counts * middle)[:, None] * columns), towards[carried])[0]
+        gram = columns.T @ ((counts * middle)[:, None] * columns)
+        p[carried] = -np.linalg.lstsq(gram, towards[carried], rcond=None)[0]
         moved = self.nominal.x[place.index] + np.outer([-self.step, self.step], p[first:])
         if (moved * np.sign(self.nominal.x[place.index]) < 0).any():
             raise Uncertain("the range of strengths is too wide: a coefficient reaches zero within it")

@@ -105,7 +105,7 @@ class _Moves:
         pull, weight = face.nominal.slopes.mid * counts, counts * curvature
         gram = columns.T @ (weight[:, None] * columns)
         q = pull[:, None] * columns + _share(face, place)
-        g, towards = (np.linalg.lstsq(gram, v.T)[0].T for v in (q, columns))
+        g, towards = (np.linalg.lstsq(gram, v.T, rcond=None)[0].T for v in (q, columns))
         lever = weight * np.einsum("ij,ij->i", columns, towards)
         back = np.einsum("ij,ij->i", columns, g) * weight / (1 - lever)
         lengths = inverse.lengths(place.columns)
