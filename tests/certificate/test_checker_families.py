@@ -370,9 +370,10 @@ def members_agree(problem, content, trials=8):
         penalty = problem.penalty
         if told["strengths"]:
             penalty = penalty.with_params(strength=told["strengths"][trial % 2])
+        columns, targets = prover.A + prover.E * signs, prover.y + prover.e * sides
         member = Problem(
-            prover.A + prover.E * signs,
-            prover.y + prover.e * sides,
+            columns,
+            targets,
             loss=problem.loss,
             gauge=problem.gauge,
             penalty=penalty,
@@ -386,6 +387,9 @@ def members_agree(problem, content, trials=8):
         assert not np.delete(found.x, index).any()
         assert np.isin(claims["nonzero"], prover.labels[np.flatnonzero(found.x)]).all()
         assert claims["value"]["lower"] - 1e-9 <= found.objective <= claims["value"]["upper"] + 1e-9
+        losses = losses_of(problem.loss, columns @ prover.x + prover.B @ prover.b, targets)
+        objective = (prover.s @ losses + prover.charges[trial % 2]) / prover.s.sum()
+        assert objective - found.objective <= claims["gap"] + 1e-9
 
 
 @pytest.mark.parametrize("name", ERRORS)
