@@ -310,6 +310,14 @@ def test_honest_claims_with_other_penalties(loss, penalty):
     members_agree(problem, content, trials=4)
 
 
+def test_a_point_that_is_optimal_for_all_members_has_no_gap():
+    problem = problem_of(Huber(0.1), penalty=Linear(2.0), intercept=False)
+    content = proven(problem, family(y={"relative": False, "values": 0.01}))
+    content["claims"]["gap"] = 3e-5
+    assert not content["claims"]["intervals"]["index"]
+    assert judged(content, X, problem.y)
+
+
 Y_ERRORS = [
     {"relative": False, "values": 0.01},
     {"relative": True, "values": 0.01},

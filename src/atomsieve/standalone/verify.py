@@ -105,7 +105,8 @@ ZERO   as above; z_j moves by at most `a` times the length of A~_j in the metric
 RANGE  as above, with `r / (1 - rho)` for `sqrt(reach)`.
 GAP    The member's objective at p is at most that with the worse of both ends `u_i - eta_i` and `u_i + eta_i` for each
        sample, and the highest strength. Its optimum is at least the sum of the losses at p, and S phi(mass) with the
-       lowest strength, less `sum_i abs(theta_i) eta_i + d r + slack`. They differ by at most `e^2 / 2 + d r + slack`.
+       lowest strength, less `sum_i abs(theta_i) eta_i + d r + slack`. They differ by at most `d r + slack`, plus the
+       smaller of `e^2 / 2` and `(q - d) r`.
 """
 
 import argparse
@@ -2221,10 +2222,10 @@ class Face(Checker):
         d = highest(self._pull(rests) for rests in self.rests) / kept
         e = root(sum((w * bend * square(v) for w, bend, v in zip(self.weights, self.most, self.eta)), arb(0)))
         self.way = _solved(d + e, d * e + self.slack)
-        reach, other = self.way + e, _solved(d + self._drag(errors, kept), self.slack)
-        reach = other if other < reach else reach
+        drag = self._drag(errors, kept)
+        reach = (self.way + e).min(_solved(d + drag, self.slack))
         self.lost = d * reach + self.slack
-        self.gap = arb((self.lost + square(e) / 2).upper())
+        self.gap = arb((self.lost + (square(e) / 2).min(drag * reach)).upper())
         self.reach = square(reach / kept)
 
     def _errors(self) -> list[list[arb]]:
