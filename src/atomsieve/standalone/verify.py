@@ -2197,12 +2197,12 @@ class Face(Checker):
 
     def _proven_steps(self) -> list[arb]:
         """FACE: return how far slopes can move, from a range of slopes that proves itself."""
-        away = [arb(0)] * self.n
+        steps = [arb(0)] * self.n
         for _ in range(ROUNDS):
+            away = [2 * step + arb(2) ** -1000 for step in steps]
             steps = self._steps(away)
             if all(step < limit for step, limit in zip(steps, away)):
                 return steps
-            away = [2 * step + arb(2) ** -1000 for step in steps]
         raise Refused("the curvature of the loss cannot be bounded over the family")
 
     def _steps(self, away: list[arb]) -> list[arb]:
