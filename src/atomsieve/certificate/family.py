@@ -55,6 +55,8 @@ class Family:
                 f"y_error is for losses of the difference to the target (Squared, Huber); for "
                 f"{type(problem.loss).__name__} the targets are labels or counts, and exact."
             )
+        if strengths is not None and not (errors is None and y_errors is None):
+            raise ValueError("Pass either strengths, or errors of the data: there is no proof for both at once yet.")
         told = {
             "x_error": None if errors is None else _told(errors, relative) | {"zeros": not _is_sparse(problem)},
             "y_error": None if y_errors is None else _told(y_errors.ravel() if y_errors.ndim else y_errors, relative),

@@ -92,7 +92,7 @@ PULL   `delta = -C~' theta - v` is 0 for B. For columns of A it is z - v, plus o
        bound its length in the metric of `inv(C~' diag(s m) C~)`, which is at most `inv(G) / (1 - rho)^2`, with
        `rho^2 = sum_i s_i m_i sum_kl E_ik abs(inv(G)_kl) E_il`. The length of a box is at most that of its middle plus
        `sqrt(sum_kl r_k abs(inv(G)_kl) r_l)` for its radii r. Where `x_g = 0`, v is z_g, shortened to the length that
-       the slope of S phi allows. v may be linear in that slope, so d is largest at an end of the range of strengths.
+       the slope of S phi allows.
        For Ball any slope serves; then `slack = slope (radius - mass)`, and 0 otherwise.
 FACE   p~ is optimal, phi convex: `(theta~ - theta) . C~ (p~ - p) <= delta . (p~ - p) + slack <= d r + slack`. So `a^2
        <= a e + d (a + e) + slack` bounds a, and `r <= a + e`. Also `r^2 <= r q + slack`, with `q = d + sqrt(sum_i s_i
@@ -101,12 +101,20 @@ FACE   p~ is optimal, phi convex: `(theta~ - theta) . C~ (p~ - p) <= delta . (p~
        `sqrt(M_i / s_i) a < w_i` for every sample: the best p among those with slopes within w_i obeys all this too, so
        it is not on the border, and is p~.
 ZERO   as above; z_j moves by at most `a` times the length of A~_j in the metric s M, plus `sum_i E_ij abs(theta_i)`.
-       S phi'(0) is that of the lowest strength. If all blocks pass that are claimed zero, p~ is optimal among all.
+       If all blocks pass that are claimed zero, p~ is optimal among all.
 RANGE  as above, with `r / (1 - rho)` for `sqrt(reach)`.
 GAP    The member's objective at p is at most that with the worse of both ends `u_i - eta_i` and `u_i + eta_i` for each
-       sample, and the highest strength. Its optimum is at least the sum of the losses at p, and S phi(mass) with the
-       lowest strength, less `sum_i abs(theta_i) eta_i + d r + slack`. They differ by at most `d r + slack`, plus the
+       sample. Its optimum is at least the objective at p for the stated data, less `sum_i abs(theta_i) eta_i + d r + slack`. They differ by at most `d r + slack`, plus the
        smaller of `e^2 / 2` and `(q - d) r`.
+LINE   For strengths of Linear between two numbers, and exact data, the point moves with the slope: `p + t l`, for the
+       difference t of the slope of S phi to the stated one, a line l that is 0 where x is, and t between -h and h, as
+       long as no x_j changes its sign. u moves by `t g`, g = C l, and theta by `t s D g` for any numbers D, and by what
+       the secants c differ from D: at most `h max(M - D, D - m) abs(g_i)` for each slope. delta without that is linear
+       in t, so its length is largest at an end. What is left has a length of at most that of the differences in the
+       metric s / m (or, where m_i = 0, by the row of C). d is the sum of both, a = d, r = d; slopes may move by
+       `M h abs(g_i)` more. Scores differ from those of `theta + t s D g` by at most the length of A_j, less its centre,
+       times d and the length of the differences in the metric s / M. They are convex in t, the slope is linear: both
+       ends decide. Values differ by at most h times the largest mass.
 """
 
 import argparse
@@ -215,7 +223,7 @@ def verify(
         if family is None:
             checker = (Classes if data.labels is not None else Checker)(content, data, gauge)
         else:
-            checker = Face(content, data, gauge, family)
+            checker = (Line if family.strengths else Face)(content, data, gauge, family)
         checker.check()
     except Refused as refusal:
         checked, known = 0 if checker is None else checker.checked, not isinstance(refusal, Unknown)
@@ -1097,6 +1105,10 @@ class Family:
         if gauge.free and self.columns(gauge.free).any():
             raise Unknown("errors of features without a price are not known to this checker")
         self.strengths = _strengths(stated["strengths"], content["problem"]["penalty"])
+        if self.strengths and (self.x_error is not None or self.targets.any() or data.tasks > 1):
+            raise Refused("a range of strengths is claimed for exact data with one output only")
+        if self.strengths and gauge.labels.tolist() != list(range(len(gauge.prices))):
+            raise Refused("a range of strengths is claimed for gauges of coordinates only")
 
     def columns(self, index: list[int]) -> np.ndarray:
         """Return the bounds for columns of A, in the rows of their output."""
@@ -1157,8 +1169,8 @@ def _strengths(stated: list[float] | None, penalty: dict[str, Any]) -> list[floa
     """Return the range of strengths; an empty list if there is only the stated one."""
     if stated is None:
         return []
-    if "strength" not in penalty or penalty.get("p") == "inf":
-        raise Refused(f"a range of strengths needs a penalty with a strength, and {penalty['type']} has none")
+    if penalty["type"] != "Linear":
+        raise Refused(f"a range of strengths is claimed for Linear only, and the penalty is {penalty['type']}")
     if len(stated) != 2 or not stated[0] <= penalty["strength"] <= stated[1]:
         raise Refused(f"the range of strengths must be two numbers around the stated strength {penalty['strength']}")
     return stated
@@ -2125,8 +2137,7 @@ class Face(Checker):
     """The same for a family of problems: FAMILY. What is derived at the point stays that of the stated data.
 
     `eta` bounds how far predictions less targets move with the data while the coefficients stay, and `pulls` how far z
-    moves while theta stays. `slack` is that of the subgradient v; `rests` holds z - v for the lowest and the highest
-    strength.
+    moves while theta stays. `slack` is that of the subgradient v; `rests` holds z - v.
     """
 
     pairwise = False
@@ -2134,8 +2145,6 @@ class Face(Checker):
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge, family: Family) -> None:
         super().__init__(content, data, gauge)
         self.family = family
-        strengths = [{"strength": arb(v)} for v in family.strengths] or [{}, {}]
-        self.penalties = [self.penalty | strength for strength in strengths]
 
     def check(self) -> None:
         """Raise Refused at the first claim that does not follow."""
@@ -2143,8 +2152,8 @@ class Face(Checker):
         self.rows = self._left()
         self.names = self._names(self.rows)
         self.eta, self.pulls = self._eta(), self._pulls()
-        self.slack, slopes = self._subgradients()
-        self.rests = [[self._rest(j, slope) for j in self.rows] for slope in slopes]
+        self.slack, slope = self._subgradient()
+        self.rests = [self._rest(j, slope) for j in self.rows]
         self._curvature()
         self._values()
         self._zeros()
@@ -2168,12 +2177,12 @@ class Face(Checker):
                 pulls += (sums * (1 + (self.n + 12) * UNIT * 2) + self.n * 2.0**-1070).tolist()
         return pulls
 
-    def _subgradients(self) -> tuple[arb, list[arb]]:
-        """Return the slack of v, and the slope of S phi that belongs to v for the lowest and the highest strength."""
+    def _subgradient(self) -> tuple[arb, arb]:
+        """Return the slack of v, and the slope of S phi that belongs to v."""
         if "radius" in self.penalty and "sharpness" not in self.penalty:  # Ball: any slope has some slack
             best = arb(highest(self.scores.values()).mid())
-            return arb(_positive(best * (self.penalty["radius"] - self.mass)).upper()), [best, best]
-        return arb(0), [self._slope_at(self.mass, penalty) for penalty in self.penalties]
+            return arb(_positive(best * (self.penalty["radius"] - self.mass)).upper()), best
+        return arb(0), self._slope_at(self.mass, self.penalty)
 
     def _rest(self, j: int, slope: arb) -> arb:
         """Return `z_j - v_j`, or bounds of it around 0 where the point is 0: there v is as near to z as it may be."""
@@ -2219,7 +2228,7 @@ class Face(Checker):
         self.forms = arb_mat(self.held), arb_mat([[abs(v) for v in row] for row in self.held])
         errors = self._errors()
         kept = 1 - self._widening(errors)
-        d = highest(self._pull(rests) for rests in self.rests) / kept
+        d = self._pull(self.rests) / kept
         e = root(sum((w * bend * square(v) for w, bend, v in zip(self.weights, self.most, self.eta)), arb(0)))
         self.way = _solved(d + e, d * e + self.slack)
         drag = self._drag(errors, kept)
@@ -2268,14 +2277,11 @@ class Face(Checker):
 
     def _value_range(self) -> tuple[arb, arb]:
         """FAMILY: return bounds of the optimal values of all members."""
-        low, high = (self.total * self.phi(penalty, self.mass) for penalty in self.penalties)
+        charge = self.total * self.phi(self.penalty, self.mass)
         samples = zip(self.weights, self.u, self.eta, self.data.y.tolist())
         tops = (w * _larger(self.loss.value(v - r, y), self.loss.value(v + r, y)) for w, v, r, y in samples)
         tilt = sum((abs(t) * r for t, r in zip(self.theta.entries(), self.eta)), arb(0))
-        return self.losses + low - tilt - self.lost, sum(tops, arb(0)) + high
-
-    def _first_slope(self) -> arb:
-        return self._slope_at(arb(0), self.penalties[0])
+        return self.losses + charge - tilt - self.lost, sum(tops, arb(0)) + charge
 
     def _moves(self) -> list[arb]:
         lengths = zip(self._lengths_in(self.metric, range(self.d)), self.pulls)
@@ -2288,6 +2294,132 @@ class Face(Checker):
 
     def _distances(self, independent: list[int], involved: set[int]) -> dict[int, arb]:
         return self._radii(independent, self.held, involved)
+
+
+class Line(Face):
+    """The same for a range of strengths of Linear: LINE. The point moves along a line with the slope of the penalty.
+
+    `line` is its direction, `turn` that of the predictions and `lean` that of theta, if losses were quadratic; `step`
+    is how far the slope goes in both directions.
+    """
+
+    def check(self) -> None:
+        """Raise Refused at the first claim that does not follow."""
+        self._evaluate()
+        self.rows = self._left()
+        self.names = self._names(self.rows)
+        self.slope = self._slope_at(self.mass, self.penalty)
+        stated = self.penalty["strength"]
+        low, high = (arb(v) for v in self.family.strengths)
+        self.step = arb((self.total * _larger(high - stated, stated - low)).upper())
+        self._draw()
+        self._curvature()
+        self._values()
+        self._zeros()
+        self._ranges()
+
+    def _draw(self) -> None:
+        """LINE: choose a line in doubles; any line would do."""
+        columns = [self._column(name) for name in self.names]
+        samples = zip(self.slopes, self.data.y.tolist())
+        ends = [self.loss.bends(arb(t.lower()), arb(t.upper()), y) for t, y in samples]
+        bends = np.array([float(((low + high) / 2).mid()) for low, high in ends])
+        weights = np.array([float(w.mid()) for w in self.weights]) * bends
+        towards = np.array([float(self._towards(name).mid()) for name in self.names])
+        moving = [k for k, name in enumerate(self.names) if name < 0 or name in self.x]
+        doubles = np.array([[float(v.mid()) for v in columns[k].entries()] for k in moving]).reshape(
+            len(moving), self.n
+        )
+        found = np.zeros(len(self.names))
+        found[moving] = -np.linalg.lstsq((doubles * weights) @ doubles.T, towards[moving], rcond=None)[0]
+        self.line = [arb(v) for v in found.tolist()]
+        turn = sum((column * p for column, p in zip(columns, self.line)), arb_mat(self.n, 1))
+        self.turn, self.bends = turn.entries(), [arb(v) for v in bends.tolist()]
+        self.lean = arb_mat([[w * bend * v] for w, bend, v in zip(self.weights, self.bends, self.turn)])
+        self.leans = [(column.transpose() * self.lean)[0, 0] for column in columns]
+        drift = {name: self.step * abs(p) for name, p in zip(self.names, self.line)}
+        if not all(abs(v) >= drift[j] for j, v in self.x.items()):
+            raise Refused("a coefficient reaches zero within the range of strengths")
+        self.drift = drift
+
+    def _towards(self, name: int) -> arb:
+        """Return the subgradient of the gauge where x is not zero."""
+        v = self.x.get(name, arb(0))
+        price = self.gauge.prices[self.gauge.labels[name]] if name >= 0 else arb(0)
+        return price if v > 0 else -price if v < 0 else arb(0)
+
+    def _end(self, side: int) -> list[arb]:
+        """LINE: return delta at one end of the range."""
+        slope, rests = self.slope + side * self.step, []
+        for name, lean in zip(self.names, self.leans):
+            if name < 0:
+                rests.append(-side * self.step * lean)
+                continue
+            z = self.z[name] - side * self.step * lean
+            price = self.gauge.prices[self.gauge.labels[name]]
+            over = _positive((abs(z) if self.gauge.signed[name] else z) - slope * price)
+            rests.append(z - slope * self._towards(name) if name in self.x else arb(0, over.upper()))
+        return rests
+
+    def _steps(self, away: list[arb]) -> list[arb]:
+        steps = super()._steps(away)
+        moved = (arb((bend * self.step * abs(v)).upper()) for bend, v in zip(self.most, self.turn))
+        return [a + b for a, b in zip(steps, moved)]
+
+    def _travel(self) -> None:
+        """LINE: derive a (`way`), the reach and the gap."""
+        self.held = self._inverted(self.names) if self.names else []
+        self.forms = arb_mat(self.held), arb_mat([[abs(v) for v in row] for row in self.held])
+        around = zip(self.least, self.most, self.bends, self.turn)
+        off = [arb((_larger(high - bend, bend - low) * self.step * abs(v)).upper()) for low, high, bend, v in around]
+        d = highest(self._boxed(self._end(side)) for side in (-1, 1)) + self._bent(off)
+        beyond = zip(self.weights, self.most, off)
+        self.way = d + root(sum((w * square(v) / high for w, high, v in beyond if high > 0), arb(0)))
+        self.reach = square(d)
+        lengths = {name: root(self.held[k][k]) * d for k, name in enumerate(self.names)}
+        parts = ((j, abs(self.x.get(j, arb(0))) + self.drift[j] + lengths[j]) for j in self.rows)
+        mass = sum((self.gauge.prices[self.gauge.labels[j]] * v for j, v in parts), arb(0))
+        self.gap = arb((square(d) + self.step * mass).upper())
+
+    def _boxed(self, rests: list[arb]) -> arb:
+        return self._length([arb(v.mid()) for v in rests], [arb(v.rad()) for v in rests]) if rests else arb(0)
+
+    def _bent(self, off: list[arb]) -> arb:
+        """LINE: return how far losses are off the parabola; a sample without curvature counts by its row of C."""
+        columns = [self._column(name) for name in self.names]
+        curved, flat = arb(0), arb(0)
+        for i, (w, m, v) in enumerate(zip(self.weights, self.least, off)):
+            if m > 0:
+                curved += w * square(v) / m
+            elif not v == 0:
+                flat += w * v * self._length([column[i, 0] for column in columns], [arb(0)] * len(columns))
+        return root(curved) + flat
+
+    def _value_range(self) -> tuple[arb, arb]:
+        return self.objective - self.gap, self.objective + self.step * self.mass
+
+    def _zeros(self) -> None:
+        """ZERO at both ends of the range, which decide for all of it: scores are convex there, and slopes linear."""
+        theta, self.theta = self.theta, self.lean
+        change, self.theta = self._adjoint(), theta
+        lengths = self._lengths_in(self.metric, range(self.d))
+        told = {*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free}
+        for j in range(self.d):
+            if j in told or j in self.gauge.barred:
+                continue
+            for side in (-1, 1):
+                z = self.z[j] + side * self.step * change[j]
+                score = (abs(z) if self.gauge.signed[j] else z) + self.way * arb(lengths[j])
+                below = score < (self.slope + side * self.step) * self.gauge.prices[j]
+                self._claim(below, f"coefficient or block {j} is not proven zero")
+            self._claim(j not in self.x, f"block {j} carries weight at the point")
+
+    def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:
+        """Return lengths of columns less their centres, as in z: along the line theta is not orthogonal to a constant."""
+        return _lengths(np.abs(own - self._centres(own)) * (1 + 4 * UNIT) * roots[:, None])
+
+    def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
+        return {name: v + self.drift[name] for name, v in super()._radii(independent, inverse, involved).items()}
 
 
 def _solved(b: arb, c: arb) -> arb:
