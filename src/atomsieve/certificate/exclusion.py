@@ -42,6 +42,8 @@ def _highest(proof: Proof, point: Enclosure, rows: Index) -> float:
     statement = proof.statement
     z = proof.z * Enclosure.exact(proof.shrink) - _pulled_back(proof)
     image = statement.design.enclose(point, rows)
+    if statement.family is not None:
+        image = image.widened(statement.family.rows(point.size, rows))
     most = proof.curvatures[1]
     metric = up(statement.counts * (most if most.ndim == 1 else statement.loss.largest_eigenvalues(most)))
     length = norm(up((root(metric) * image.size.T).T).ravel())

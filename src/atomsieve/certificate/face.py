@@ -26,7 +26,7 @@ from atomsieve.certificate.family import Family
 from atomsieve.certificate.inverse import Inverse, Plain, inverse_of
 from atomsieve.certificate.proof import Proof, low, mass_of
 from atomsieve.certificate.statement import Statement
-from atomsieve.numerics.enclosures import Enclosure, Uncertain, norm, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -145,7 +145,8 @@ class _Face:
         statement, counts, eta = self.statement, self.statement.counts, self.eta
         index, kept = np.flatnonzero(alive[statement.labels]), statement.used
         pushed = norm(up(root(up(counts * most)) * eta))
-        held = norm(up(up(root(up(counts / least)) * most) * eta)[least > 0])
+        moves = eta > 0
+        held = norm(up(up(root(up(counts / least)) * most) * eta)[moves & (least > 0)])
         pulled, stretch = 0.0, 1.0
         if len(index) + len(kept):
             columns = statement.columns(kept, index)
@@ -159,7 +160,7 @@ class _Face:
                 raise Uncertain(TOO_WIDE)
             stretch = float(up(1 / (1 - omitted)))
             pulled = self._pulled(inverse, index, len(kept)) * stretch
-            flat = np.flatnonzero((least == 0) & (eta * most > 0))  # where the metric knows nothing of a sample
+            flat = np.flatnonzero(moves & (least == 0))  # where the metric knows nothing of a sample
             rows = columns[flat].widened(self.family.entries(flat, index, len(kept)))
             held += norm_one(up(counts * most)[flat], up(eta[flat] * inverse.lengths(rows))) * stretch
         both = up(pushed + pulled)
@@ -216,4 +217,4 @@ class _Face:
 
 def norm_one(weights: Array, sizes: Array) -> float:
     """Return an upper bound of a weighted sum of sizes."""
-    return float(weights @ sizes * (1 + 2.0**-30))
+    return float(up(weights @ sizes * (1 + gamma(len(sizes) + 2)) + len(sizes) * LEAST))
