@@ -353,6 +353,11 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
         return in_all_classes([problem.called_feature(j) for j in everywhere])
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
+    return _too_far(proof)
+
+
+def _too_far(proof: Proof) -> str:
+    """Return why a distance is too large to decide more."""
     if proof.statement.family is not None:
         return "Others change within the family, or too nearly so; a smaller tolerance may decide more."
     relative = proof.gap / max(float(proof.objective.high), EPS)
