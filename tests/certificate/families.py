@@ -10,10 +10,11 @@ feature, furthest to first order; and at random.
 
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from unittest.mock import patch
 
 import numpy as np
+from judge import Tally
 from scipy import sparse
 
 from atomsieve import (  # fmt: skip
@@ -264,15 +265,19 @@ def _bend_of_penalty(drawn, x, support, first, total):
     return bend
 
 
-def judge(claims, truth):
-    """Return what a certificate claims about a family, and what of it the certificate of a member contradicts."""
-    made = Counter(
+def made(claims):
+    """Return how many claims a certificate makes."""
+    return Counter(
         zeros=int(claims.zero.sum()),
         nonzeros=int(claims.nonzero.sum()),
         intervals=int(np.isfinite(claims.lower).sum() + np.isfinite(claims.free_lower).sum()),
         values=int(np.isfinite(claims.primal)) + int(np.isfinite(claims.dual)),
         undecided=int(claims.undecided.sum()),
     )
+
+
+def contradicted(claims, truth):
+    """Return what of the claims about a family the certificate of a member contradicts."""
     false = {
         "zero": claims.zero & truth.nonzero,
         "non-zero": claims.nonzero & truth.zero,
@@ -283,36 +288,31 @@ def judge(claims, truth):
         "value": np.array([claims.dual > truth.primal, claims.primal < truth.dual]),
         "no number": np.isnan([*claims.lower.ravel(), *claims.free_lower, claims.primal, claims.dual]),
     }
-    return made, [f"{name} {k}" for name, mask in false.items() for k in np.flatnonzero(mask).tolist()]
+    return [f"{name} {k}" for name, mask in false.items() for k in np.flatnonzero(mask).tolist()]
 
 
-@dataclass
-class Tally:
-    """What was claimed about how many families, by trait, and what of it is false."""
-
-    counts: Counter = field(default_factory=Counter)
-    traits: Counter = field(default_factory=Counter)
-    faults: list = field(default_factory=list)
+def try_family(seed, number, tally, aimed=2):
+    """Certify one family, show that to its members, and add what comes out to the tally."""
+    rng = np.random.default_rng([seed, number])
+    drawn = draw(rng)
+    if drawn is None:
+        return
+    kind, claims = f"{drawn.traits[0]}, family", drawn.certificate
+    tally.add(kind, drawn.traits[1:], Counter(certificates=1, silent=int(not claims.valid)) + made(claims))
+    for k, problem in enumerate(members(rng, drawn, aimed) if claims.valid else ()):
+        truth = solve(problem, tol=1e-13, time_limit=2.0).certificate()
+        wrong = contradicted(claims, truth)
+        tally.add(kind, drawn.traits[1:], Counter(false=len(wrong), members=int(truth.valid)))
+        if wrong:
+            fault = {"number": number, "member": k, "kind": kind, "traits": drawn.traits[1:], "wrong": wrong}
+            tally.faults.append(fault)
 
 
 def run(seed, numbers, aimed=2):
     """Return the tally of many families, with so many members aimed at a coefficient or score."""
     tally = Tally()
     for number in numbers:
-        rng = np.random.default_rng([seed, number])
-        drawn = draw(rng)
-        if drawn is None:
-            continue
-        tally.counts.update(families=1, silent=int(not drawn.certificate.valid))
-        if not drawn.certificate.valid:
-            continue
-        tally.traits.update(drawn.traits)
-        for k, problem in enumerate(members(rng, drawn, aimed)):
-            truth = solve(problem, tol=1e-13, time_limit=2.0).certificate()
-            made, false = judge(drawn.certificate, truth)
-            tally.counts.update(made if k == 0 else {}, members=1, false=len(false), judged=int(truth.valid))
-            if false:
-                tally.faults.append({"number": number, "member": k, "traits": drawn.traits, "false": false})
+        try_family(seed, number, tally, aimed)
     return tally
 
 
