@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from unittest.mock import patch
 
 import numpy as np
-from judge import Tally
+from judge import Tally, start_of
 from scipy import sparse
 
 from atomsieve import (  # fmt: skip
@@ -36,7 +36,8 @@ from atomsieve import (  # fmt: skip
     SquaredHinge,
     solve,
 )
-from atomsieve.certificate import face
+from atomsieve.certificate import certify, face
+from atomsieve.certificate.family import Family
 
 LOSSES = ("Squared", "Squared", "Huber", "Logistic", "Poisson", "SquaredHinge", "Squared, outputs")
 PENALTIES = ("Linear", "Linear", "Square", "Ball", "LogBarrier", "Power", "LinearSquare", "unit ball")
@@ -111,8 +112,19 @@ def draw(rng):
         drawn.result = solve(drawn.problem(), tol=10.0 ** -rng.integers(6, 15), time_limit=2.0)
     except ValueError:  # labels of one class, more free columns than samples
         return None
-    drawn.certificate = drawn.result.certificate(**asked)
+    drawn.certificate = drawn.result.certificate(**asked) if rng.random() < 0.7 else _elsewhere(rng, drawn)
     return drawn
+
+
+def _elsewhere(rng, drawn):
+    """Return the certificate at another point: it may decide less, and never wrongly."""
+    problem, x, asked = drawn.result.problem, drawn.result.lifted, drawn.asked
+    noise = 10.0 ** rng.uniform(-9, -1) * rng.standard_normal(x.shape)
+    point = [x * (1 + noise), x + noise, x * (rng.random(x.shape) < 0.7), 0.9 * x, 0.0 * x][int(rng.integers(5))]
+    errors = asked.get("x_error"), asked.get("y_error"), asked.get("strengths"), None
+    drawn.traits.append("another point")
+    family = Family.of(problem, *errors, relative=asked.get("relative", False))
+    return certify(problem, point, start_of(problem), family)
 
 
 def _features(rng, n, d, traits):

@@ -24,6 +24,8 @@ from atomsieve import (  # fmt: skip
     Squared,
     solve,
 )
+from atomsieve.certificate import certify
+from atomsieve.certificate.family import Family
 
 
 @pytest.mark.parametrize("part", range(3))
@@ -31,7 +33,7 @@ def test_no_false_claim(part):
     tally = run(part, range(60), aimed=1)
     assert tally.faults == []
     assert min(tally.whole[name] for name in ("zeros", "nonzeros", "intervals", "values")) > 40
-    assert tally.whole["members"] > 90
+    assert tally.whole["members"] > 60
 
 
 @pytest.mark.deep
@@ -239,6 +241,34 @@ def test_atoms_are_excluded_in_the_whole_family_only():
     assert not certificate.zero[0]
     assert not certificate.excludes([1.0])
     assert solve(Problem(X, y, penalty=Linear(1.2)), tol=1e-13).certificate(y_error=1.0).excludes([1.0])
+
+
+def test_a_sample_at_the_kink_moves_the_solution():
+    """The second target is just out of reach; with 2 - e it is in reach, and the solution 1 - e / 2."""
+    problem = Problem(np.ones((2, 1)), [0.5, 2.0], loss=Huber(1.0), penalty=Linear(0.25))
+    for error in (0.1, 0.01):
+        certificate = solve(problem, tol=1e-14).certificate(y_error=[0.0, error])
+        assert certificate.nonzero[0]
+        assert certificate.lower[0] <= 1 - error / 2
+
+
+def test_a_point_within_the_ball_is_short_of_its_slope():
+    """The solution is at the border, 1; the point is at 0.9, and the ball as steep there as at the border."""
+    problem = Problem(np.ones((1, 1)), [3.0], penalty=Ball(1.0))
+    family = Family.of(problem, None, 1e-6, None, None, relative=False)
+    certificate = certify(problem, np.array([0.9]), np.zeros(0), family)
+    assert certificate.valid
+    assert certificate.upper[0] >= 1
+    assert certificate.dual <= 2
+
+
+def test_a_zero_that_should_not_be_one_is_far_from_the_solution():
+    """At the point both coefficients are zero, and the solution is 2."""
+    problem = Problem(np.eye(2), [3.0, 0.1], penalty=Linear(0.5))
+    family = Family.of(problem, None, 1e-6, None, None, relative=False)
+    certificate = certify(problem, np.zeros(2), np.zeros(0), family)
+    assert certificate.valid
+    assert certificate.upper[0] >= 2
 
 
 def test_the_score_of_a_feature_moves_with_its_own_errors():
