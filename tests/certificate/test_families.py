@@ -19,6 +19,7 @@ from atomsieve import (  # fmt: skip
     LInf,
     Logistic,
     Multinomial,
+    Poisson,
     Problem,
     Square,
     Squared,
@@ -271,6 +272,23 @@ def test_a_zero_that_should_not_be_one_is_far_from_the_solution():
     assert certificate.upper[0] >= 2
 
 
+def test_a_coefficient_at_zero_leaves_it_for_lower_strengths():
+    """The target is 0.95: the solution is 0 for the strength 1, and 0.05 for the strength 0.9."""
+    certificate = solve(Problem([[1.0]], [0.95], penalty=Linear(1.0)), tol=1e-14).certificate(strengths=(0.9, 1.1))
+    assert certificate.valid
+    assert not certificate.zero[0]
+    assert certificate.upper[0] >= 0.95 - 0.9
+
+
+def test_curvatures_are_those_of_the_whole_family():
+    """The solution is log(4 - strength): further from log(2) than with the curvature 2 of that."""
+    result = solve(Problem([[1.0]], [4.0], loss=Poisson(), penalty=Linear(2.0)), tol=1e-14)
+    certificate = result.certificate(strengths=(1.7, 2.3))
+    assert certificate.nonzero[0]
+    assert certificate.lower[0] <= np.log(1.7) < np.log(2) - 0.3 / 2
+    assert certificate.upper[0] >= np.log(2.3)
+
+
 def test_the_score_of_a_feature_moves_with_its_own_errors():
     """The second feature has a score of 0.95, and 1.04 * 0.95 + 0.04 in a member, above the slope of 1."""
     X, y, error = np.eye(2), np.array([3.0, 0.95]), np.array([0.0, 0.04])
@@ -311,7 +329,7 @@ def test_relative_errors_of_exact_columns_stay_zero():
 def test_saturated_samples_leave_numbers():
     """A curvature near the smallest double, at a sample without errors, is no reason for NaN."""
     X, y = np.array([[1.0], [2.0], [-1.0], [0.5]]), np.array([1.0, -1.0, -1.0, 1.0])
-    problem = Problem(X, y, loss=Logistic(), penalty=Linear(0.05), offset=[0, 0, 0, 709.5])
+    problem = Problem(X, y, loss=Logistic(), penalty=Linear(0.05), offset=[0, 0, 0, 720.0])
     certificate = solve(problem, tol=1e-13).certificate(x_error=np.array([[1e-6]] * 3 + [[0.0]]))
     assert certificate.valid
     assert np.isfinite([certificate.dual, certificate.primal, certificate.lower[0], certificate.upper[0]]).all()
