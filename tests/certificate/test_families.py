@@ -327,9 +327,10 @@ def test_relative_errors_of_exact_columns_stay_zero():
 
 
 def test_saturated_samples_leave_numbers():
-    """A curvature near the smallest double, at a sample without errors, is no reason for NaN."""
+    """The weight divided by the curvature overflows, at a sample without errors: no reason for NaN."""
     X, y = np.array([[1.0], [2.0], [-1.0], [0.5]]), np.array([1.0, -1.0, -1.0, 1.0])
-    problem = Problem(X, y, loss=Logistic(), penalty=Linear(0.05), offset=[0, 0, 0, 720.0])
+    pieces = {"offset": [0, 0, 0, 700.0], "sample_weight": np.full(4, 1e6)}
+    problem = Problem(X, y, loss=Logistic(), penalty=Linear(0.05), **pieces)
     certificate = solve(problem, tol=1e-13).certificate(x_error=np.array([[1e-6]] * 3 + [[0.0]]))
     assert certificate.valid
     assert np.isfinite([certificate.dual, certificate.primal, certificate.lower[0], certificate.upper[0]]).all()
