@@ -385,7 +385,7 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
 
 
-def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:  # noqa: PLR0911 -- one for each reason
+def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
     """Return why blocks that are alive are not proven non-zero."""
     away, _, dependencies, sums = found
     if not (alive & ~nonzero).any():
@@ -401,13 +401,13 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:  # noq
         return in_all_classes([problem.called_feature(j) for j in everywhere])
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
+    return _too_far(proof)
+
+
+def _too_far(proof: Proof) -> str:
+    """Return why a distance is too large to decide more."""
     if proof.statement.family is not None:
         return "Others change within the family, or too nearly so; a smaller tolerance may decide more."
-    return _coarse(proof)
-
-
-def _coarse(proof: Proof) -> str:
-    """Return how small the gap is, and what could help."""
     relative = proof.gap / max(float(proof.objective.high), EPS)
     return (
         f"The gap is proven to be below {relative:.1e} of the objective; a smaller tolerance may decide more, unless "

@@ -29,9 +29,9 @@ import numpy as np
 
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.inverse import Inverse, Plain, inverse_of
-from atomsieve.certificate.proof import Proof, low, mass_of
+from atomsieve.certificate.proof import SLACK, Proof, low, mass_of
 from atomsieve.certificate.statement import Statement
-from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, norm, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -141,8 +141,9 @@ class Line:
 
     def off(self, least: Array, most: Array) -> Array:
         """Return how much the slopes of samples can be off the line, over the step."""
-        bent = np.maximum(up(np.abs(most - self.curvature)), up(np.abs(self.curvature - least)))
-        return np.asarray(up(up(bent * self.u.size) * self.step)) if self.step else np.zeros(len(least))
+        bent = np.maximum(np.abs(most - self.curvature), np.abs(self.curvature - least)) * (1 + 4 * EPS)
+        none = (bent == 0) | (self.u.size == 0) | (not self.step)
+        return np.where(none, 0.0, up(up(bent * self.u.size) * self.step))
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,8 +253,8 @@ class Face:
         counts, least, most = self.statement.counts, place.least, place.most
         eta, off = self._eta(place, line), line.off(place.least, place.most)
         pushed = norm(up(root(up(counts * most)) * eta))
-        left = up(up(most * eta) + off)
-        held, bent = (norm(up(root(up(counts / least)) * v)[least > 0]) for v in (left, off))
+        left = np.where((eta > 0) | (off > 0), up(up(most * eta) + off), 0.0)
+        held, bent = (norm(up(root(up(counts / least)) * v)[(least > 0) & (v > 0)]) for v in (left, off))
         pulled, stretch = 0.0, 1.0
         if place.inverse is not None:
             inverse, index, kept = place.inverse, place.index, place.kept
@@ -275,8 +276,9 @@ class Face:
         whole = up(held + pulled)
         near = up(whole / 2 + math.sqrt(up(whole * whole / 4 + self.spare)))
         gap = up(near * whole + self.spare)
-        beyond = norm(up(root(up(counts / most)) * off)[most > 0])
-        return float(up(a + beyond)), float(up(min(near, a + pushed) * stretch)), float(gap)
+        beyond = norm(up(root(up(counts / most)) * off)[off > 0])
+        near = min(near, up(a + pushed)) * stretch
+        return float(up((a + beyond) * SLACK)), float(up(near * SLACK)), float(up(gap * SLACK))
 
     def _eta(self, place: Place, line: Line) -> Array:
         """Return how far predictions less targets can move, all along the line."""
@@ -381,4 +383,4 @@ def _fields(proof: Proof) -> dict[str, Any]:
 
 def norm_one(weights: Array, sizes: Array) -> float:
     """Return an upper bound of a weighted sum of sizes."""
-    return float(up(weights @ sizes * (1 + gamma(len(sizes) + 4))))
+    return float(up(weights @ sizes * (1 + gamma(len(sizes) + 2)) + len(sizes) * LEAST))

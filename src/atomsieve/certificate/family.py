@@ -15,12 +15,13 @@ from atomsieve.design.dense import DenseDesign
 from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.intake.arguments import is_number, shown
-from atomsieve.numerics.enclosures import gamma, up
+from atomsieve.numerics.enclosures import LEAST, gamma, up
+from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index
 
-HALF = 0.5000000000000001
-"""Half a unit in the last decimal place, rounded up."""
+LARGEST_EXPONENT = 308
+"""Powers of ten beyond this are no doubles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +82,13 @@ class Family:
         support = np.flatnonzero(x)
         if self.errors is None or not len(support):
             return eta
-        image = np.asarray(self.errors.matvec(np.abs(x[support]), support))
-        return np.asarray(up(eta + image * (1 + gamma(len(support) + 4))))
+        return np.asarray(up(eta + _sums(self.errors.matvec(np.abs(x[support]), support), len(support))))
 
     def pulled(self, theta: Array) -> Array:
         """Return how far the products of the columns of A with theta can move, given bounds of its sizes."""
         if self.errors is None:
             return np.zeros(self.problem.shape)
-        return np.asarray(up(self.errors.rmatvec(theta) * (1 + gamma(len(theta) + 4))))
+        return _sums(self.errors.rmatvec(theta), len(theta))
 
     def lengths(self, metric: Array) -> Array:
         """Return upper bounds of the lengths of the errors of the columns of A in a metric."""
@@ -100,7 +100,7 @@ class Family:
         """Return bounds of the products of errors of some columns with numbers that are not negative."""
         if self.errors is None or not len(index):
             return np.zeros(len(self.problem.y))
-        return np.asarray(up(self.errors.matvec(sizes, index) * (1 + gamma(len(index) + 4))))
+        return _sums(self.errors.matvec(sizes, index), len(index))
 
     def entries(self, samples: Index, index: Index, first: int) -> Array:
         """Return bounds of the errors of some samples in `first` free columns, which are exact, and some columns."""
@@ -108,6 +108,11 @@ class Family:
         if self.errors is not None:
             found[:, first:] = np.asarray(self.errors.columns(index))[samples]
         return found
+
+
+def _sums(products: Any, terms: int) -> Array:
+    """Return upper bounds of sums of products that are not negative."""
+    return np.asarray(up(products * (1 + gamma(terms + 4)) + terms * LEAST))
 
 
 def in_words(told: dict[str, Any]) -> str:
@@ -144,13 +149,17 @@ def _require_plain(problem: Problem) -> None:
 def _printed(
     problem: Problem, x_error: Any, y_error: Any, decimals: int, *, relative: bool
 ) -> tuple[float, float | None, bool]:
-    """Return the errors of data that were rounded to decimal places."""
+    """Return the errors of data that were rounded to decimal places, and then to floats."""
     if x_error is not None or y_error is not None or relative:
         raise ValueError("Pass either decimals, or x_error, y_error and relative.")
     if not isinstance(decimals, (int, np.integer)) or isinstance(decimals, bool):
         raise TypeError(f"decimals must be a whole number, got {shown(decimals)}.")
-    error = HALF * 10.0**-decimals
-    return error, error if problem.loss.translates else None, False
+    if decimals < -LARGEST_EXPONENT:
+        raise ValueError(f"decimals must be at least {-LARGEST_EXPONENT}, got {decimals}.")
+    half = 10.0 ** -float(decimals) / 2
+    x_error = float(up(half + EPS * problem.data.design.largest()))
+    y_error = float(up(half + EPS * float(np.abs(problem.y).max()))) if problem.loss.translates else None
+    return x_error, y_error, False
 
 
 def _is_sparse(problem: Problem) -> bool:
@@ -193,10 +202,10 @@ def _design(problem: Problem, errors: Array, *, relative: bool) -> Design:
     if isinstance(base, SparseDesign):
         entries = base.matrix.tocoo()
         held = np.broadcast_to(errors, base.shape)[entries.row, entries.col]
-        held = up(held * np.abs(entries.data)) if relative else held
+        held = _parts(entries.data, held) if relative else held
         bounds = SparseDesign(csc_matrix((held, (entries.row, entries.col)), shape=base.shape))
     else:
-        dense = up(np.abs(base.columns(ALL)) * errors) if relative else np.broadcast_to(errors, base.shape).copy()
+        dense = _parts(base.columns(ALL), errors) if relative else np.broadcast_to(errors, base.shape).copy()
         bounds = DenseDesign(dense)
     tasks = problem.data.tasks
     bounds = bounds if tasks == 1 else RepeatedDesign.of(bounds, tasks)
@@ -207,7 +216,12 @@ def _design(problem: Problem, errors: Array, *, relative: bool) -> Design:
 
 def _targets(problem: Problem, errors: Array, *, relative: bool) -> Array:
     errors = np.broadcast_to(errors.ravel(), problem.y.shape)
-    return np.asarray(up(np.abs(problem.y) * errors) if relative else errors)
+    return _parts(problem.y, errors) if relative else errors
+
+
+def _parts(data: Array, errors: Array) -> Array:
+    """Return upper bounds of errors that are parts of the data; what is exact stays exact."""
+    return np.asarray(np.where((data == 0) | (errors == 0), 0.0, up(np.abs(data) * errors)))
 
 
 def _range(problem: Problem, strengths: Any) -> tuple[float, float]:

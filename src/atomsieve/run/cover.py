@@ -88,7 +88,11 @@ class Cover:
 
 
 def cover(problem: Problem, low: float, high: float, start: Result) -> Cover:
-    """Cover a range of strengths of Linear with certificates that decide every coefficient."""
+    """Cover a range of strengths of Linear with certificates that decide every coefficient.
+
+    It begins a little higher, so that the first feature of a path comes within it.
+    """
+    high *= 1 + 10 * HAIR
     return Cover(problem, (low, high), list(_walk(problem, low, high, start)))
 
 

@@ -123,7 +123,7 @@ class Path:
         >>> from atomsieve import Problem, path
         >>> found = path(Problem(np.eye(3), [3.0, 2.0, 0.1]), n=5, ratio=0.1).certificates()
         >>> [(event.enters, round(event.upper, 4)) for event in found.events]
-        [(['x1'], 0.6667)]
+        [(['x0'], 1.0), (['x1'], 0.6667)]
         """
         return cover(self.problem, float(self.slopes[-1]), float(self.slopes[0]), self.results[0])
 

@@ -92,8 +92,7 @@ PULL   `delta = -C~' theta - v` is 0 for B. For columns of A it is z - v, plus o
        bound its length in the metric of `inv(C~' diag(s m) C~)`, which is at most `inv(G) / (1 - rho)^2`, with
        `rho^2 = sum_i s_i m_i sum_kl E_ik abs(inv(G)_kl) E_il`. The length of a box is at most that of its middle plus
        `sqrt(sum_kl r_k abs(inv(G)_kl) r_l)` for its radii r. Where `x_g = 0`, v is z_g, shortened to the length that
-       the slope of S phi allows.
-       For Ball any slope serves; then `slack = slope (radius - mass)`, and 0 otherwise.
+       the slope of S phi allows. For Ball any slope serves; then `slack = slope (radius - mass)`, and 0 otherwise.
 FACE   p~ is optimal, phi convex: `(theta~ - theta) . C~ (p~ - p) <= delta . (p~ - p) + slack <= d r + slack`. So `a^2
        <= a e + d (a + e) + slack` bounds a, and `r <= a + e`. Also `r^2 <= r q + slack`, with `q = d + sqrt(sum_i s_i
        M_i^2 eta_i^2 / m_i)`; for samples with m_i = 0, `s_i M_i eta_i` times the length of the row of C~ in the metric
@@ -104,8 +103,8 @@ ZERO   as above; z_j moves by at most `a` times the length of A~_j in the metric
        If all blocks pass that are claimed zero, p~ is optimal among all.
 RANGE  as above, with `r / (1 - rho)` for `sqrt(reach)`.
 GAP    The member's objective at p is at most that with the worse of both ends `u_i - eta_i` and `u_i + eta_i` for each
-       sample. Its optimum is at least the objective at p for the stated data, less `sum_i abs(theta_i) eta_i + d r + slack`. They differ by at most `d r + slack`, plus the
-       smaller of `e^2 / 2` and `(q - d) r`.
+       sample. Its optimum is at least the objective at p for the stated data, less `sum_i abs(theta_i) eta_i + d r +
+       slack`. They differ by at most `d r + slack`, plus the smaller of `e^2 / 2` and `(q - d) r`.
 LINE   For strengths of Linear between two numbers, and exact data, the point moves with the slope: `p + t l`, for the
        difference t of the slope of S phi to the stated one, a line l that is 0 where x is, and t between -h and h, as
        long as no x_j changes its sign. u moves by `t g`, g = C l, and theta by `t s D g` for any numbers D, and by what
@@ -2200,18 +2199,24 @@ class Face(Checker):
 
     def _curvature(self) -> None:
         """FACE: find bounds of loss'' that hold on the way to the optimum of every member."""
-        constant = self.loss.kind == "Squared"
-        self._steps([arb(0)] * self.n if constant else self._proven_steps())
+        if self.loss.kind == "Squared":
+            self._steps([arb(0)] * self.n)
+        else:
+            self._prove_steps()
         self.metric = np.array([_above(w * bend) for w, bend in zip(self.weights, self.most)])
 
-    def _proven_steps(self) -> list[arb]:
-        """FACE: return how far slopes can move, from a range of slopes that proves itself."""
+    def _prove_steps(self) -> None:
+        """FACE: find a range of slopes that proves itself; the steps in it are another one, the better one counts."""
         steps = [arb(0)] * self.n
         for _ in range(ROUNDS):
             away = [2 * step + arb(2) ** -1000 for step in steps]
             steps = self._steps(away)
             if all(step < limit for step, limit in zip(steps, away)):
-                return steps
+                wide = arb(self.reach.upper())
+                self._steps(steps)
+                if not self.reach < wide:
+                    self._steps(away)
+                return
         raise Refused("the curvature of the loss cannot be bounded over the family")
 
     def _steps(self, away: list[arb]) -> list[arb]:
@@ -2321,15 +2326,14 @@ class Line(Face):
     def _draw(self) -> None:
         """LINE: choose a line in doubles; any line would do."""
         columns = [self._column(name) for name in self.names]
-        samples = zip(self.slopes, self.data.y.tolist())
-        ends = [self.loss.bends(arb(t.lower()), arb(t.upper()), y) for t, y in samples]
+        samples = ((t, abs(t) * UNIT + arb(2) ** -1000, y) for t, y in zip(self.slopes, self.data.y.tolist()))
+        ends = [self.loss.bends(arb((t - r).lower()), arb((t + r).upper()), y) for t, r, y in samples]
         bends = np.array([float(((low + high) / 2).mid()) for low, high in ends])
         weights = np.array([float(w.mid()) for w in self.weights]) * bends
         towards = np.array([float(self._towards(name).mid()) for name in self.names])
         moving = [k for k, name in enumerate(self.names) if name < 0 or name in self.x]
-        doubles = np.array([[float(v.mid()) for v in columns[k].entries()] for k in moving]).reshape(
-            len(moving), self.n
-        )
+        doubles = np.array([[float(v.mid()) for v in columns[k].entries()] for k in moving])
+        doubles = doubles.reshape(len(moving), self.n)
         found = np.zeros(len(self.names))
         found[moving] = -np.linalg.lstsq((doubles * weights) @ doubles.T, towards[moving], rcond=None)[0]
         self.line = [arb(v) for v in found.tolist()]
@@ -2414,8 +2418,8 @@ class Line(Face):
                 self._claim(below, f"coefficient or block {j} is not proven zero")
             self._claim(j not in self.x, f"block {j} carries weight at the point")
 
-    def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:
-        """Return lengths of columns less their centres, as in z: along the line theta is not orthogonal to a constant."""
+    def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:  # noqa: ARG002
+        """Return lengths of columns less their centres, as in z: on the line theta is not orthogonal to constants."""
         return _lengths(np.abs(own - self._centres(own)) * (1 + 4 * UNIT) * roots[:, None])
 
     def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
