@@ -77,7 +77,7 @@ class FaceProof(Proof):
         return self.near
 
     @property
-    def drift(self) -> tuple[Array, Array]:
+    def sway(self) -> tuple[Array, Array]:
         """How far x and b move along the line of a range of strengths, in either direction."""
         x, b = self.moves
         return np.abs(x), np.abs(b)

@@ -76,6 +76,14 @@ class Family:
         """Return the family of one problem alone."""
         return cls(problem, None, None, None, {})
 
+    @property
+    def middle(self) -> float | None:
+        """The strength in the middle of the range, where a proof reaches farthest; None if the problem states it."""
+        if self.strengths is None:
+            return None
+        middle = (self.strengths[0] + self.strengths[1]) / 2
+        return None if middle == getattr(self.problem.penalty, self.problem.penalty.main) else middle
+
     def moved(self, x: Array) -> Array:
         """Return how far the predictions of x, less the targets, can move: eta."""
         eta = np.zeros(len(self.problem.y)) if self.y_errors is None else self.y_errors

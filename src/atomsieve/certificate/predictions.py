@@ -40,8 +40,8 @@ def predictions(proof: Proof, zero: Mask, X: Any, free: Any, offset: Any) -> Pre
         shift = check_offset(offset, len(rows))
         centre = centre if shift is None else centre + shift
         moved = np.append(proof.shift * proof.unit[kept], np.zeros(len(index)))
-        if proof.drift is not None:
-            moved = moved + np.append(proof.drift[1][kept], proof.drift[0].ravel()[index])
+        if proof.sway is not None:
+            moved = moved + np.append(proof.sway[1][kept], proof.sway[0].ravel()[index])
         moved = rows.size @ moved * (1 + gamma(len(moved) + 2))
         away = up(known.lengths(rows) * reach + moved)
         away[~(_fits(every, statement.sums) & _fits(stated, known.dependencies))] = np.inf

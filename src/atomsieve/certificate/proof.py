@@ -141,7 +141,7 @@ class Proof:
         return self.radius
 
     @property
-    def drift(self) -> tuple[Array, Array] | None:
+    def sway(self) -> tuple[Array, Array] | None:
         """How far x and b move, in either direction, with what a family of problems leaves open; None for one."""
         return None
 

@@ -77,8 +77,8 @@ def _distances(proof: Proof, kept: Index, index: Index) -> tuple[Determined, Arr
         known, reach = knowledge(proof, kept, index)
         distances = up(root(known.sums) * reach)
         moved = proof.shift * proof.unit[kept]
-        moved = moved if proof.drift is None else moved + proof.drift[1][kept]
-        alone = np.zeros(len(index)) if proof.drift is None else proof.drift[0].ravel()[index]
+        moved = moved if proof.sway is None else moved + proof.sway[1][kept]
+        alone = np.zeros(len(index)) if proof.sway is None else proof.sway[0].ravel()[index]
         distances += up(np.append(moved, alone))
         for home, v in enumerate(statement.frame.directions(kept, index)):
             distances[home] = root(np.asarray(known.of(v))) * reach + v.size @ np.append(moved, alone)

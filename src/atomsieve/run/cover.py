@@ -102,7 +102,6 @@ def _walk(problem: Problem, low: float, high: float, start: Result) -> Iterator[
     while top * (1 - hair) > low:
         look()
         here = top * (1 - hair)
-        result = _at(problem, here, result)
         found = _widest(problem, result, here, max(low, here - 2 * width))
         if found is None:
             hair = max(10 * hair, HAIR)
@@ -123,22 +122,27 @@ def _widest(
     With them comes the next strength at which a feature comes or goes, if the range ends there, and not where losses
     are too curved to reach it at once. None if not even the nearest strengths can be decided.
     """
-    near = result.certificate(strengths=(here * (1 - HAIR), here))
+    result, near = _between(problem, here * (1 - HAIR), here, result)
     if not _is_decided(near):
         return None
-    knot = _next_knot(near, here)
+    knot = _next_knot(near)
     bottom = max(knot * (1 + HAIR), low)
     while bottom < here * (1 - HAIR):
         look()
-        result = _at(problem, (bottom + here) / 2, result)
-        wide = result.certificate(strengths=(bottom, here))
+        result, wide = _between(problem, bottom, here, result)
         if _is_decided(wide):
             return wide, result, knot if bottom == knot * (1 + HAIR) else None
         bottom = (bottom + here) / 2
     return near, result, knot if knot > here * (1 - 2 * HAIR) else None
 
 
-def _next_knot(certificate: Certificate, here: float) -> float:
+def _between(problem: Problem, low: float, high: float, start: Result) -> tuple[Result, Certificate]:
+    """Return the solution in the middle of a range of strengths, and its certificate for all of the range."""
+    result = solve(problem.at_penalty(Linear((low + high) / 2)), tol=TOL, start=start)
+    return result, result.certificate(strengths=(low, high))
+
+
+def _next_knot(certificate: Certificate) -> float:
     """Return the next smaller strength at which a coefficient reaches 0, or a score the slope, as far as floats tell.
 
     Along the line of the proof, x and z are linear in the strength.
@@ -148,7 +152,8 @@ def _next_knot(certificate: Certificate, here: float) -> float:
     x, change = proof.x, proof.moves[0]
     (z, _), (beyond, _) = proof.ends
     rise, middle = (beyond.mid - z.mid) / 2, (beyond.mid + z.mid) / 2
-    step = here * HAIR
+    low, high = certificate.family["strengths"]  # type: ignore[index]
+    here, step = (low + high) / 2, (high - low) / 2
     prices = np.where(proof.statement.problem.eligible, proof.statement.prices.mid, np.inf)
     slope, off = float(proof.statement.total.mid) * prices, x == 0
     with np.errstate(all="ignore"):
@@ -161,7 +166,3 @@ def _next_knot(certificate: Certificate, here: float) -> float:
 
 def _is_decided(certificate: Certificate) -> bool:
     return certificate.valid and not certificate.undecided.any()
-
-
-def _at(problem: Problem, strength: float, start: Result) -> Result:
-    return solve(problem.at_penalty(Linear(strength)), tol=TOL, start=start)

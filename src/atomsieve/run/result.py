@@ -14,6 +14,7 @@ from atomsieve.display.sections import coefficient_section
 from atomsieve.display.table import Summary
 from atomsieve.gauges import Atom
 from atomsieve.intake.names import entries, pandas_for
+from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
 from atomsieve.run.status import Status
 from atomsieve.run.trace import Trace
@@ -168,7 +169,8 @@ class Result:
         decimals : int, optional
             The number of decimal places to which X, and y for such losses, were rounded.
         strengths : (float, float), optional
-            A range of the strength of the penalty; it encloses that of the problem.
+            A range of the strength of the penalty; it encloses that of the problem. The point of the certificate is the
+            solution in the middle of the range.
 
         >>> import numpy as np
         >>> from atomsieve import Linear, Problem, solve
@@ -181,7 +183,16 @@ class Result:
         if x_error is None and y_error is None and decimals is None and strengths is None:
             return self._certificate
         family = Family.of(self.problem, x_error, y_error, strengths, decimals, relative=relative)
+        if family.middle is not None:
+            return self._at_strength(family.middle).certificate(strengths=strengths)
         return certify(self.problem, self.lifted, self.point.state.coordinates, family)
+
+    def _at_strength(self, strength: float) -> "Result":
+        """Return the solution for another strength, as exact as this one."""
+        from atomsieve.run.solve import solve  # noqa: PLC0415 -- it returns results itself
+
+        problem = self.problem.at_penalty(self.problem.penalty.at(strength))
+        return solve(problem, tol=max(self.gap / self.problem.baseline, EPS), start=self)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per entry of x: feature, output, coefficient, whether it is ruled out."""

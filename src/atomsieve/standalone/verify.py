@@ -85,7 +85,7 @@ and z are those of the stated data. No ridge, classes, matrices or LInf, and onl
 hold the columns of B and those of the blocks that are not claimed zero, C~ those of a member, v a subgradient of
 S phi(mass) at x, p = (b~, x) and p~ the optimum of the member over these columns, with its slopes theta~. Then:
 
-DRIFT  u less y moves by at most `eta_i = sum_j E_ij abs(x_j) + e_i` if only the data move. Let c_i be the secant
+ETA    u less y moves by at most `eta_i = sum_j E_ij abs(x_j) + e_i` if only the data move. Let c_i be the secant
        curvatures between u and u~, with `m_i <= c_i <= M_i`; `e^2 = sum_i s_i M_i eta_i^2`, `a^2 = sum_i s_i c_i
        (u~_i - u_i)^2`, both less y, and r the length of `C~ (p~ - p)` in the metric s m.
 PULL   `delta = -C~' theta - v` is 0 for B. For columns of A it is z - v, plus or minus `sum_i E_ij abs(theta_i)`. Let d
@@ -2341,10 +2341,10 @@ class Line(Face):
         self.turn, self.bends = turn.entries(), [arb(v) for v in bends.tolist()]
         self.lean = arb_mat([[w * bend * v] for w, bend, v in zip(self.weights, self.bends, self.turn)])
         self.leans = [(column.transpose() * self.lean)[0, 0] for column in columns]
-        drift = {name: self.step * abs(p) for name, p in zip(self.names, self.line)}
-        if not all(abs(v) >= drift[j] for j, v in self.x.items()):
+        sway = {name: self.step * abs(p) for name, p in zip(self.names, self.line)}
+        if not all(abs(v) >= sway[j] for j, v in self.x.items()):
             raise Refused("a coefficient reaches zero within the range of strengths")
-        self.drift = drift
+        self.sway = sway
 
     def _towards(self, name: int) -> arb:
         """Return the subgradient of the gauge where x is not zero."""
@@ -2381,7 +2381,7 @@ class Line(Face):
         self.way = d + root(sum((w * square(v) / high for w, high, v in beyond if high > 0), arb(0)))
         self.reach = square(d)
         lengths = {name: root(self.held[k][k]) * d for k, name in enumerate(self.names)}
-        parts = ((j, abs(self.x.get(j, arb(0))) + self.drift[j] + lengths[j]) for j in self.rows)
+        parts = ((j, abs(self.x.get(j, arb(0))) + self.sway[j] + lengths[j]) for j in self.rows)
         mass = sum((self.gauge.prices[self.gauge.labels[j]] * v for j, v in parts), arb(0))
         self.gap = arb((square(d) + self.step * mass).upper())
 
@@ -2423,7 +2423,7 @@ class Line(Face):
         return _lengths(np.abs(own - self._centres(own)) * (1 + 4 * UNIT) * roots[:, None])
 
     def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
-        return {name: v + self.drift[name] for name, v in super()._radii(independent, inverse, involved).items()}
+        return {name: v + self.sway[name] for name, v in super()._radii(independent, inverse, involved).items()}
 
 
 def _solved(b: arb, c: arb) -> arb:
