@@ -3,6 +3,7 @@
     python benchmarks/certificates.py             strength and cost: Markdown tables
     python benchmarks/certificates.py rules       the rules, one beside the other at equal points
     python benchmarks/certificates.py check       verify.py on some of them
+    python benchmarks/certificates.py families    digits that may be unknown, samples that may be left out, whole paths
 
 Needs the folder named by ATOMSIEVE_DATA; a set that is not there is skipped.
 """
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve import Linear, Logistic, Pairwise, Problem, Square, Squared, solve, verify
+from atomsieve import Linear, Logistic, Pairwise, Problem, Square, Squared, path, solve, verify
 from atomsieve.certificate.proof import prove
 from atomsieve.certificate.statement import Statement
 from atomsieve.screening.rules import PairwiseRule, PaperRule
@@ -107,12 +108,40 @@ def check(names: tuple[str, ...]) -> None:
         print(f"{name}, {label}: {verdict} in {time.perf_counter() - start:.1f} s", flush=True)
 
 
+def families(names: tuple[str, ...]) -> None:
+    """Print how much of the data may be unknown before the first verdict is lost, for Linear at a tenth."""
+    print("| data | loss | features | error of X | error of X and y | samples | certificates | events | covered |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, label, problem, _, y in problems(names):
+        if not problem.data.intercept:
+            continue
+        top = problem.origin.sigma
+        result = solve(problem.at_penalty(Linear(0.1 * top)), tol=1e-14)
+        certificate = result.certificate()
+        errors = [largest_error(result, targets=targets) for targets in (False, problem.loss.translates)]
+        samples = certificate.without_each_sample()
+        covered = path(problem, n=10, ratio=0.1).certificates()
+        told = f"{certificate.nonzero.sum()} | {errors[0]:.1e} | {errors[1]:.1e} | {samples.sum()} of {len(y)}"
+        whole = f"{len(covered.certificates)} | {len(covered.events)} | {100 * covered.covered:.4g} %"
+        print(f"| {name} | {label.partition(',')[0]} | {told} | {whole} |", flush=True)
+
+
+def largest_error(result: Any, *, targets: bool) -> float:
+    """Return the largest error, relative to each entry, at which every coefficient is still decided."""
+    low, high = 1e-12, 1.0
+    while high > 1.1 * low:
+        error = float(np.sqrt(low * high))
+        found = result.certificate(x_error=error, y_error=error if targets else None, relative=True)
+        low, high = (error, high) if found.valid and not found.undecided.any() else (low, error)
+    return low
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", nargs="?", default="strength", choices=["strength", "rules", "check"])
+    parser.add_argument("what", nargs="?", default="strength", choices=["strength", "rules", "check", "families"])
     parser.add_argument("--data", nargs="+", default=list(SETS), choices=SETS)
     given = parser.parse_args()
-    {"strength": strength, "rules": rules, "check": check}[given.what](tuple(given.data))
+    {"strength": strength, "rules": rules, "check": check, "families": families}[given.what](tuple(given.data))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@
     python benchmarks/truth.py --seed 0 --first 1234 --count 1    one problem again, whose number a fault names
 
 Problems are built around their solutions (tests/certificate/built.py), and certified at points near them and far from
-them. Counted are certificates, their claims, and which of them are false (none should be), by kind of problem and by
-trait. Ctrl-C ends the run with the counts so far. The table is written to a JSON file every half minute and at the end.
+them. After every twentieth problem comes a random family (tests/certificate/families.py), and certificates of its
+members contradict its claims or not. Counted are certificates, their claims, and which of them are false (none should
+be), by kind of problem and by trait. Ctrl-C ends the run with the counts so far. The table is written to a JSON file
+every half minute and at the end.
 The exit status is 1 if a claim is false, or if the independent checker refuses one of those it is shown.
 """
 
@@ -26,6 +28,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "certificate"))
 
+from families import try_family  # noqa: E402
 from judge import CHECKED, CUTS, POINTS, Tally, cut, try_problem  # noqa: E402
 
 from atomsieve.intake.files import write_text  # noqa: E402
@@ -33,6 +36,8 @@ from atomsieve.intake.files import write_text  # noqa: E402
 OUT = Path(__file__).resolve().parent / "outputs" / "truth.json"
 BATCH = 100
 """Problems that a process takes at once."""
+FAMILIES = 20
+"""After so many problems comes a random family of problems."""
 PAUSE = 30.0
 """Seconds between two looks at the table."""
 COLUMNS = (
@@ -92,7 +97,7 @@ def _run(asked: argparse.Namespace, first: int, last: int, tally: Tally) -> Iter
     """Try all problems, and yield how many are done now and then; the tally is up to date at any time."""
     if asked.jobs == 1:
         for number in range(first, last):
-            try_problem(asked.seed, number, tally)
+            _try(asked.seed, number, tally)
             yield number + 1 - first
         return
     with ProcessPoolExecutor(asked.jobs, initializer=_quiet) as pool:
@@ -118,8 +123,14 @@ def _batch(seed: int, first: int, last: int, name: str | None) -> Tally:
     tally = Tally()
     with cut(name) if name else nullcontext():
         for number in range(first, last):
-            try_problem(seed, number, tally)
+            _try(seed, number, tally)
     return tally
+
+
+def _try(seed: int, number: int, tally: Tally) -> None:
+    try_problem(seed, number, tally)
+    if (number + 1) % FAMILIES == 0:
+        try_family(seed, number, tally)
 
 
 def _progress(tally: Tally, seconds: float, done: int, count: int) -> str:

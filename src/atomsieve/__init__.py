@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from atomsieve.methods.steps import LineSearch, OpenLoop, ShortStep
     from atomsieve.penalties import Ball, Linear, LinearSquare, LogBarrier, Power, Square
     from atomsieve.problem import Point, Problem
+    from atomsieve.run.cover import Cover
     from atomsieve.run.path import Path, path
     from atomsieve.run.result import Result
     from atomsieve.run.solve import solve
@@ -64,6 +65,7 @@ __all__ = [
     "CertifiedLogisticRegressionCV",
     "CertifiedSelector",
     "Corrective",
+    "Cover",
     "CriticalFraction",
     "FeatureCount",
     "GaugeClassifier",
@@ -126,6 +128,7 @@ _HOMES = {
     "methods.steps": "LineSearch OpenLoop ShortStep",
     "penalties": "Ball Linear LinearSquare LogBarrier Power Square",
     "problem": "Point Problem",
+    "run.cover": "Cover",
     "run.path": "Path path",
     "run.progress": "Printer",
     "run.result": "Result",

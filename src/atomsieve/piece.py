@@ -67,8 +67,10 @@ class Piece:
         """Return the parameters as a certificate states them."""
         return {f.name: getattr(self, f.name) for f in self._fields() if not f.name.startswith("_")}
 
-    def enclosed(self) -> Self:
+    def enclosed(self, **ranges: Enclosure) -> Self:
         """Return the piece with enclosures in place of its numbers, so every formula tracks their rounding.
+
+        Parameters may have ranges, in which case formulas enclose their values for all numbers in them.
 
         Only the parameters are copied, and what is cached is computed anew. Other attributes were computed from rounded
         numbers: TypeError is raised where there are any.
@@ -81,14 +83,14 @@ class Piece:
                 raise TypeError(f"{name} is set beforehand, when its rounding goes unseen: make it a property")
         shadow = object.__new__(kind)
         for name in parameters:
-            object.__setattr__(shadow, name, _exact(getattr(self, name)))
+            object.__setattr__(shadow, name, ranges.get(name, _exact(getattr(self, name))))
         return shadow
 
-    def evaluate(self, name: str, *arguments: Any, shape: tuple[int, ...]) -> Enclosure:
+    def evaluate(self, name: str, *arguments: Any, shape: tuple[int, ...], **ranges: Enclosure) -> Enclosure:
         """Evaluate a formula or constant of the piece on enclosures; raise Uncertain if it gives no bounds."""
         try:
             with np.errstate(all="ignore"):
-                formula = getattr(self.enclosed(), name)
+                formula = getattr(self.enclosed(**ranges), name)
                 found = Enclosure.of(formula(*arguments) if callable(formula) else formula)
             if found.shape == shape:
                 return found

@@ -194,6 +194,12 @@ class TestCommand:
         assert table["whole"]["false"] == 0
         assert "| all | 40 |" in capsys.readouterr().out
 
+    def test_families_are_among_them(self, command, tmp_path, monkeypatch):
+        monkeypatch.setattr(sys, "argv", [*sys.argv, "--first", "19", "--seed", "1"])
+        assert command.main() == 0
+        kinds = json.loads((tmp_path / "truth.json").read_text())["kinds"]
+        assert sum(kinds[kind]["certificates"] for kind in kinds if kind.endswith(", family")) == 1
+
     def test_an_interrupted_run_keeps_its_counts(self, command, tmp_path, capsys, monkeypatch):
         def interrupted(seed, number, tally):
             if number == 3:

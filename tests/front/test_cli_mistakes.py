@@ -224,7 +224,7 @@ class TestCertificates:
             (lambda text: text[: len(text) // 2], "is no JSON"),
             (lambda _: "", "is no JSON"),
             (lambda _: "[1, 2]", "is not a certificate"),
-            (lambda text: text.replace('"version": 3', '"version": 99'), "version 99"),
+            (lambda text: text.replace('"version": 4', '"version": 99'), "version 99"),
             (lambda text: text.replace('"valid": true', '"valid": false'), "seal does not fit"),
         ],
     )

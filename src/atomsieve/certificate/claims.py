@@ -10,10 +10,14 @@ import numpy as np
 from atomsieve.certificate import classes, told
 from atomsieve.certificate.dependence import dependence, in_all_classes, linked_columns
 from atomsieve.certificate.exclusion import as_point, excludes
+from atomsieve.certificate.face import on_face
+from atomsieve.certificate.family import Family
 from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
+from atomsieve.certificate.predictions import Predictions, predictions
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.ranges import Ranges, Sum, ranges
+from atomsieve.certificate.samples import removable
 from atomsieve.certificate.statement import Statement
 from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.sums import written_sum
@@ -33,6 +37,11 @@ if TYPE_CHECKING:
 
 DROPPED_ROUNDS = 5
 """How often the weight on coefficients that are proven zero is dropped, and the new point is proven again."""
+
+NO_DATA = (
+    "{} needs the data, and a certificate from a file or of a model holds none: make it from the data, with "
+    "solve(problem).certificate()."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,6 +107,10 @@ class Certificate:
     names: dict[str, tuple[str, ...] | None]
     """The names of `features` and `blocks`; None where there are none."""
 
+    family: dict[str, Any] | None
+    """The errors of the data and the range of strengths for which all claims hold; None for the stated problem alone.
+    """
+
     digest: str
     """A digest of the data (X, y, weights, free columns, offset) at the time of the proof, to recognise them."""
 
@@ -156,12 +169,13 @@ class Certificate:
             sums=sums,
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
+            family=None if statement.family is None else statement.family.told,
             digest=digest_of(problem),
             proof=proof,
         )
 
     @classmethod
-    def nothing(cls, problem: Problem, x: Array, reason: str) -> Self:
+    def nothing(cls, problem: Problem, x: Array, reason: str, family: Family | None = None) -> Self:
         """Return a certificate that decides nothing."""
         blocks, unknown = len(problem.eligible), np.full(problem.lifted.form, np.inf)
         b = np.zeros(0) if problem.span is None else problem.span.coefficients(problem.span.origin)
@@ -184,6 +198,7 @@ class Certificate:
             sums=[],
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
+            family=None if family is None else family.told,
             digest=digest_of(problem),
         )
 
@@ -209,12 +224,53 @@ class Certificate:
         """
         if self.proof is None:
             if self.valid:
-                raise ValueError(
-                    "excludes(atom) needs the data, and a certificate from a file or of a model holds none: make it "
-                    "from the data, with solve(problem).certificate()."
-                )
+                raise ValueError(NO_DATA.format("excludes(atom)"))
             return False
         return excludes(self.proof, self.zero, as_point(self.proof.statement.problem, atom))
+
+    def predict(self, X: Any, *, free: Any = None, offset: Any = None) -> Predictions:
+        """Return a proven interval for the prediction of the optimal model at each row of a new X.
+
+        Predictions are `X x + B b` and the offset: for Logistic the log-odds, for Poisson the logarithm of the rate. In
+        a family, the intervals hold for the optimal models of all its problems. The rows of X themselves are exact. An
+        interval is infinite where the data do not determine the prediction. New rows of the columns passed as `free`
+        to the problem are passed as `free`.
+
+        >>> import numpy as np
+        >>> from atomsieve import Linear, Problem, solve
+        >>> problem = Problem(np.eye(3), [3.0, 0.5, 2.0], penalty=Linear(1 / 3))
+        >>> predictions = solve(problem, tol=1e-12).certificate().predict([[1.0, 1.0, 1.0]])
+        >>> bool(predictions.lower[0] <= 3.0 <= predictions.upper[0])
+        True
+        """
+        if self.proof is None:
+            if self.valid:
+                raise ValueError(NO_DATA.format("predict(X)"))
+            rows = np.asarray(X).shape[0]
+            return Predictions(np.full(rows, -np.inf), np.full(rows, np.inf))
+        return predictions(self.proof, self.zero, X, free, offset)
+
+    def without_each_sample(self) -> Mask:
+        """Return which samples could be left out, one at a time, without any change in what is proven.
+
+        True for a sample means: whatever part of its weight it loses, all coefficients that are proven zero stay zero,
+        and all others keep their signs. The strength stays what it is beside the mean of the losses that are left, as
+        in a fit without this sample. False means that this is not proven. There is one truth value for each sample
+        with a weight. It takes a few products in all, and no solution; it is for Linear, gauges of coordinates (L1)
+        and losses of one output.
+
+        >>> import numpy as np
+        >>> from atomsieve import Linear, Problem, solve
+        >>> X, y = np.vstack([np.eye(2)] * 4), [2.0, 0.1] * 4
+        >>> certificate = solve(Problem(X, y, penalty=Linear(0.25)), tol=1e-12).certificate()
+        >>> certificate.without_each_sample().all()
+        np.True_
+        """
+        if self.proof is None:
+            if self.valid:
+                raise ValueError(NO_DATA.format("without_each_sample()"))
+            return np.zeros(self.statement["samples"], dtype=bool)
+        return removable(self.proof, self.zero)
 
     def without_data(self) -> Self:
         """Return the certificate as a file holds it: all claims, and no reference to the data."""
@@ -345,6 +401,13 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
         return in_all_classes([problem.called_feature(j) for j in everywhere])
     if not np.isfinite(away[proof.x != 0]).all():
         return "The columns that are left are linearly dependent, or nearly: their coefficients are not determined."
+    return _too_far(proof)
+
+
+def _too_far(proof: Proof) -> str:
+    """Return why a distance is too large to decide more."""
+    if proof.statement.family is not None:
+        return "Others change within the family, or too nearly so; a smaller tolerance may decide more."
     relative = proof.gap / max(float(proof.objective.high), EPS)
     return (
         f"The gap is proven to be below {relative:.1e} of the objective; a smaller tolerance may decide more, unless "
@@ -353,28 +416,31 @@ def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
 
 
 @one_thread()
-def certify(problem: Problem, x: Array, coordinates: Array) -> Certificate:
+def certify(problem: Problem, x: Array, coordinates: Array, family: Family | None = None) -> Certificate:
     """Return the certificate at lifted coefficients x; `coordinates` are the first guess of those of B b."""
+
+    def proven(x: Array) -> Proof:
+        proof = prove(statement, *feasible(statement, x, coordinates))
+        return proof if family is None else on_face(proof, family)
+
     try:
         with np.errstate(all="ignore"):  # far out everything may overflow, and is then bounded by inf or not at all
             statement = Statement.of(problem)
-            x, b = feasible(statement, x, coordinates)
-            proof = prove(statement, x, b)
-            zero = proof.zero()
+            proof = proven(x)
+            x, zero = proof.x, proof.zero()
             for _ in range(DROPPED_ROUNDS):
                 held = zero[statement.labels].reshape(problem.shape) & (x != 0)
                 if not held.any():
                     break
-                x, b = feasible(statement, np.where(held, 0.0, x), coordinates)
-                proof = prove(statement, x, b)
-                zero = proof.zero()
+                proof = proven(np.where(held, 0.0, x))
+                x, zero = proof.x, proof.zero()
             else:
                 zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
     except Uncertain as reason:
-        return Certificate.nothing(problem, _numbers(x), str(reason))
+        return Certificate.nothing(problem, _numbers(x), str(reason), family)
     except UnsettledError:
         far = "the point is so far out that its best free coefficients were not found"
-        return Certificate.nothing(problem, _numbers(x), far)
+        return Certificate.nothing(problem, _numbers(x), far, family)
     alive = ~zero & problem.eligible
     found = ranges(proof, alive)
     away = found.away

@@ -23,6 +23,8 @@ def excludes(proof: Proof, zero: Mask, p: Array) -> bool:
     rows = _rows(p)
     if zero[proof.statement.labels.reshape(p.shape)[p != 0]].any():
         return True  # no atom of that block has the best score, so that a point that is partly there has not, either
+    if proof.statement.family is not None and proof.statement.family.strengths is not None:
+        return False  # z is that of one strength
     with np.errstate(all="ignore"):
         return _highest(proof, Enclosure.exact(p[rows]), rows) < max(proof.least_slope, 0.0) or _is_beaten(proof, p)
 
@@ -42,6 +44,8 @@ def _highest(proof: Proof, point: Enclosure, rows: Index) -> float:
     statement = proof.statement
     z = proof.z * Enclosure.exact(proof.shrink) - _pulled_back(proof)
     image = statement.design.enclose(point, rows)
+    if statement.family is not None:
+        image = image.widened(statement.family.rows(point.size, rows))
     most = proof.curvatures[1]
     metric = up(statement.counts * (most if most.ndim == 1 else statement.loss.largest_eigenvalues(most)))
     length = norm(up((root(metric) * image.size.T).T).ravel())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from atomsieve.certificate.claims import Certificate
 
 FORMAT = "atomsieve certificate"
-VERSION = 3
+VERSION = 4
 
 ASSUMPTIONS = (
     "IEEE double precision, round to nearest, sums in any order, fused multiply-add allowed",
@@ -43,6 +43,7 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "problem": certificate.statement,
+        "family": certificate.family,
         "data": {"sha256": certificate.digest},
         "names": {key: names and list(names) for key, names in certificate.names.items()},
         "versions": {"numpy": np.__version__, "scipy": scipy.__version__},
@@ -154,18 +155,9 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         ],
         "statement": problem,
         "names": {key: names and tuple(names) for key, names in content["names"].items()},
+        "family": content["family"],
         "digest": content["data"]["sha256"],
     }
-
-
-def _plain_sum(total: Sum) -> dict[str, Any]:
-    ends = {"lower": _number(total.lower), "upper": _number(total.upper)}
-    return {"index": total.index.tolist(), "times": total.times.tolist()} | ends
-
-
-def _sum(total: dict[str, Any]) -> Sum:
-    index, times = np.array(total["index"], dtype=np.intp), np.array(total["times"], dtype=np.float64)
-    return Sum(index, times, _float(total["lower"], -np.inf), _float(total["upper"], np.inf))
 
 
 def describe(problem: Problem) -> dict[str, Any]:

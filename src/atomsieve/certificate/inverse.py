@@ -100,16 +100,25 @@ class Inverse:
         bound = np.maximum(self.approximate.diagonal() + self.error, 0.0)
         return np.asarray(up(bound * (1 + 2.0**-50)) * self.scale * self.scale)
 
+    def over(self, sizes: Array) -> float:
+        """Return an upper bound of `v . inv(G) v` for all v whose entries are at most of these sizes."""
+        scaled = sizes * self.scale
+        squares = scaled @ (np.abs(self.approximate) @ scaled) + scaled.sum() * (scaled @ self.error)
+        return float(up(squares * (1 + gamma(2 * len(sizes) + 4))))
+
+    def lengths(self, rows: Enclosure) -> Array:
+        """Return upper bounds of the norms of rows in the inverse."""
+        scaled = rows.mid * self.scale
+        sizes = np.abs(scaled)
+        rough = np.sum(sizes @ np.abs(self.approximate) * sizes, axis=1)
+        middle = np.sum(scaled @ self.approximate * scaled, axis=1)
+        middle = middle + sizes.sum(axis=1) * (sizes @ self.error) * (1 + 2.0**-40)
+        middle = up(np.maximum(middle + gamma(2 * sizes.shape[1] + 4) * rough, 0.0) * (1 + 2.0**-40))
+        return np.asarray(up((np.sqrt(middle) + rows.rad @ np.sqrt(self.diagonal)) * (1 + 2.0**-40)))
+
     def of(self, v: Enclosure) -> float:
         """Return an upper bound of `v . inv(G) v`, which is the square of a norm."""
-        scaled = v.mid * self.scale
-        sizes = np.abs(scaled)
-        rough = sizes @ (np.abs(self.approximate) @ sizes)
-        middle = scaled @ (self.approximate @ scaled) + sizes.sum() * (sizes @ self.error) * (1 + 2.0**-40)
-        middle = up(max(float(middle + gamma(2 * len(sizes) + 4) * rough), 0.0) * (1 + 2.0**-40))
-        if not v.rad.any():
-            return float(middle)
-        return float(up((np.sqrt(middle) + v.rad @ np.sqrt(self.diagonal)) ** 2 * (1 + 2.0**-40)))
+        return float(up(self.lengths(v[None])[0] ** 2))
 
 
 def inverse_of(rows: Rows, ridge: Array | None = None) -> Inverse | None:
@@ -227,6 +236,12 @@ class Determined:
         """Return an upper bound of `v . inv(C' diag(w) C) v`, for a sum of coefficients that the data determine."""
         return np.inf if self.inverse is None else self.inverse.of(v[self.columns])
 
+    def lengths(self, rows: Enclosure) -> Array:
+        """Return upper bounds of the norms of rows in the inverse, for sums that the data determine."""
+        if self.inverse is None:
+            return np.full(len(rows), np.inf)
+        return self.inverse.lengths(rows[:, self.columns])
+
     def combinations(self) -> list[tuple[Index, Array]]:
         """Return the sums that the data determine beside single coefficients: each with its columns and factors."""
         found = []
@@ -271,7 +286,7 @@ def _rests(columns: Enclosure, weights: Array, found: list[Dependency]) -> Array
     """Return upper bounds of what columns are off the combinations of others, in the metric of the weights."""
     rests = np.zeros(len(found))
     for k, (column, of, times) in enumerate(found):
-        if _is_sum(columns.mid[:, column], columns.mid[:, of], times) and not columns.rad[:, [column, *of]].any():
+        if is_sum(columns.mid[:, column], columns.mid[:, of], times) and not columns.rad[:, [column, *of]].any():
             continue
         index, factors = np.append(column, of), np.append(1.0, -times)
         rest = dots(columns.mid[:, index].T, Enclosure.exact(factors)).size
@@ -344,7 +359,7 @@ def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
     found = []
     for k, other in enumerate(others):
         parts = np.flatnonzero(whole[:, k])
-        if not _is_sum(mid[:, other], mid[:, chosen[parts]], whole[parts, k]):
+        if not is_sum(mid[:, other], mid[:, chosen[parts]], whole[parts, k]):
             return None
         found.append(Dependency(int(other), chosen[parts], whole[parts, k]))
     return found
@@ -361,7 +376,7 @@ def _triangle(columns: Array) -> Array:
     return triangle
 
 
-def _is_sum(column: Array, parts: Array, shares: Array) -> bool:
+def is_sum(column: Array, parts: Array, shares: Array) -> bool:
     """Return whether a column is a combination of others, in exact arithmetic."""
     if parts.shape[1] == 1 and abs(shares[0]) == 1:
         return bool(np.array_equal(column, shares[0] * parts[:, 0]))

@@ -135,6 +135,16 @@ class Proof:
         """How far the optimum can be from the dual point, in the curvature metric."""
         return float(up(math.sqrt(self.gap_bound)))
 
+    @property
+    def reach(self) -> float:
+        """How far the predictions can be from those of the optimum, in the metric of the least curvatures."""
+        return self.radius
+
+    @property
+    def sway(self) -> tuple[Array, Array] | None:
+        """How far x and b move, in either direction, with what a family of problems leaves open; None for one."""
+        return None
+
     @cached_property
     def least_slope(self) -> float:
         """A lower bound of the slope of the penalty at the optimum, times S: that of the best score."""

@@ -74,19 +74,27 @@ def _distances(proof: Proof, kept: Index, index: Index) -> tuple[Determined, Arr
     """
     statement, first = proof.statement, len(kept)
     with np.errstate(all="ignore"):
-        weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
-        ridge = None if proof.held is None else np.concatenate([np.zeros(first), proof.held[index]])
-        rows = Plain(statement.columns(kept, index), weights)
-        exact = lambda: statement.exact_columns(kept, index)  # noqa: E731
-        known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
-        reach = _reach(proof, known, index, first)
+        known, reach = knowledge(proof, kept, index)
         distances = up(root(known.sums) * reach)
         moved = proof.shift * proof.unit[kept]
-        distances[:first] += moved
+        moved = moved if proof.sway is None else moved + proof.sway[1][kept]
+        alone = np.zeros(len(index)) if proof.sway is None else proof.sway[0].ravel()[index]
+        distances += up(np.append(moved, alone))
         for home, v in enumerate(statement.frame.directions(kept, index)):
-            distances[home] = root(np.asarray(known.of(v))) * reach + v.size[:first] @ moved
+            distances[home] = root(np.asarray(known.of(v))) * reach + v.size @ np.append(moved, alone)
         distances[:first] = up(distances[:first] * (1 + 8 * EPS) + proof.stated.rad[kept])
     return known, distances
+
+
+def knowledge(proof: Proof, kept: Index, index: Index) -> tuple[Determined, float]:
+    """Return what the data determine of the coefficients of columns of B and A, and how far predictions can be off."""
+    statement, first = proof.statement, len(kept)
+    weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
+    ridge = None if proof.held is None else np.concatenate([np.zeros(first), proof.held[index]])
+    rows = Plain(statement.columns(kept, index), weights)
+    exact = lambda: statement.exact_columns(kept, index)  # noqa: E731
+    known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
+    return known, _reach(proof, known, index, first)
 
 
 def _reach(proof: Proof, known: Determined, index: Index, first: int) -> float:
@@ -95,14 +103,14 @@ def _reach(proof: Proof, known: Determined, index: Index, first: int) -> float:
     No coefficient of the optimum is larger than its mass, at which the penalty is at most the objective at the point.
     """
     if not known.rests.any():
-        return proof.radius
+        return proof.reach
     statement = proof.statement
     value = float((Enclosure.exact(proof.objective.high) / statement.total).high)
     mass = statement.penalty.largest_mass(value, float(mass_of(statement, proof.x).high) or 1.0)
     entries = index[np.array([d.column for d in known.dependencies]) - first]
     most = up(mass / low(statement.prices)[statement.labels[entries]])
     lost = known.rests @ up(np.abs(proof.x.ravel()[entries]) + most) * (1 + float(gamma(len(entries) + 2)))
-    return float(up(proof.radius + up(lost)))
+    return float(up(proof.reach + up(lost)))
 
 
 def _sum(proof: Proof, names: Index, times: Array, distance: float) -> Sum:

@@ -5,12 +5,13 @@ by S. The weights are then the given floats: `sum_i s_i loss(u_i) + S phi(kappa(
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from atomsieve.certificate.family import Family
 from atomsieve.certificate.frame import Frame, beside
 from atomsieve.certificate.inverse import Dependency, dependencies
 from atomsieve.design.base import Columns, Enclosed, bounded
@@ -31,6 +32,8 @@ class Statement:
     loss: LossBounds
     penalty: PenaltyBounds
     frame: Frame
+    family: Family | None = None
+    """How far the data may be from what is stated; None if they are exact."""
 
     @classmethod
     def of(cls, problem: Problem) -> "Statement":
@@ -42,6 +45,10 @@ class Statement:
             problem.core.enclose_sizes(np.zeros(problem.shape))
             problem.core.enclose_scores(Enclosure.exact(np.zeros(problem.shape)))
         return statement
+
+    def over(self, family: Family) -> "Statement":
+        """Return the statement of all problems of a family; norms of columns and slopes of the penalty cover them."""
+        return replace(self, penalty=PenaltyBounds(self.problem.penalty, family.strengths), family=family)
 
     @property
     def design(self) -> Enclosed:
@@ -69,6 +76,8 @@ class Statement:
 
     def spreads(self, metric: Array) -> Array:
         """Return upper bounds of the lengths of the columns of A in a metric."""
+        if self.family is not None:
+            return np.asarray(up(self.design.norm_bounds(metric) + self.family.lengths(metric)))
         if metric.min() == metric.max():
             return np.asarray(up(self.lengths * math.sqrt(float(metric[0])) * (1 + 4 * EPS)))
         return self.design.norm_bounds(metric)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomsieve.certificate.family import in_words
 from atomsieve.certificate.file import is_mapped, labels_of
 from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.numbers import interval
@@ -20,6 +21,7 @@ def sentence(certificate: "Certificate") -> str:
     """Return how much is decided, what the optimal value is, and why something is undecided."""
     if not certificate.valid:
         return f"Nothing is proven: {certificate.reason}."
+    where = "" if certificate.family is None else f"For {in_words(certificate.family)}: "
     blocks = len(certificate.zero) - len(certificate.statement["unpenalised"])
     noun = "coefficients" if certificate.lower.size == len(certificate.zero) else "groups"
     masks = (certificate.zero, certificate.nonzero, certificate.undecided)
@@ -28,7 +30,7 @@ def sentence(certificate: "Certificate") -> str:
     if noun == "groups" and blocks == 1:  # the whole of x, for gauges that cannot be taken apart
         verdict = "proven zero" if zero else "proven not all zero" if nonzero else "undecided as a whole"
         decided = f"{certificate.lower.size} coefficients {verdict}"
-    text = f"{decided}; optimal value {interval(certificate.dual, certificate.primal)}."
+    text = f"{where}{decided}; optimal value {interval(certificate.dual, certificate.primal)}."
     return text + (f" {certificate.reason}" if undecided else "")
 
 

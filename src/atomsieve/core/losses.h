@@ -130,6 +130,13 @@ static double weighted_square(const double *restrict v, const double *restrict w
     return sum;
 }
 
+/* exp(v) - 1 - v, by its series where the difference would cancel */
+static double beyond_linear(double v)
+{
+    if (fabs(v) > 0.01) return expm1(v) - v;
+    return v * v / 2 * (1 + v / 3 * (1 + v / 4 * (1 + v / 5 * (1 + v / 6 * (1 + v / 7)))));
+}
+
 static double loss_value(loss_t loss, ptrdiff_t n, const double *restrict u, const double *restrict y,
                          const double *restrict slope, const double *restrict w)
 {
@@ -146,7 +153,7 @@ static double loss_value(loss_t loss, ptrdiff_t n, const double *restrict u, con
     for (ptrdiff_t i = 0; i < n; i++) {
         double v = y[i] > 0 ? u[i] - log(y[i]) : 0;
         if (loss.kind == HUBER) sum += w[i] * slope[i] * (u[i] - y[i] - slope[i] / 2);
-        else sum += w[i] * (y[i] > 0 ? y[i] * (expm1(v) - v) : exp(u[i]));
+        else sum += w[i] * (y[i] > 0 ? y[i] * beyond_linear(v) : exp(u[i]));
     }
     return sum;
 }

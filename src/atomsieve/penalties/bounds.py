@@ -22,6 +22,8 @@ class PenaltyBounds:
     """
 
     penalty: "Penalty"
+    strengths: tuple[float, float] | None = None
+    """A range of its main parameter, if the bounds are to hold for all numbers in it."""
 
     def value(self, mass: Enclosure) -> Enclosure:
         """Return phi(mass); inf if the mass may lie outside its domain."""
@@ -32,10 +34,14 @@ class PenaltyBounds:
         """Return phi*(t); inf if t may lie outside its domain."""
         return self._known("conjugate", t)
 
+    def slope(self, mass: Enclosure) -> Enclosure:
+        """Return phi'(mass)."""
+        return self._known("slope", mass)
+
     @cached_property
     def first_slope(self) -> Enclosure:
         """The slope of phi at 0, which is its smallest slope."""
-        return self._known("slope", Enclosure.exact(0.0))
+        return self.slope(Enclosure.exact(0.0))
 
     def largest_mass(self, value: float, guess: float) -> float:
         """Return a bound of all masses where phi is at most a value; any guess that is positive will do."""
@@ -51,7 +57,8 @@ class PenaltyBounds:
 
     def _known(self, name: str, *number: Enclosure) -> Enclosure:
         """Evaluate a formula; return UNKNOWN if it needs a comparison that cannot be decided."""
+        ranges = {} if self.strengths is None else {self.penalty.main: Enclosure.between(*self.strengths)}
         try:
-            return self.penalty.evaluate(name, *number, shape=())
+            return self.penalty.evaluate(name, *number, shape=(), **ranges)
         except Undecided:
             return UNKNOWN

@@ -24,6 +24,7 @@ from atomsieve.numerics.clock import deadline
 from atomsieve.numerics.threads import one_thread
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.problem import Point, Problem
+from atomsieve.run.cover import Cover, cover
 from atomsieve.run.limits import Limits
 from atomsieve.run.progress import watcher
 from atomsieve.run.result import Result
@@ -111,6 +112,20 @@ class Path:
         place = max(int(beyond[0]) - 1, 0) if len(beyond) else len(self.slopes) - 1
         problem = self.problem.at_penalty(penalty)
         return solve(problem, tol=self.tol if tol is None else tol, start=self.results[place])
+
+    def certificates(self) -> Cover:
+        """Cover all strengths of the path with as few certificates as possible, and enclose where features come and go.
+
+        Every certificate decides all coefficients for a whole range of strengths, not only for those of the path. For
+        gauges of coordinates (L1) and losses of one output.
+
+        >>> import numpy as np
+        >>> from atomsieve import Problem, path
+        >>> found = path(Problem(np.eye(3), [3.0, 2.0, 0.1]), n=5, ratio=0.1).certificates()
+        >>> [(event.enters, round(event.upper, 4)) for event in found.events]
+        [(['x0'], 1.0), (['x1'], 0.6667)]
+        """
+        return cover(self.problem, float(self.slopes[-1]), float(self.slopes[0]), self.results[0])
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per slope: features, size, deviance explained, objective, gap, status."""

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atomsieve.certificate import Certificate, certify
+from atomsieve.certificate.family import Family
 from atomsieve.display.coefficients import ZERO, Coefficients
 from atomsieve.display.numbers import count, number
 from atomsieve.display.sections import coefficient_section
 from atomsieve.display.table import Summary
 from atomsieve.gauges import Atom
 from atomsieve.intake.names import entries, pandas_for
+from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
 from atomsieve.run.status import Status
 from atomsieve.run.trace import Trace
@@ -139,9 +141,58 @@ class Result:
             return self.known
         return certify(self.problem, self.lifted, self.point.state.coordinates)
 
-    def certificate(self) -> Certificate:
-        """Return what is certain about the optimum in spite of rounding. The proof uses x and the data only."""
-        return self._certificate
+    def certificate(
+        self,
+        *,
+        x_error: Any = None,
+        y_error: Any = None,
+        relative: bool = False,
+        decimals: int | None = None,
+        strengths: tuple[float, float] | None = None,
+    ) -> Certificate:
+        """Return what is certain about the optimum in spite of rounding. The proof uses x and the data only.
+
+        With errors of the data every claim holds for all X and y within them, all entries at once, in any direction:
+        "whatever the digits behind the third one are, these features are in the model". So it does for all `strengths`
+        of the penalty between two numbers. The point stays the same, and only its distance from the optimum grows: a
+        solution with a small tolerance (1e-12) leaves most room.
+
+        Parameters
+        ----------
+        x_error : float or array of shape (d,) or (n, d), optional
+            Bounds of the errors of X: of all entries, of each column, or of each entry. Entries of a sparse matrix that
+            are not stored are exact.
+        y_error : float or array of shape (n,), optional
+            Bounds of the errors of y, for losses of the difference to the target (Squared, Huber).
+        relative : bool, default False
+            Whether the errors are parts of the absolute values of the entries.
+        decimals : int, optional
+            The number of decimal places to which X, and y for such losses, were rounded.
+        strengths : (float, float), optional
+            A range of the strength of the penalty; it encloses that of the problem. The point of the certificate is the
+            solution in the middle of the range.
+
+        >>> import numpy as np
+        >>> from atomsieve import Linear, Problem, solve
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((50, 8)).round(3)
+        >>> y = (X @ [1.5, -2.0, 0, 0, 0, 0, 0, 0]).round(3)
+        >>> solve(Problem(X, y, penalty=Linear(0.2)), tol=1e-12).certificate(decimals=3).nonzero.tolist()
+        [True, True, False, False, False, False, False, False]
+        """
+        if x_error is None and y_error is None and decimals is None and strengths is None:
+            return self._certificate
+        family = Family.of(self.problem, x_error, y_error, strengths, decimals, relative=relative)
+        if family.middle is not None:
+            return self._at_strength(family.middle).certificate(strengths=strengths)
+        return certify(self.problem, self.lifted, self.point.state.coordinates, family)
+
+    def _at_strength(self, strength: float) -> "Result":
+        """Return the solution for another strength, as exact as this one."""
+        from atomsieve.run.solve import solve  # noqa: PLC0415 -- it returns results itself
+
+        problem = self.problem.at_penalty(self.problem.penalty.at(strength))
+        return solve(problem, tol=max(self.gap / self.problem.baseline, EPS), start=self)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per entry of x: feature, output, coefficient, whether it is ruled out."""

@@ -77,6 +77,43 @@ RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as
        to their distances. A feature that is left in all classes otherwise (so always for LInf), without a ridge, has no
        ranges, and its last column is left out. A column is an exact sum of others if it differs from that sum by the
        same numbers in all classes.
+
+A FAMILY of problems: every claim is about all members, whose data A~ and y~ obey `abs(A~_ij - A_ij) <= E_ij` and, for
+losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B, o and s are exact. E_ij is
+what the file states, or that times `abs(X_ij)` if it is relative; without `zeros` it is 0 where X_ij is. Point, theta
+and z are those of the stated data. No ridge, classes, matrices or LInf, and only free columns may be left out. Let C
+hold the columns of B and those of the blocks that are not claimed zero, C~ those of a member, v a subgradient of
+S phi(mass) at x, p = (b~, x) and p~ the optimum of the member over these columns, with its slopes theta~. Then:
+
+ETA    u less y moves by at most `eta_i = sum_j E_ij abs(x_j) + e_i` if only the data move. Let c_i be the secant
+       curvatures between u and u~, with `m_i <= c_i <= M_i`; `e^2 = sum_i s_i M_i eta_i^2`, `a^2 = sum_i s_i c_i
+       (u~_i - u_i)^2`, both less y, and r the length of `C~ (p~ - p)` in the metric s m.
+PULL   `delta = -C~' theta - v` is 0 for B. For columns of A it is z - v, plus or minus `sum_i E_ij abs(theta_i)`. Let d
+       bound its length in the metric of `inv(C~' diag(s m) C~)`, which is at most `inv(G) / (1 - rho)^2`, with
+       `rho^2 = sum_i s_i m_i sum_kl E_ik abs(inv(G)_kl) E_il`. The length of a box is at most that of its middle plus
+       `sqrt(sum_kl r_k abs(inv(G)_kl) r_l)` for its radii r. Where `x_g = 0`, v is z_g, shortened to the length that
+       the slope of S phi allows. For Ball any slope serves; then `slack = slope (radius - mass)`, and 0 otherwise.
+FACE   p~ is optimal, phi convex: `(theta~ - theta) . C~ (p~ - p) <= delta . (p~ - p) + slack <= d r + slack`. So `a^2
+       <= a e + d (a + e) + slack` bounds a, and `r <= a + e`. Also `r^2 <= r q + slack`, with `q = d + sqrt(sum_i s_i
+       M_i^2 eta_i^2 / m_i)`; for samples with m_i = 0, `s_i M_i eta_i` times the length of the row of C~ in the metric
+       of the inverse is added instead. Bounds m and M for slopes within w_i of those of the point hold if
+       `sqrt(M_i / s_i) a < w_i` for every sample: the best p among those with slopes within w_i obeys all this too, so
+       it is not on the border, and is p~.
+ZERO   as above; z_j moves by at most `a` times the length of A~_j in the metric s M, plus `sum_i E_ij abs(theta_i)`.
+       If all blocks pass that are claimed zero, p~ is optimal among all.
+RANGE  as above, with `r / (1 - rho)` for `sqrt(reach)`.
+GAP    The member's objective at p is at most that with the worse of both ends `u_i - eta_i` and `u_i + eta_i` for each
+       sample. Its optimum is at least the objective at p for the stated data, less `sum_i abs(theta_i) eta_i + d r +
+       slack`. They differ by at most `d r + slack`, plus the smaller of `e^2 / 2` and `(q - d) r`.
+LINE   For strengths of Linear between two numbers, and exact data, the point moves with the slope: `p + t l`, for the
+       difference t of the slope of S phi to the stated one, a line l that is 0 where x is, and t between -h and h, as
+       long as no x_j changes its sign. u moves by `t g`, g = C l, and theta by `t s D g` for any numbers D, and by what
+       the secants c differ from D: at most `h max(M - D, D - m) abs(g_i)` for each slope. delta without that is linear
+       in t, so its length is largest at an end. What is left has a length of at most that of the differences in the
+       metric s / m (or, where m_i = 0, by the row of C). d is the sum of both, a = d, r = d; slopes may move by
+       `M h abs(g_i)` more. Scores differ from those of `theta + t s D g` by at most the length of A_j, less its centre,
+       times d and the length of the differences in the metric s / M. They are convex in t, the slope is linear: both
+       ends decide. Values differ by at most h times the largest mass.
 """
 
 import argparse
@@ -94,6 +131,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 from flint import arb, arb_mat, ctx
+
+VERSION = 4
+"""Of the format of the file."""
 
 BALLS_UP_TO = 10_000_000
 """Number of entries of A up to which all products use ball arithmetic; for larger A, only those that matter do."""
@@ -175,10 +215,14 @@ def verify(
         gauge = Gauge(content["problem"]["gauge"], data, content["problem"]["form"])
         check_sizes(content, data, gauge)
         Loss(content["problem"]["loss"]).check_targets(data.y)
+        family = None if content["family"] is None else Family(content, data, gauge)
         if not content["claims"]["valid"]:
             check_silence(content)
             return Verification(True, "it claims nothing.", 0, _method(None))
-        checker = (Classes if data.labels is not None else Checker)(content, data, gauge)
+        if family is None:
+            checker = (Classes if data.labels is not None else Checker)(content, data, gauge)
+        else:
+            checker = (Line if family.strengths else Face)(content, data, gauge, family)
         checker.check()
     except Refused as refusal:
         checked, known = 0 if checker is None else checker.checked, not isinstance(refusal, Unknown)
@@ -188,7 +232,8 @@ def verify(
         return Verification(False, sentence, 0, _method(checker))
     finally:
         ctx.prec = bits
-    return Verification(True, "every claim follows from the data.", checker.checked, _method(checker))
+    members = "" if family is None else family.words()
+    return Verification(True, f"every claim follows from the data{members}.", checker.checked, _method(checker))
 
 
 def _method(checker: "Checker | None") -> str:
@@ -206,7 +251,7 @@ def read(certificate: Any) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != "atomsieve certificate":
         raise Refused("this is no atomsieve certificate")
     version = content.get("version")
-    if type(version) is not int or version != 3:
+    if type(version) is not int or version != VERSION:
         raise Refused(f"version {_shown(version)} of the format is not known")
     told = {key: value for key, value in content.items() if key != "seal"}
     seal = hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
@@ -377,6 +422,7 @@ BOUND = Leaf("a number or null", lambda v: v is None or _is_number(v))
 POSITIVE = Leaf("a positive number", lambda v: _is_number(v) and v > 0)
 PRICE = Leaf('a number that is not negative, or "inf"', lambda v: v == "inf" or (_is_number(v) and v >= 0))
 EXPONENT = Leaf('a number greater than 1, or "inf"', lambda v: v == "inf" or (_is_number(v) and v > 1))
+ERROR = Leaf("a finite number that is not negative", lambda v: _is_number(v) and v >= 0)
 NULL = Leaf("null", lambda v: v is None)
 NON_NEGATIVE = Leaf('"NonNegative"', lambda v: v == "NonNegative")
 INDICES = Leaf("increasing whole numbers", _is_increasing)
@@ -446,6 +492,12 @@ def _ridge_form(value: Any) -> Any:
     return [POSITIVE] if isinstance(value, list) else POSITIVE
 
 
+def _errors_form(value: Any) -> Any:
+    """Return the form of errors: one for all entries, one for each column or sample, or one for each entry."""
+    nested = isinstance(value, list) and value and isinstance(value[0], list)
+    return [[ERROR]] if nested else [ERROR] if isinstance(value, list) else ERROR
+
+
 FILE: dict[str, Any] = {
     "format": TEXT,
     "version": COUNT,
@@ -466,6 +518,13 @@ FILE: dict[str, Any] = {
         "blocks": COUNT,
     },
     "data": {"sha256": TEXT},
+    "family": OrNull(
+        {
+            "x_error": OrNull({"relative": TRUTH, "zeros": TRUTH, "values": _errors_form}),
+            "y_error": OrNull({"relative": TRUTH, "values": _errors_form}),
+            "strengths": OrNull([POSITIVE]),
+        }
+    ),
     "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT])},
     "versions": {"numpy": TEXT, "scipy": TEXT},
     "assumptions": [TEXT],
@@ -631,9 +690,14 @@ class Data:
 
     def columns(self, index: Any) -> np.ndarray:
         """Return columns of X as a dense array; with several outputs, each in the rows of its output."""
-        chosen = index if self.tasks == 1 else np.arange(self.shape[1])[index] // self.tasks
-        columns = np.asarray(self.X[:, chosen].toarray() if self.sparse else self.X[:, chosen])
-        return columns if self.tasks == 1 else in_outputs(columns, np.arange(self.shape[1])[index], self.tasks)
+        if self.tasks == 1:
+            return self.features(index)
+        places = np.arange(self.shape[1])[index]
+        return in_outputs(self.features(places // self.tasks), places, self.tasks)
+
+    def features(self, index: Any) -> np.ndarray:
+        """Return columns of X as a dense array."""
+        return np.asarray(self.X[:, index].toarray() if self.sparse else self.X[:, index])
 
 
 def _classes(y: np.ndarray, stated: int | None) -> int:
@@ -675,28 +739,32 @@ def _cannot(what: str) -> arb:
     raise Refused(f"cannot bound {what}")
 
 
-PENALTIES: dict[str, tuple[Any, Any, Any]] = {  # phi(s), phi*(t), phi'(0); p holds the parameters
-    "Linear": (lambda p, s: p["strength"] * s, None, lambda p: p["strength"]),
-    "Square": (lambda p, s: p["strength"] * s * s / 2, lambda p, t: t * t / (2 * p["strength"]), lambda p: arb(0)),
+PENALTIES: dict[str, tuple[Any, Any, Any]] = {  # phi(s), phi*(t), phi'(s); p holds the parameters
+    "Linear": (lambda p, s: p["strength"] * s, None, lambda p, s: p["strength"]),
+    "Square": (
+        lambda p, s: p["strength"] * s * s / 2,
+        lambda p, t: t * t / (2 * p["strength"]),
+        lambda p, s: p["strength"] * s,
+    ),
     "LinearSquare": (
         lambda p, s: p["strength"] * s + p["square"] * s * s / 2,
         lambda p, t: square(_positive(t - p["strength"])) / (2 * p["square"]),
-        lambda p: p["strength"],
+        lambda p, s: p["strength"] + p["square"] * s,
     ),
     "Power": (
         lambda p, s: p["strength"] * power(s, p["p"]) / p["p"],
         lambda p, t: p["strength"] * power(t / p["strength"], p["p"] / (p["p"] - 1)) * (p["p"] - 1) / p["p"],
-        lambda p: arb(0),
+        lambda p, s: p["strength"] * power(s, p["p"] - 1),
     ),
     "Ball": (
         lambda p, s: arb(0) if s <= p["radius"] else _cannot("phi: x may lie outside the ball"),
         lambda p, t: p["radius"] * t,
-        lambda p: arb(0),
+        lambda p, s: arb(0),
     ),
     "LogBarrier": (
         lambda p, s: (-(-s / p["radius"]).log1p() - s / p["radius"]) / p["sharpness"],
         lambda p, t: p["radius"] * t - (p["radius"] * p["sharpness"] * t).log1p() / p["sharpness"],
-        lambda p: arb(0),
+        lambda p, s: s / (p["radius"] - s) / (p["radius"] * p["sharpness"]),
     ),
 }
 
@@ -754,6 +822,11 @@ class Loss:
             anyhow = arb((reach + 2 * _positive(most)).upper())
             return anyhow.min(arb((most * root(reach / least).exp()).upper())) if least > 0 else anyhow
         return arb(0.25) if self.kind in ("Logistic", "Multinomial") else arb(1)
+
+    @property
+    def translates(self) -> bool:
+        """Whether the loss is a function of u - y."""
+        return self.kind in ("Squared", "Huber")
 
     def slope(self, u: arb, y: float) -> arb:
         if self.kind == "Poisson":
@@ -1010,6 +1083,98 @@ def _places(content: Any) -> tuple[list[int], list[int], list[float], tuple[int,
     return rows, columns, values, (len(content), width)
 
 
+class Family:
+    """What the claims are about, if not the stated problem alone: bounds of the errors of X and y, and the strengths.
+
+    Bounds are doubles, rounded up.
+    """
+
+    def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
+        check_members(content, data, gauge)
+        stated, (n, d) = content["family"], data.rows
+        self.data, self.x_error = data, stated["x_error"]
+        if self.x_error is not None:
+            self.values = _shaped(self.x_error["values"], "x_error", [(), (d,), (n, d)])
+        self.targets = np.zeros(len(data.y))
+        if stated["y_error"] is not None:
+            values = _shaped(stated["y_error"]["values"], "y_error", [(), data.y.shape])
+            self.targets += _times_above(values, np.abs(data.y)) if stated["y_error"]["relative"] else values
+        if self.targets.any() and not Loss(content["problem"]["loss"]).translates:
+            raise Refused("errors of y are only for losses of u - y (Squared, Huber)")
+        if gauge.free and self.columns(gauge.free).any():
+            raise Unknown("errors of features without a price are not known to this checker")
+        self.strengths = _strengths(stated["strengths"], content["problem"]["penalty"])
+        if self.strengths and (self.x_error is not None or self.targets.any() or data.tasks > 1):
+            raise Refused("a range of strengths is claimed for exact data with one output only")
+        if self.strengths and gauge.labels.tolist() != list(range(len(gauge.prices))):
+            raise Refused("a range of strengths is claimed for gauges of coordinates only")
+
+    def columns(self, index: list[int]) -> np.ndarray:
+        """Return the bounds for columns of A, in the rows of their output."""
+        if self.x_error is None:
+            return np.zeros((len(self.data.y), len(index)))
+        places, per = np.array(index, dtype=int), self.data.tasks
+        sizes = np.abs(self.data.features(places // per))
+        values = np.broadcast_to(self.values, self.data.rows)[:, places // per]
+        if self.x_error["relative"]:
+            bounds = _times_above(values, sizes)
+        else:
+            bounds = np.where(self.x_error["zeros"] | (sizes > 0), values, 0.0)
+        return bounds if per == 1 else in_outputs(bounds, places, per)
+
+    def words(self) -> str:
+        """Return what the members of the family are, for the verdict."""
+        inexact = [name for name, there in (("X", self.x_error is not None), ("y", self.targets.any())) if there]
+        members = [f"all {' and '.join(inexact)} within the stated errors"] if inexact else []
+        if self.strengths:
+            members.append("all strengths from {:g} to {:g}".format(*self.strengths))
+        return f", for {' and '.join(members)}" if members else ""
+
+
+def check_members(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
+    """Refuse families of problems for which there are no formulas, and claims that are not made about families."""
+    problem, claims = content["problem"], content["claims"]
+    lacking = {
+        "Multinomial": data.labels is not None,
+        "a ridge": problem.get("ridge") is not None,
+        "an Image or Atoms": gauge.matrix is not None,
+        "LInf": gauge.kind == "LInf",
+    }
+    for piece, there in lacking.items():
+        if there:
+            raise Unknown(f"a family of problems with {piece} is not known to this checker")
+    if claims["sums"] or any(d["column"] >= 0 for d in claims["dependencies"]):
+        raise Refused("for a family of problems, only free columns may depend on others, and no sums are claimed")
+
+
+def _shaped(values: Any, name: str, shapes: list[tuple[int, ...]]) -> np.ndarray:
+    """Return errors as an array of one of some shapes."""
+    if isinstance(values, list) and len({len(row) for row in values if isinstance(row, list)}) > 1:
+        raise Refused(f"the rows of {name} have different lengths")
+    array = np.array(values, dtype=np.float64)
+    if array.shape not in shapes:
+        wanted = " or ".join("one number" if not shape else f"the shape {shape}" for shape in shapes)
+        raise Refused(f"{name} has the shape {array.shape}: it needs {wanted}")
+    return array
+
+
+def _times_above(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return upper bounds of products of numbers that are not negative; 0 only if one of them is 0."""
+    with np.errstate(all="ignore"):
+        return np.asarray(np.where((a > 0) & (b > 0), np.nextafter(a * b, np.inf), 0.0))
+
+
+def _strengths(stated: list[float] | None, penalty: dict[str, Any]) -> list[float]:
+    """Return the range of strengths; an empty list if there is only the stated one."""
+    if stated is None:
+        return []
+    if penalty["type"] != "Linear":
+        raise Refused(f"a range of strengths is claimed for Linear only, and the penalty is {penalty['type']}")
+    if len(stated) != 2 or not stated[0] <= penalty["strength"] <= stated[1]:
+        raise Refused(f"the range of strengths must be two numbers around the stated strength {penalty['strength']}")
+    return stated
+
+
 # -- the claims --------------------------------------------------------------------------------------------------------
 
 
@@ -1060,6 +1225,7 @@ class Checker:
     def check(self) -> None:
         """Raise Refused at the first claim that does not follow."""
         self._evaluate()
+        self._duals()
         self._values()
         before, refusals = self.checked, []
         for dual in self.duals:
@@ -1181,7 +1347,7 @@ class Checker:
     # -- the point -----------------------------------------------------------------------------------------------------
 
     def _evaluate(self) -> None:
-        """Derive u, theta, z, scores, mass and the gap."""
+        """Derive u, theta, z, scores, mass and the objective."""
         index, values = self.point["x"]["index"], [arb(v) for v in self.point["x"]["value"]]
         self.x = dict(zip(index, values))
         if not all(self.gauge.counts(self.gauge.labels[j]) for j in index):
@@ -1190,25 +1356,23 @@ class Checker:
         for start in range(0, len(index), 64):
             for j, column in zip(index[start : start + 64], self._columns(index[start : start + 64])):
                 fit += column * self.x[j]
-        u = self._settle(fit)
-        self.slopes = self._slopes_at(u)
+        self.u = self._settle(fit)
+        self.slopes = self._slopes_at(self.u)
         self.theta = arb_mat([[w * t] for w, t in zip(self.weights, self.slopes)])
         self.z = self._adjoint()
         self.scores = self._block_scores(self.z)
-        sigma = highest(self.scores.values())
         parts: dict[int, list[arb]] = {}
         for j, v in self.x.items():
             parts.setdefault(self.gauge.labels[j], []).append(v)
             if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
         self.norms = {g: self.gauge.norm(part) for g, part in parts.items()}
-        mass = sum((self.gauge.prices[g] * v for g, v in self.norms.items()), arb(0))
-        losses = self._losses_at(u)
-        charge = self.total * self.phi(self.penalty, mass)
+        self.mass = sum((self.gauge.prices[g] * v for g, v in self.norms.items()), arb(0))
+        self.losses = self._losses_at(self.u)
+        self.charge = self.total * self.phi(self.penalty, self.mass)
         if self.ridge:
-            charge += sum((self.ridge[self.gauge.labels[j]] * v * v / 2 for j, v in self.x.items()), arb(0))
-        self.objective = losses + charge
-        self._duals(charge, sigma)
+            self.charge += sum((self.ridge[self.gauge.labels[j]] * v * v / 2 for j, v in self.x.items()), arb(0))
+        self.objective = self.losses + self.charge
 
     def _slopes_at(self, u: list[arb]) -> list[arb]:
         """Return the slope of every row."""
@@ -1226,11 +1390,21 @@ class Checker:
             least.append(self.loss.bends(arb(ends[0].lower()), arb(ends[1].upper()), t)[0])
         return least
 
-    def _duals(self, charge: arb, sigma: arb) -> None:
+    def _first_slope(self) -> arb:
+        """Return S phi'(0)."""
+        return self._slope_at(arb(0), self.penalty)
+
+    def _slope_at(self, mass: arb, penalty: dict[str, arb]) -> arb:
+        """Return S phi'(mass)."""
+        slope: arb = self.total * self.phi_slope(penalty, mass)
+        return slope
+
+    def _duals(self) -> None:
         """GAP: derive the dual points, and the smallest gap."""
+        charge, sigma = self.charge, highest(self.scores.values())
         pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
         self.duals: list[tuple[arb, int, arb, dict[int, arb]]] = []
-        limit = self.total * self.phi_slope(self.penalty)
+        limit = self._first_slope()
         if self.ridge:
             self._add(arb(1), charge + self._answer(arb(1)) - pull)
             shrink = self._fitting(limit) if self.phi_conjugate is None else arb(1)
@@ -1277,7 +1451,7 @@ class Checker:
                 total += square(_positive(score - t) * self.gauge.prices[g]) / (2 * self.ridge[g])
             return total
 
-        first = self.total * self.phi_slope(self.penalty)
+        first = self._first_slope()
         if self.phi_conjugate is None:
             return at(first)
         top = highest([first, *(score for score, _ in scores[:1])])
@@ -1434,12 +1608,14 @@ class Checker:
         lower = self.claims["value"]["lower"]
         upper = self.claims["value"]["upper"]
         gap = self.claims["gap"]
+        below, above = self._value_range()
         self._claim(gap is None or self.gap <= self.total * arb(gap), "the gap at the point is larger than claimed")
-        self._claim(
-            upper is None or self.objective <= self.total * arb(upper), "the objective is above the upper bound"
-        )
-        below = self.objective - self.gap
+        self._claim(upper is None or above <= self.total * arb(upper), "the objective is above the upper bound")
         self._claim(lower is None or below >= self.total * arb(lower), "the optimal value may be below the lower bound")
+
+    def _value_range(self) -> tuple[arb, arb]:
+        """Return bounds of the optimal value."""
+        return self.objective - self.gap, self.objective
 
     def _curvature(self) -> None:
         """CURVE."""
@@ -1509,27 +1685,31 @@ class Checker:
         told = set(self.claims["nonzero"]) | set(self.claims["undecided"]) | set(self.gauge.free)
         zero = [g for g in range(len(self.gauge.prices)) if g not in told and g not in self.gauge.barred]
         carried = {self.gauge.labels[j] for j in self.x}
-        radius, spreads = arb(root(self.reach).upper()), self._spreads()
-        self.spreads = spreads
-        floor = self.total * self.phi_slope(self.penalty)
+        moves, floor = self._moves(), self._first_slope()
         if self.ridge:
             self.steepness = self._slopes(floor)
             for g in zero:
-                below = self.scores[g] + radius * arb(spreads[g]) < self.steepness[0]
+                below = self.scores[g] + moves[g] < self.steepness[0]
                 self._claim(below, f"coefficient or block {g} is not proven zero")
                 self._claim(g not in carried, f"block {g} carries weight at the point")
             return
         for g, score in self.scores.items():
-            candidate = score - radius * arb(spreads[g])
+            candidate = score - moves[g]
             floor = candidate if candidate > floor else floor
         self.floor = floor
         rivals = sorted((g for g, v in self.scores.items() if v > 0), key=lambda g: -float(self.scores[g].mid()))
         for g in zero:
             self._claim(
-                self.scores[g] + radius * arb(spreads[g]) < floor or self._beaten(g, rivals, radius),
+                self.scores[g] + moves[g] < floor or self._beaten(g, rivals),
                 f"coefficient or block {g} is not proven zero",
             )
             self._claim(g not in carried, f"block {g} carries weight at the point")
+
+    def _moves(self) -> list[arb]:
+        """Return how far the score of every block can be from that of the optimum."""
+        self.spreads = self._spreads()
+        radius = arb(root(self.reach).upper())
+        return [radius * arb(spread) for spread in self.spreads]
 
     def _slopes(self, first: arb) -> tuple[arb, arb]:
         """SLOPE: return bounds of the slope of S phi at the optimum."""
@@ -1546,13 +1726,14 @@ class Checker:
             high = high.max(arb((score + moved).upper()))
         return arb(low.lower()), arb(high.upper())
 
-    def _beaten(self, g: int, rivals: list[int], radius: arb) -> bool:
+    def _beaten(self, g: int, rivals: list[int]) -> bool:
         """Return whether one of the rivals, the best first, beats coordinate g by the distance of their images.
 
         That rival is moved to the front: it is likely to beat the next coordinate, too.
         """
         if not (self.pairwise and self.gauge.coordinates):
             return False
+        radius = arb(root(self.reach).upper())
         for k, q in enumerate(rivals):
             if q != g and self._beats(q, g, radius):
                 rivals.insert(0, rivals.pop(k))
@@ -1577,8 +1758,7 @@ class Checker:
 
     def _ranges(self) -> None:
         """RANGE, DEPENDENCY, NOT 0."""
-        told = {*self.claims["nonzero"], *self.claims["undecided"]}
-        rows = [j for j, g in enumerate(self.gauge.labels.tolist()) if g in told and self.gauge.counts(g)]
+        rows = self._left()
         names = self._names(rows)
         dependencies = self.claims["dependencies"]
         self._combinations([d for d in dependencies if d["column"] >= 0], names)
@@ -1605,6 +1785,11 @@ class Checker:
             self._claim(fits, f"the interval of free coefficient {k} is too narrow")
         self._not_zero(rows, away)
         self._totals(dependencies)
+
+    def _left(self) -> list[int]:
+        """Return the coefficients of the blocks that are not claimed zero."""
+        told = {*self.claims["nonzero"], *self.claims["undecided"]}
+        return [j for j, g in enumerate(self.gauge.labels.tolist()) if g in told and self.gauge.counts(g)]
 
     def _combinations(self, dependencies: list[dict[str, Any]], names: list[int]) -> None:
         """DEPENDENCY: bound what columns are off the combinations of others, and what that adds to distances.
@@ -1694,8 +1879,17 @@ class Checker:
 
     def _distances(self, independent: list[int], involved: set[int]) -> dict[int, arb]:
         """Return how far coefficients can be from the optimum, for the columns that are in no dependency."""
-        if not independent:
-            return {}
+        try:
+            inverse = self._inverted(independent) if independent else []
+        except Refused:
+            if self.ridge:  # other bounds may do
+                return {}
+            raise
+        self.independent, self.inverse = independent, inverse
+        return self._radii(independent, inverse, involved)
+
+    def _inverted(self, independent: list[int]) -> list[list[arb]]:
+        """Return the inverse of G for some columns of C."""
         columns = [self._column(name) for name in independent]
         units = [_unit(column) for column in columns]  # badly scaled columns would cost the inverse all its digits
         ridge = [arb(0)] * len(columns)
@@ -1704,15 +1898,8 @@ class Checker:
                 arb(0) if name < 0 else self.factor * self.ridge[self.gauge.labels[name]] * square(unit) / 2
                 for name, unit in zip(independent, units)
             ]
-        try:
-            inverse = self._inverse([column * unit for column, unit in zip(columns, units)], self.least, ridge)
-        except Refused:
-            if self.ridge:  # other bounds may do
-                return {}
-            raise
-        scaled = [[inverse[a, b] * u * v for b, v in enumerate(units)] for a, u in enumerate(units)]
-        self.independent, self.inverse = independent, scaled
-        return self._radii(independent, scaled, involved)
+        inverse = self._inverse([column * unit for column, unit in zip(columns, units)], self.least, ridge)
+        return [[inverse[a, b] * u * v for b, v in enumerate(units)] for a, u in enumerate(units)]
 
     def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
         """RANGE: return the distances for columns that are in no dependency."""
@@ -1943,6 +2130,311 @@ class Classes(Checker):
         if self._is_coded(name):
             column = [a - b for a, b in zip(column, self._exact(self._in_last(name)))]
         return [v - column[i // per * per + self.last] for i, v in enumerate(column) if i % per < self.last]
+
+
+class Face(Checker):
+    """The same for a family of problems: FAMILY. What is derived at the point stays that of the stated data.
+
+    `eta` bounds how far predictions less targets move with the data while the coefficients stay, and `pulls` how far z
+    moves while theta stays. `slack` is that of the subgradient v; `rests` holds z - v.
+    """
+
+    pairwise = False
+
+    def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge, family: Family) -> None:
+        super().__init__(content, data, gauge)
+        self.family = family
+
+    def check(self) -> None:
+        """Raise Refused at the first claim that does not follow."""
+        self._evaluate()
+        self.rows = self._left()
+        self.names = self._names(self.rows)
+        self.eta, self.pulls = self._eta(), self._pulls()
+        self.slack, slope = self._subgradient()
+        self.rests = [self._rest(j, slope) for j in self.rows]
+        self._curvature()
+        self._values()
+        self._zeros()
+        self._ranges()
+
+    def _eta(self) -> list[arb]:
+        """Return how far predictions less targets can move with the data at the point."""
+        moved = arb_mat([[v] for v in self.family.targets.tolist()])
+        if self.x:
+            sizes = arb_mat([[abs(v)] for v in self.x.values()])
+            moved += arb_mat(self.family.columns(list(self.x)).tolist()) * sizes
+        return [arb(v.upper()) for v in moved.entries()]
+
+    def _pulls(self) -> list[float]:
+        """Return how far every z can move with the data while theta stays: sums of `E_ij abs(theta_i)`, rounded up."""
+        theta = np.array([_above(abs(t)) for t in self.theta.entries()])
+        pulls: list[float] = []
+        for start in range(0, self.d, self.width):
+            with np.errstate(all="ignore"):
+                sums = theta @ self.family.columns(list(range(self.d)[start : start + self.width]))
+                pulls += (sums * (1 + (self.n + 12) * UNIT * 2) + self.n * 2.0**-1070).tolist()
+        return pulls
+
+    def _subgradient(self) -> tuple[arb, arb]:
+        """Return the slack of v, and the slope of S phi that belongs to v."""
+        if "radius" in self.penalty and "sharpness" not in self.penalty:  # Ball: any slope has some slack
+            best = arb(highest(self.scores.values()).mid())
+            return arb(_positive(best * (self.penalty["radius"] - self.mass)).upper()), best
+        return arb(0), self._slope_at(self.mass, self.penalty)
+
+    def _rest(self, j: int, slope: arb) -> arb:
+        """Return `z_j - v_j`, or bounds of it around 0 where the point is 0: there v is as near to z as it may be."""
+        g = int(self.gauge.labels[j])
+        norm, score = self.norms.get(g, arb(0)), self.scores[g]
+        if norm > 0:
+            rest: arb = self.z[j] - slope * self.gauge.prices[g] * self.x.get(j, arb(0)) / norm
+            return rest
+        if score <= slope:
+            return arb(0)
+        excess = _positive(1 - slope / score) if score > 0 else arb(1)
+        return arb(0, abs(self.z[j] * excess).upper())
+
+    # -- the way from the point to the optimum of a member -------------------------------------------------------------
+
+    def _curvature(self) -> None:
+        """FACE: find bounds of loss'' that hold on the way to the optimum of every member."""
+        if self.loss.kind == "Squared":
+            self._steps([arb(0)] * self.n)
+        else:
+            self._prove_steps()
+        self.metric = np.array([_above(w * bend) for w, bend in zip(self.weights, self.most)])
+
+    def _prove_steps(self) -> None:
+        """FACE: find a range of slopes that proves itself; the steps in it are another one, the better one counts."""
+        steps = [arb(0)] * self.n
+        for _ in range(ROUNDS):
+            away = [2 * step + arb(2) ** -1000 for step in steps]
+            steps = self._steps(away)
+            if all(step < limit for step, limit in zip(steps, away)):
+                wide = arb(self.reach.upper())
+                self._steps(steps)
+                if not self.reach < wide:
+                    self._steps(away)
+                return
+        raise Refused("the curvature of the loss cannot be bounded over the family")
+
+    def _steps(self, away: list[arb]) -> list[arb]:
+        """Return how far the slopes of samples move, from bounds of loss'' for slopes that move by at most `away`."""
+        samples = zip(self.slopes, away, self.data.y.tolist())
+        bends = [self.loss.bends(arb((t - r).lower()), arb((t + r).upper()), y) for t, r, y in samples]
+        self.least, self.most = [arb(low.lower()) for low, _ in bends], [arb(high.upper()) for _, high in bends]
+        self._travel()
+        return [arb((root(bend / w) * self.way).upper()) for bend, w in zip(self.most, self.weights)]
+
+    def _travel(self) -> None:
+        """FACE: derive a (`way`), the reach and the gap."""
+        self.held = self._inverted(self.names) if self.names else []
+        self.forms = arb_mat(self.held), arb_mat([[abs(v) for v in row] for row in self.held])
+        errors = self._errors()
+        kept = 1 - self._widening(errors)
+        d = self._pull(self.rests) / kept
+        e = root(sum((w * bend * square(v) for w, bend, v in zip(self.weights, self.most, self.eta)), arb(0)))
+        self.way = _solved(d + e, d * e + self.slack)
+        drag = self._drag(errors, kept)
+        reach = (self.way + e).min(_solved(d + drag, self.slack))
+        self.lost = d * reach + self.slack
+        self.gap = arb((self.lost + (square(e) / 2).min(drag * reach)).upper())
+        self.reach = square(reach / kept)
+
+    def _errors(self) -> list[list[arb]]:
+        """Return bounds of the errors of C, by samples."""
+        free = [arb(0)] * (len(self.names) - len(self.rows))
+        return [free + [arb(v) for v in row] for row in self.family.columns(self.rows).tolist()]
+
+    def _widening(self, errors: list[list[arb]]) -> arb:
+        """PULL: return rho."""
+        if self.family.x_error is None:
+            return arb(0)
+        samples = zip(self.weights, self.least, errors)
+        rho = root(sum((w * m * _form(self.forms[1], row) for w, m, row in samples), arb(0)))
+        if not rho < 1:
+            raise Refused("columns that are not claimed zero may depend on each other, as far as their errors tell")
+        return rho
+
+    def _pull(self, rests: list[arb]) -> arb:
+        """PULL: return d for the stated columns."""
+        free = [arb(0)] * (len(self.names) - len(self.rows))
+        radii = [arb(rest.rad()) + arb(self.pulls[j]) for j, rest in zip(self.rows, rests)]
+        return self._length(free + [arb(rest.mid()) for rest in rests], free + radii)
+
+    def _length(self, middle: list[arb], radii: list[arb]) -> arb:
+        """Return a bound of the lengths of a box in the metric of inv(G)."""
+        return root(_form(self.forms[0], middle)) + root(_form(self.forms[1], radii))
+
+    def _drag(self, errors: list[list[arb]], kept: arb) -> arb:
+        """FACE: return q - d; a sample without curvature counts by the length of its row of C."""
+        columns = [self._column(name) for name in self.names]
+        curved, flat = arb(0), arb(0)
+        for i, (w, bend, m, v) in enumerate(zip(self.weights, self.most, self.least, self.eta)):
+            if m > 0:
+                curved += w * square(bend * v) / m
+            elif not (bend == 0 or v == 0):
+                flat += w * bend * v * self._length([column[i, 0] for column in columns], errors[i]) / kept
+        return root(curved) + flat
+
+    # -- what that means for the claims --------------------------------------------------------------------------------
+
+    def _value_range(self) -> tuple[arb, arb]:
+        """FAMILY: return bounds of the optimal values of all members."""
+        charge = self.total * self.phi(self.penalty, self.mass)
+        samples = zip(self.weights, self.u, self.eta, self.data.y.tolist())
+        tops = (w * _larger(self.loss.value(v - r, y), self.loss.value(v + r, y)) for w, v, r, y in samples)
+        tilt = sum((abs(t) * r for t, r in zip(self.theta.entries(), self.eta)), arb(0))
+        return self.losses + charge - tilt - self.lost, sum(tops, arb(0)) + charge
+
+    def _moves(self) -> list[arb]:
+        lengths = zip(self._lengths_in(self.metric, range(self.d)), self.pulls)
+        moved = [_above(self.way * arb(length) + arb(pull)) for length, pull in lengths]
+        return [arb(v) for v in self._of_blocks(range(self.d), moved)]
+
+    def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:
+        errors = _lengths(self.family.columns(index) * roots[:, None])
+        return np.asarray((super()._least_lengths(own, roots, index) + errors) * (1 + 4 * UNIT))
+
+    def _distances(self, independent: list[int], involved: set[int]) -> dict[int, arb]:
+        return self._radii(independent, self.held, involved)
+
+
+class Line(Face):
+    """The same for a range of strengths of Linear: LINE. The point moves along a line with the slope of the penalty.
+
+    `line` is its direction, `turn` that of the predictions and `lean` that of theta, if losses were quadratic; `step`
+    is how far the slope goes in both directions.
+    """
+
+    def check(self) -> None:
+        """Raise Refused at the first claim that does not follow."""
+        self._evaluate()
+        self.rows = self._left()
+        self.names = self._names(self.rows)
+        self.slope = self._slope_at(self.mass, self.penalty)
+        stated = self.penalty["strength"]
+        low, high = (arb(v) for v in self.family.strengths)
+        self.step = arb((self.total * _larger(high - stated, stated - low)).upper())
+        self._draw()
+        self._curvature()
+        self._values()
+        self._zeros()
+        self._ranges()
+
+    def _draw(self) -> None:
+        """LINE: choose a line in doubles; any line would do."""
+        columns = [self._column(name) for name in self.names]
+        samples = ((t, abs(t) * UNIT + arb(2) ** -1000, y) for t, y in zip(self.slopes, self.data.y.tolist()))
+        ends = [self.loss.bends(arb((t - r).lower()), arb((t + r).upper()), y) for t, r, y in samples]
+        bends = np.array([float(((low + high) / 2).mid()) for low, high in ends])
+        weights = np.array([float(w.mid()) for w in self.weights]) * bends
+        towards = np.array([float(self._towards(name).mid()) for name in self.names])
+        moving = [k for k, name in enumerate(self.names) if name < 0 or name in self.x]
+        doubles = np.array([[float(v.mid()) for v in columns[k].entries()] for k in moving])
+        doubles = doubles.reshape(len(moving), self.n)
+        found = np.zeros(len(self.names))
+        found[moving] = -np.linalg.lstsq((doubles * weights) @ doubles.T, towards[moving], rcond=None)[0]
+        self.line = [arb(v) for v in found.tolist()]
+        turn = sum((column * p for column, p in zip(columns, self.line)), arb_mat(self.n, 1))
+        self.turn, self.bends = turn.entries(), [arb(v) for v in bends.tolist()]
+        self.lean = arb_mat([[w * bend * v] for w, bend, v in zip(self.weights, self.bends, self.turn)])
+        self.leans = [(column.transpose() * self.lean)[0, 0] for column in columns]
+        sway = {name: self.step * abs(p) for name, p in zip(self.names, self.line)}
+        if not all(abs(v) >= sway[j] for j, v in self.x.items()):
+            raise Refused("a coefficient reaches zero within the range of strengths")
+        self.sway = sway
+
+    def _towards(self, name: int) -> arb:
+        """Return the subgradient of the gauge where x is not zero."""
+        v = self.x.get(name, arb(0))
+        price = self.gauge.prices[self.gauge.labels[name]] if name >= 0 else arb(0)
+        return price if v > 0 else -price if v < 0 else arb(0)
+
+    def _end(self, side: int) -> list[arb]:
+        """LINE: return delta at one end of the range."""
+        slope, rests = self.slope + side * self.step, []
+        for name, lean in zip(self.names, self.leans):
+            if name < 0:
+                rests.append(-side * self.step * lean)
+                continue
+            z = self.z[name] - side * self.step * lean
+            price = self.gauge.prices[self.gauge.labels[name]]
+            over = _positive((abs(z) if self.gauge.signed[name] else z) - slope * price)
+            rests.append(z - slope * self._towards(name) if name in self.x else arb(0, over.upper()))
+        return rests
+
+    def _steps(self, away: list[arb]) -> list[arb]:
+        steps = super()._steps(away)
+        moved = (arb((bend * self.step * abs(v)).upper()) for bend, v in zip(self.most, self.turn))
+        return [a + b for a, b in zip(steps, moved)]
+
+    def _travel(self) -> None:
+        """LINE: derive a (`way`), the reach and the gap."""
+        self.held = self._inverted(self.names) if self.names else []
+        self.forms = arb_mat(self.held), arb_mat([[abs(v) for v in row] for row in self.held])
+        around = zip(self.least, self.most, self.bends, self.turn)
+        off = [arb((_larger(high - bend, bend - low) * self.step * abs(v)).upper()) for low, high, bend, v in around]
+        d = highest(self._boxed(self._end(side)) for side in (-1, 1)) + self._bent(off)
+        beyond = zip(self.weights, self.most, off)
+        self.way = d + root(sum((w * square(v) / high for w, high, v in beyond if high > 0), arb(0)))
+        self.reach = square(d)
+        lengths = {name: root(self.held[k][k]) * d for k, name in enumerate(self.names)}
+        parts = ((j, abs(self.x.get(j, arb(0))) + self.sway[j] + lengths[j]) for j in self.rows)
+        mass = sum((self.gauge.prices[self.gauge.labels[j]] * v for j, v in parts), arb(0))
+        self.gap = arb((square(d) + self.step * mass).upper())
+
+    def _boxed(self, rests: list[arb]) -> arb:
+        return self._length([arb(v.mid()) for v in rests], [arb(v.rad()) for v in rests]) if rests else arb(0)
+
+    def _bent(self, off: list[arb]) -> arb:
+        """LINE: return how far losses are off the parabola; a sample without curvature counts by its row of C."""
+        columns = [self._column(name) for name in self.names]
+        curved, flat = arb(0), arb(0)
+        for i, (w, m, v) in enumerate(zip(self.weights, self.least, off)):
+            if m > 0:
+                curved += w * square(v) / m
+            elif not v == 0:
+                flat += w * v * self._length([column[i, 0] for column in columns], [arb(0)] * len(columns))
+        return root(curved) + flat
+
+    def _value_range(self) -> tuple[arb, arb]:
+        return self.objective - self.gap, self.objective + self.step * self.mass
+
+    def _zeros(self) -> None:
+        """ZERO at both ends of the range, which decide for all of it: scores are convex there, and slopes linear."""
+        theta, self.theta = self.theta, self.lean
+        change, self.theta = self._adjoint(), theta
+        lengths = self._lengths_in(self.metric, range(self.d))
+        told = {*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free}
+        for j in range(self.d):
+            if j in told or j in self.gauge.barred:
+                continue
+            for side in (-1, 1):
+                z = self.z[j] + side * self.step * change[j]
+                score = (abs(z) if self.gauge.signed[j] else z) + self.way * arb(lengths[j])
+                below = score < (self.slope + side * self.step) * self.gauge.prices[j]
+                self._claim(below, f"coefficient or block {j} is not proven zero")
+            self._claim(j not in self.x, f"block {j} carries weight at the point")
+
+    def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:  # noqa: ARG002
+        """Return lengths of columns less their centres, as in z: on the line theta is not orthogonal to constants."""
+        return _lengths(np.abs(own - self._centres(own)) * (1 + 4 * UNIT) * roots[:, None])
+
+    def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
+        return {name: v + self.sway[name] for name, v in super()._radii(independent, inverse, involved).items()}
+
+
+def _solved(b: arb, c: arb) -> arb:
+    """Return the largest a with `a^2 <= b a + c`."""
+    return b / 2 + root(square(b) / 4 + c)
+
+
+def _form(matrix: arb_mat, v: list[arb]) -> arb:
+    """Return `v' matrix v`."""
+    image = (matrix * arb_mat([[a] for a in v])).entries() if v else []
+    return sum((a * b for a, b in zip(v, image)), arb(0))
 
 
 def _lowest(function: Callable[[arb], arb], low: arb, high: arb) -> arb:

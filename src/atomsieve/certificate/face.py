@@ -1,0 +1,386 @@
+"""What a point proves about all problems of a family: the optimum moves no further than the data push it.
+
+Let x be a point, b its best free coefficients for the stated data, and theta the slopes there. Let v be a subgradient
+of the penalty at x, and K the blocks that are alive, C the columns of B and of K. For a problem of the family, let x'
+be the optimum among the points that are zero outside of K, and u' its predictions. Since v is a subgradient,
+
+    <theta' - theta, C'(p' - p)> <= <delta, p' - p> <= d |C'(p' - p)|,    delta = -C'' theta - v,
+
+where p are the coefficients (b, x_K), the norm is that of the least curvatures m, and d is the norm of delta in the
+inverse of `C'' diag(s m) C'`. Predictions of one and the same point move by at most eta from problem to problem. With
+`a^2 = <theta' - theta, u' - u>` and e the norm of eta in the largest curvatures it follows that
+
+    a^2 <= a e + d (a + e).
+
+So scores move by at most a times the length of a column, and by `E' |theta|` for its own errors E. If every block
+outside of K stays below the slope of the penalty, x' is the optimum of its problem. All this is of first order in the
+errors. Curvatures are those for slopes that are not further from theta than this proves them to be.
+
+For a range of strengths the point moves along a line, `p + t w`, by a step t of the slope of a linear penalty: the line
+of the optima of a quadratic loss while no coefficient comes or goes. Only what is left of delta there counts. Bounds
+of scores are convex in t and the slope is linear, so that both ends of the range decide for all of it.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from atomsieve.certificate.family import Family
+from atomsieve.certificate.inverse import Inverse, Plain, inverse_of
+from atomsieve.certificate.proof import SLACK, Proof, low, mass_of
+from atomsieve.certificate.statement import Statement
+from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
+from atomsieve.numerics.rounding import EPS
+from atomsieve.typing import Array, Index, Mask
+
+ROUNDS = 20
+"""How often blocks that are not proven zero are added to those that are alive."""
+
+TRIALS = 5
+"""How often the range of the slopes is widened until it proves itself."""
+
+WIDER = 2.0
+"""How much wider than necessary the next range of slopes is."""
+
+TOO_WIDE = "the family is too wide: with so many blocks left, nothing bounds how far the optimum can be"
+
+
+@dataclass(frozen=True, eq=False)
+class FaceProof(Proof):
+    """A proof for all problems of a family. Its z covers the products of all their columns with the slopes."""
+
+    least: Array
+    most: Array
+    farthest: float
+    near: float
+    moves: tuple[Array, Array]
+    """How x and b move along the line of a range of strengths, from the point to its upper end."""
+
+    ends: tuple[tuple[Enclosure, float], ...]
+    """At both ends of a range of strengths: z, and a lower bound of the slope of the penalty."""
+
+    @property
+    def curvatures(self) -> tuple[Array, Array]:
+        """Bounds of loss'' between the point and the optimum of every problem."""
+        return self.least, self.most
+
+    @property
+    def radius(self) -> float:
+        """How far the slopes of the optimum can be from those of the point, in the inverse of the curvature metric."""
+        return self.farthest
+
+    @property
+    def reach(self) -> float:
+        """How far the predictions of the coefficients can be from those of the optimum, for the stated columns."""
+        return self.near
+
+    @property
+    def sway(self) -> tuple[Array, Array]:
+        """How far x and b move along the line of a range of strengths, in either direction."""
+        x, b = self.moves
+        return np.abs(x), np.abs(b)
+
+    def zero(self) -> Mask:
+        """Return the blocks that are zero in every solution of every problem: at both ends of a range of strengths."""
+        if not self.ends:
+            return super().zero()
+        found = [_End(**_fields(self) | {"z": z, "ends": ()}, slope=slope).zero() for z, slope in self.ends]
+        return np.asarray(found[0] & found[1])
+
+    def _pairwise(self, norms: Array, radius: float) -> Mask:
+        """Return that no coordinate is ruled out by another one: their columns move independently."""
+        return np.zeros(len(norms), dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class _End(FaceProof):
+    """The proof at one strength."""
+
+    slope: float
+
+    @property
+    def least_slope(self) -> float:
+        """A lower bound of the slope of the penalty, which is linear."""
+        return self.slope
+
+
+def on_face(nominal: Proof, family: Family) -> FaceProof:
+    """Return what a point proves about all problems of a family; raise Uncertain if that is nothing."""
+    given = nominal.statement.problem.eligible
+    face = Face.of(nominal, family)
+    held = np.zeros(len(given), dtype=bool)
+    held[np.unique(nominal.statement.labels[np.flatnonzero(nominal.x)])] = True
+    alive = held
+    for _ in range(ROUNDS):
+        proof = face.proof(alive)
+        left = ~proof.zero() & given
+        if not (left & ~alive).any():
+            if ((left | held) == alive).all():
+                return proof
+            alive = left | held  # fewer blocks, and sharper bounds
+        else:
+            alive = alive | left
+    raise Uncertain(TOO_WIDE)
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Where the point moves with the slope of the penalty, per unit of it, and how far."""
+
+    step: float
+    """Half of the range of slopes: the point moves by up to as much in both directions."""
+
+    p: Array
+    u: Enclosure
+    """The predictions of p."""
+
+    curvature: Array
+    """Curvatures near those at the point, as floats."""
+
+    def off(self, least: Array, most: Array) -> Array:
+        """Return how much the slopes of samples can be off the line, over the step."""
+        bent = np.maximum(np.abs(most - self.curvature), np.abs(self.curvature - least)) * (1 + 4 * EPS)
+        none = (bent == 0) | (self.u.size == 0) | (not self.step)
+        return np.where(none, 0.0, up(up(bent * self.u.size) * self.step))
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """The columns that are alive, the curvatures around the point, and the inverse there."""
+
+    least: Array
+    most: Array
+    index: Index
+    kept: Index
+    columns: Enclosure
+    inverse: Inverse | None
+
+
+def still(step: float, place: Place) -> Line:
+    """Return the line of a point that stays where it is."""
+    n, k = place.columns.shape
+    return Line(step, np.zeros(k), Enclosure.exact(np.zeros(n)), np.zeros(n))
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """The point of a proof, in all problems of a family."""
+
+    nominal: Proof
+    statement: Statement
+    family: Family
+    slope: Enclosure
+    """The slope of the penalty at the point, times S, for the stated strength."""
+
+    step: float
+    """Half of the range of that slope."""
+
+    spare: float
+    """What is missing for `slope` to be a slope of the penalty: 0, unless the penalty is flat at the point."""
+
+    @classmethod
+    def of(cls, nominal: Proof, family: Family) -> "Face":
+        stated, statement = nominal.statement, nominal.statement.over(family)
+        mass = mass_of(stated, nominal.x)
+        steepness, spare, step = stated.penalty.slope(mass), 0.0, 0.0
+        slope = stated.total * steepness
+        if stated.problem.penalty.limit < math.inf and steepness.size == 0:
+            slope = Enclosure.exact(nominal.sigma)
+            conjugate = stated.total * stated.penalty.conjugate(slope / stated.total)
+            spare = max(float((conjugate + stated.total * stated.penalty.value(mass) - slope * mass).high), 0.0)
+        if not np.isfinite(slope.high):
+            raise Uncertain("the slope of the penalty at the point is not known")
+        if family.strengths is not None:
+            ends = statement.total * statement.penalty.slope(mass)
+            step = float(up(max(float(ends.high - slope.mid), float(slope.mid - ends.low))))
+        return cls(nominal, statement, family, slope, step, spare)
+
+    def proof(self, alive: Mask) -> FaceProof:
+        """Return the proof with these blocks alive; the caller has to see that it proves all others zero."""
+        t, counts, loss = self.nominal.slopes, self.statement.counts, self.statement.loss
+        away = np.zeros(len(counts))
+        with np.errstate(all="ignore"):
+            for _ in range(TRIALS):
+                ends = np.nextafter(t.low - away, -np.inf), np.nextafter(t.high + away, np.inf)
+                place = self.place(alive, *loss.curvatures(*ends, self.statement.y))
+                line = self._line(place)
+                farthest, near, gap = self._distances(place, line)
+                needed = up(root(up(place.most / counts)) * farthest + up(place.most * line.u.size) * line.step)
+                if not np.isfinite(needed).all():
+                    raise Uncertain(TOO_WIDE)
+                if (needed < away).all():
+                    return self._proof(place, line, farthest, near, gap)
+                away = WIDER * needed + 4 * EPS * t.size + np.finfo(float).tiny
+        raise Uncertain("the family is too wide: the slopes of the losses are not bounded")
+
+    def place(self, alive: Mask, least: Array, most: Array) -> Place:
+        """Return the columns that are alive, with the inverse for these curvatures."""
+        statement = self.statement
+        index, kept = np.flatnonzero(alive[statement.labels]), statement.used
+        columns = statement.columns(kept, index)
+        inverse = None
+        if columns.shape[1]:
+            inverse = inverse_of(Plain(columns, np.asarray(statement.counts * least * (1 - 4 * EPS))))
+            if inverse is None:
+                raise Uncertain(TOO_WIDE)
+        return Place(least, most, index, kept, columns, inverse)
+
+    def _line(self, place: Place) -> Line:
+        """Return the line of optima; any line would do for the proof."""
+        if not self.step or place.inverse is None:
+            return still(self.step, place)
+        t, counts = self.nominal.slopes, self.statement.counts
+        curvature = self.statement.loss.curvatures(t.low, t.high, self.statement.y)
+        middle = (curvature[0] + curvature[1]) / 2
+        first = len(place.kept)
+        towards = np.append(np.zeros(first), self.along(place.index).mid)
+        carried = np.append(np.arange(first), np.flatnonzero(towards))
+        columns = place.columns.mid[:, carried]
+        p = np.zeros(len(towards))
+        gram = columns.T @ ((counts * middle)[:, None] * columns)
+        p[carried] = -np.linalg.lstsq(gram, towards[carried], rcond=None)[0]
+        moved = self.nominal.x[place.index] + np.outer([-self.step, self.step], p[first:])
+        if (moved * np.sign(self.nominal.x[place.index]) < 0).any():
+            raise Uncertain("the range of strengths is too wide: a coefficient reaches zero within it")
+        sizes = place.columns.size @ np.abs(p)
+        u = Enclosure(place.columns.mid @ p, up(place.columns.rad @ np.abs(p) + gamma(len(p) + 4) * sizes))
+        return Line(self.step, p, u, middle)
+
+    def _distances(self, place: Place, line: Line) -> tuple[float, float, float]:
+        """Return how far slopes, and predictions of coefficients, can be from the optimum, and a bound of the gap."""
+        counts, least, most = self.statement.counts, place.least, place.most
+        eta, off = self._eta(place, line), line.off(place.least, place.most)
+        pushed = norm(up(root(up(counts * most)) * eta))
+        left = np.where((eta > 0) | (off > 0), up(up(most * eta) + off), 0.0)
+        held, bent = (norm(up(root(up(counts / least)) * v)[(least > 0) & (v > 0)]) for v in (left, off))
+        pulled, stretch = 0.0, 1.0
+        if place.inverse is not None:
+            inverse, index, kept = place.inverse, place.index, place.kept
+            # columns with errors are shorter at worst by this part
+            moved = self.family.rows(root(inverse.diagonal)[len(kept) :], index)
+            omitted = norm(up(root(up(counts * least)) * moved))
+            if not omitted < 1 / 2:
+                raise Uncertain(TOO_WIDE)
+            stretch = float(up(1 / (1 - omitted)))
+            flat = np.flatnonzero((least == 0) & (left > 0))  # where the metric knows nothing of a sample
+            rows = place.columns[flat].widened(self.family.entries(flat, index, len(kept)))
+            lengths = up(inverse.lengths(rows) * stretch)
+            held += norm_one(counts[flat], up(left[flat] * lengths))
+            bent += norm_one(counts[flat], up(off[flat] * lengths))
+            pulled = float(up(self.pulled(place, line) * stretch))
+        d = up(pulled + bent)
+        both = up(pushed + d)
+        a = up(both / 2 + math.sqrt(up(both * both / 4 + d * pushed + self.spare)))
+        whole = up(held + pulled)
+        near = up(whole / 2 + math.sqrt(up(whole * whole / 4 + self.spare)))
+        gap = up(near * whole + self.spare)
+        beyond = norm(up(root(up(counts / most)) * off)[off > 0])
+        near = min(near, up(a + pushed)) * stretch
+        return float(up((a + beyond) * SLACK)), float(up(near * SLACK)), float(up(gap * SLACK))
+
+    def _eta(self, place: Place, line: Line) -> Array:
+        """Return how far predictions less targets can move, all along the line."""
+        sizes = np.abs(self.nominal.x)
+        sizes[place.index] = up(sizes[place.index] + line.step * np.abs(line.p[len(place.kept) :]))
+        return self.family.moved(sizes)
+
+    def _theta(self, place: Place, line: Line) -> Array:
+        """Return bounds of the sizes of the slopes times the weights, all along the line."""
+        moved = up(up(place.most * line.u.size) * line.step)
+        return np.asarray(up(up(self.nominal.slopes.size + moved) * self.statement.counts))
+
+    def pulled(self, place: Place, line: Line) -> float:
+        """Return d for the stated columns: the norm of delta, over all errors and strengths."""
+        inverse, first = place.inverse, len(place.kept)
+        assert inverse is not None  # noqa: S101
+        none = np.zeros(first)
+        along = self.along(place.index)
+        fixed, excess = self._deltas(place, along, line)
+        blur = self.family.pulled(self._theta(place, line)).ravel()[place.index]
+        parts = [inverse.of(Enclosure(np.append(none, fixed.mid), np.append(none, fixed.rad)))]
+        parts.append(inverse.over(np.append(none, up(blur + excess))))
+        spread = float(up(self.slope.rad))
+        parts.append(inverse.of(Enclosure(np.append(none, along.mid), np.append(none, along.rad))) * spread * spread)
+        if line.step:
+            bend = line.u * Enclosure.exact(line.curvature) * Enclosure.exact(self.statement.counts)
+            rest = [float((place.columns[:, k] * bend).sum().mid) for k in range(len(line.p))]
+            sizes = np.array([float((place.columns[:, k] * bend).sum().rad) for k in range(len(line.p))])
+            towards = Enclosure(np.append(none, along.mid), np.append(none, along.rad))
+            towards = towards + Enclosure(np.array(rest), sizes)
+            carried = np.append(np.ones(first, dtype=bool), along.mid != 0)
+            towards = Enclosure(np.where(carried, towards.mid, 0.0), np.where(carried, towards.rad, 0.0))
+            parts.append(inverse.of(towards) * line.step * line.step)
+        return float(up(sum(math.sqrt(up(part)) for part in parts)))
+
+    def along(self, index: Index) -> Enclosure:
+        """Return the subgradient of the gauge where it is one vector: prices times x over its norm; 0 elsewhere."""
+        statement, x = self.statement, self.nominal.x.ravel()
+        sizes, used = np.abs(x), statement.labels[index]
+        high, least = statement.block_norms(sizes), statement.least_norms(sizes)
+        norms = Enclosure((high + least) / 2, up((high - least) / 2 + EPS * high))
+        unit = Enclosure.exact(x[index]) / norms[used] * statement.prices[used]
+        if statement.plain:
+            unit = Enclosure.exact(np.sign(x[index])) * statement.prices[used]
+        carries = high[used] > 0
+        return Enclosure(np.where(carries, unit.mid, 0.0), np.where(carries, unit.rad, 0.0))
+
+    def _deltas(self, place: Place, along: Enclosure, line: Line) -> tuple[Enclosure, Array]:
+        """Return delta where x is not zero, without what moves with the slope, and bounds of it where x is zero.
+
+        There v is as near to z as the slope allows. What is left is the excess of the norm of a block.
+        """
+        index, used = place.index, self.statement.labels[place.index]
+        carries = along.mid != 0
+        fixed = self.nominal.z[index] - along * Enclosure.exact(self.slope.mid)
+        fixed = Enclosure(np.where(carries, fixed.mid, 0.0), np.where(carries, fixed.rad, 0.0))
+        excess = np.zeros(len(index))
+        for z, slope in self._ends(place, line) or ((self.nominal.z, float(self.slope.low)),):
+            allowed = slope * low(self.statement.prices)[used] * (1 - 4 * EPS)
+            over = self.nominal.at(z).pulls[1][used] - allowed
+            excess = np.maximum(excess, np.maximum(over, 0.0) * (1 + 4 * EPS))
+        return fixed, np.where(carries, 0.0, excess)
+
+    def _ends(self, place: Place, line: Line) -> tuple[tuple[Enclosure, float], ...]:
+        """Return z of the stated columns at both ends of the line, as if losses were quadratic, and the slopes."""
+        if not line.step:
+            return ()
+        bend = line.u * Enclosure.exact(line.curvature) * Enclosure.exact(self.statement.counts * line.step)
+        change = self.statement.design.enclose_adjoint(bend, self.statement.lengths)
+        slope = self.slope.low
+        return tuple(
+            (self.nominal.z - change * Enclosure.exact(side), float((slope + side * line.step) * (1 - 4 * EPS)))
+            for side in (-1.0, 1.0)
+        )
+
+    def _proof(self, place: Place, line: Line, farthest: float, near: float, gap: float) -> FaceProof:
+        nominal, stated, statement = self.nominal, self.nominal.statement, self.statement
+        eta, first = self._eta(place, line), len(place.kept)
+        moved = up(nominal.slopes.size * eta + place.most * eta * eta)
+        objective = nominal.objective.widened(norm_one(stated.counts, moved))
+        x, b = np.zeros(nominal.x.shape), np.zeros(nominal.b.shape)
+        x[place.index], b[place.kept] = (line.step * v * (1 + 4 * EPS) for v in (line.p[first:], line.p[:first]))
+        if line.step:  # the optimal value changes by the mass, times the change of the strength
+            away = up(root(place.inverse.diagonal)[first:] * near + np.abs(x[place.index])) if place.inverse else x[:0]
+            sizes = np.abs(nominal.x)
+            sizes[place.index] = up(sizes[place.index] + away)
+            used = np.flatnonzero(sizes)  # a coordinate each
+            mass = norm_one(statement.prices.high[used], sizes[used])
+            objective = objective.widened(up(line.step * mass))
+            gap = float(up(gap + line.step * mass))
+        blur = self.family.pulled(self._theta(place, line))
+        ends = tuple((z.widened(blur), slope) for z, slope in self._ends(place, line))
+        known = _fields(nominal) | {"statement": statement, "z": nominal.z.widened(blur), "shrink": 1.0}
+        known |= {"objective": objective, "gap": gap, "moves": (x, b), "ends": ends}
+        return FaceProof(**known, least=place.least, most=place.most, farthest=farthest, near=near)
+
+
+def _fields(proof: Proof) -> dict[str, Any]:
+    """Return the fields of a proof by name."""
+    return {field.name: getattr(proof, field.name) for field in fields(proof)}
+
+
+def norm_one(weights: Array, sizes: Array) -> float:
+    """Return an upper bound of a weighted sum of sizes."""
+    return float(up(weights @ sizes * (1 + gamma(len(sizes) + 2)) + len(sizes) * LEAST))
