@@ -1,7 +1,8 @@
-"""Draw the picture of README and of the landing page: `python docs/pictures.py`.
+"""Draw the pictures of README and of the documents: `python docs/pictures.py`.
 
-Left, the Lasso path of scikit-learn's diabetes data with a certificate at every strength; right, what becomes of 400
-features as the gap of one run falls.
+The hero: left, the Lasso path of scikit-learn's diabetes data with a certificate at every strength; right, what becomes
+of 400 features as the gap of one run falls. Families: left, the whole path of scikit-learn's breast cancer data in few
+certificates; right, what is left of one certificate as more and more digits of the data are unknown.
 """
 
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from atomsieve import CertifiedLassoCV, Pairwise, Problem, Square, path, solve
+from atomsieve import CertifiedLassoCV, Linear, Pairwise, Problem, Square, path, solve
 
 FOLDER = Path(__file__).parent / "_static"
 
@@ -100,6 +101,52 @@ def draw_sieve(ax: Axes, look: Look) -> None:
     ax.annotate(f"{last.nonzero.sum()} proven non-zero", (10**-4.6, 22), color=NONZERO, ha="center")
 
 
+def cancer() -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return scikit-learn's breast cancer data, standardised."""
+    data = load_breast_cancer()
+    X = data.data / data.data.std(axis=0)
+    return X, np.where(data.target == 0, 1.0, -1.0), list(data.feature_names)
+
+
+def draw_cover(ax: Axes, look: Look) -> None:
+    X, y, names = cancer()
+    found = path(Problem(X, y, intercept=True), n=10, ratio=0.05).certificates()
+    entered = np.array([c.nonzero for c in found.certificates])
+    order = [j for j in np.argsort(entered.argmax(axis=0), kind="stable") if entered[:, j].any()]
+    for row, j in enumerate(order):
+        for (low, high), there in zip(found.ranges, entered[:, j], strict=True):
+            if there:
+                ax.barh(row, high - low, left=low, height=0.72, color=NONZERO, linewidth=0)
+    ax.set_yticks(range(len(order)), [names[j] for j in order], fontsize=8.5)
+    ax.set(xscale="log", xlim=(found.strengths[1] * 1.02, found.strengths[0]), ylim=(len(order) - 0.4, -0.6))
+    ax.xaxis.set_major_formatter(mpl.ticker.FormatStrFormatter("%g"))
+    ax.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
+    ax.set_xlabel("strength of the penalty (falls to the right)")
+    title = f"A whole path in {len(found.certificates)} certificates: proven in the model"
+    ax.set_title(title, loc="left")
+    ax.tick_params(axis="y", length=0, labelcolor=look.ink)
+
+
+def draw_errors(ax: Axes, look: Look) -> None:
+    X, y, _ = cancer()
+    problem = Problem(X, y, intercept=True)
+    result = solve(problem.at_penalty(Linear(0.1 * problem.origin.sigma)), tol=1e-14)
+    errors = np.geomspace(1e-7, 1e-2, 60)
+    certificates = [result.certificate(x_error=error, relative=True) for error in errors]
+    kinds = [np.array([getattr(c, kind).sum() for c in certificates]) for kind in ("nonzero", "undecided", "zero")]
+    ax.stackplot(errors, *kinds, colors=[NONZERO, UNDECIDED, look.zero], step="post")
+    decided = max(e for e, c in zip(errors, certificates, strict=True) if not c.undecided.any())
+    ax.axvline(decided, color=look.ink, linestyle="--", linewidth=1)
+    ax.set(xscale="log", xlim=(errors[0], errors[-1]), ylim=(0, X.shape[1]))
+    ax.set_xlabel("error of every entry of X, relative")
+    ax.set_ylabel("features")
+    ax.set_title(f"All verdicts hold up to errors of {decided:.0e}", loc="left")
+    first = certificates[0]
+    ax.annotate(f"{first.zero.sum()} proven zero", (2e-7, 23), color=look.ink)
+    ax.annotate(f"{first.nonzero.sum()} proven non-zero", (2e-7, 3), color="#ffffff")
+    ax.annotate("undecided", (2.2e-3, 15), color="#24292f", ha="center")
+
+
 def draw(look: Look) -> None:
     settings = {
         "text.color": look.ink,
@@ -114,11 +161,12 @@ def draw(look: Look) -> None:
         "font.size": 10.5,
     }
     with mpl.rc_context(settings):
-        fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", gridspec_kw={"wspace": 0.08})
-        draw_path(left, look)
-        draw_sieve(right, look)
-        fig.savefig(FOLDER / f"hero-{look.name}.png", dpi=150)
-        plt.close(fig)
+        for name, parts in {"hero": (draw_path, draw_sieve), "families": (draw_cover, draw_errors)}.items():
+            fig, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", gridspec_kw={"wspace": 0.08})
+            for part, ax in zip(parts, axes, strict=True):
+                part(ax, look)
+            fig.savefig(FOLDER / f"{name}-{look.name}.png", dpi=150)
+            plt.close(fig)
 
 
 if __name__ == "__main__":
