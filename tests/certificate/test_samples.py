@@ -1,5 +1,7 @@
 """Samples that can be left out: compared with fits without them, and with parts of their weight."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from atomsieve import (  # fmt: skip
     Ball,
     Group,
     Huber,
+    Image,
     Linear,
     Logistic,
     Multinomial,
@@ -18,6 +21,8 @@ from atomsieve import (  # fmt: skip
     solve,
 )
 from atomsieve.certificate import samples
+from atomsieve.certificate.face import Face
+from atomsieve.certificate.family import Family
 
 LOSSES = [Squared(), Huber(1.0), Logistic(), Poisson(), SquaredHinge()]
 
@@ -103,6 +108,56 @@ def test_nearly_all_are_found_for_the_squared_loss():
 def test_a_missing_bound_would_be_noticed(monkeypatch, bound):
     monkeypatch.setattr(samples._Moves, bound, lambda self, *_: np.ones(len(self.samples), dtype=bool))
     assert len(compared(range(20), Squared())[-1]) > 5
+
+
+@pytest.mark.parametrize("loss", [Huber(1.0), SquaredHinge()], ids=lambda v: type(v).__name__)
+def test_losses_that_are_quadratic_only_near_the_point(loss):
+    """All samples lie where the loss is a parabola, and without one of them others leave it."""
+    claimed = 0
+    for seed in (9, 20, 47, 59, 65):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((7, 3)) * np.exp(rng.standard_normal((7, 1)))
+        y = X @ rng.standard_normal(3) + rng.uniform(-1, 1, 7)
+        y = y if loss.translates else np.where(rng.random(7) < 0.5, 1.0, -1.0)
+        pieces = {"loss": loss, "penalty": Linear(0.2)}
+        result = solve(Problem(X, y, **pieces), tol=1e-13)
+        found = result.certificate().without_each_sample()
+        claimed += found.sum()
+        assert all(_same(X, y, np.ones(7), pieces, result.x, i, 0.0) for i in np.flatnonzero(found))
+    assert claimed
+
+
+def exact(array):
+    """Return floats as fractions."""
+    return np.vectorize(Fraction, otypes=[object])(array)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e8])
+def test_rounding_is_bounded_in_exact_arithmetic(far):
+    """The columns of an image are rounded; far from zero, their differences lose digits."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 6)) + far
+    Q = 0.3 * np.vstack([np.eye(3), -np.eye(3)])
+    y = (X @ Q) @ [1.0, -1.0, 0.0] + 0.1 * rng.standard_normal(9)
+    weights = rng.uniform(0.5, 2, 9)
+    problem = Problem(X, y, gauge=Image(L1(), Q), penalty=Linear(0.1), sample_weight=weights)
+    certificate = solve(problem, tol=1e-13).certificate()
+    proof = certificate.proof
+    face = Face.of(proof, Family.none(problem))
+    place = face.place(~certificate.zero, np.ones(9), np.ones(9))
+    moves = samples._Moves.of(face, place, np.ones(9))
+    columns = (exact(X) @ exact(Q))[:, place.index]
+    x, s = exact(proof.x[place.index]), exact(weights)
+    theta = s * (columns @ x - exact(y))
+    rests, shifts = moves._rest(), moves.shift
+    for i in range(9):
+        moved = exact(moves.first[i]) + exact(moves.second[i])
+        pulled = theta[i] * columns[i] + s[i] * Fraction(0.1) * np.sign(x)
+        s_left = np.where(np.arange(9) == i, 0, s)
+        left = pulled - columns.T @ (s_left * (columns @ moved))
+        assert all(abs(left) <= exact(rests[i]))
+        assert all(abs(columns @ moved) <= exact(shifts[i]))
+        assert all(abs(columns @ exact(moves.first[i])) <= exact(shifts[i]))
 
 
 def test_twins_of_all_samples():

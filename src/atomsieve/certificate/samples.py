@@ -11,6 +11,7 @@ triangle have to be proven near the optima, with the same signs and with scores 
 in (tau, beta), and the corners decide. What losses are off the parabola counts as in face.py.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,7 +28,7 @@ from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index, Mask
 
-STEPS = tuple(2.0**-k for k in range(10, -2, -1))
+STEPS = (math.inf, *(2.0**-k for k in range(10, -2, -1)))
 """Changes of predictions for which curvatures are bounded; a sample has to pass for one of them."""
 
 BLOCK = 1 << 22
@@ -53,11 +54,11 @@ def removable(proof: Proof, zero: Mask) -> Mask:
             try:
                 moves = _Moves.of(face, face.place(alive, least, most), middle)
             except Uncertain:
-                break
+                continue
             for some in moves.parts(np.flatnonzero(~found)):
                 near = some.only(some.stay(away) & some.signs())
                 found[near.samples] = near.scores(alive)
-            if (least == most).all():  # the loss is quadratic
+            if step == math.inf and (least == most).all():  # the loss is quadratic
                 break
     return found
 
@@ -130,15 +131,28 @@ class _Moves:
     @property
     def _long(self) -> Array:
         """The lengths of the columns, in the metric of the curvatures."""
+        return self._lengths(self.place.columns.size)
+
+    @property
+    def _blurred(self) -> Array:
+        """The lengths of the errors of the columns, in the metric of the curvatures."""
+        return self._lengths(self.place.columns.rad)
+
+    def _lengths(self, sizes: Array) -> Array:
         weight = self.face.statement.counts * self.curvature
-        return np.asarray(root(up(np.sum(weight[:, None] * self.place.columns.size**2, axis=0) * (1 + 2.0**-30))))
+        return np.asarray(root(up(np.sum(weight[:, None] * sizes**2, axis=0) * (1 + 2.0**-30))))
+
+    @property
+    def _rough(self) -> float:
+        """How large rounding errors are beside the numbers: of a product of three matrices, and of `back`."""
+        return float(gamma(4 * len(self.curvature) + 32))
 
     @cached_property
     def shift(self) -> Array:
         """How far the prediction of every sample (column) moves at most, for each sample that is left out (row)."""
         columns, k = self.place.columns, self.first.shape[1]
         ends = (np.abs(moves @ columns.mid.T) for moves in (self.first, self.first + self.second))
-        return np.asarray(up(np.maximum(*ends) + gamma(k + 8) * (self._sizes @ columns.size.T)))
+        return np.asarray(up(np.maximum(*ends) + self._sizes @ (columns.rad + gamma(k + 8) * columns.size).T))
 
     @cached_property
     def _off(self) -> Array:
@@ -166,7 +180,7 @@ class _Moves:
 
     def _corners(self) -> Iterator[tuple[float, float, Array, Array]]:
         """Yield the parts of g and h at each corner, how far the optimum can be from it, and how far slopes can."""
-        rough = gamma(2 * len(self.place.least) + 16) * (self._sizes @ self._long)
+        rough = self._sizes @ (self._rough * self._long + 2 * self._blurred)
         off = up(self.away + self._norms(self.place.most) + rough)
         yield 0.0, 0.0, self.before, self.before
         yield 1.0, 0.0, self.away, off
@@ -181,17 +195,17 @@ class _Moves:
         share = _share(face, place)[i]
         q, turned_back = self.pull[:, None] * columns.mid + share, self.back[:, None] * columns.mid
         rest = np.abs(q - self.first @ gram) + np.abs(turned_back - self.second @ gram)
-        rough = np.abs(q) + np.abs(turned_back) + np.abs(share) + np.outer(self._sizes @ self._long, self._long)
+        long, blurred = self._long, self._blurred
+        rough = np.abs(q) + np.abs(turned_back) + np.abs(share) + np.outer(self._sizes @ long, long)
         blur = (counts * slopes.rad)[i][:, None] * columns.size + np.abs(self.pull)[:, None] * columns.rad
         blur = blur + np.abs(self.back)[:, None] * columns.rad
         blur = blur + np.abs(share) * float(face.slope.rad / face.slope.mid)
-        return np.asarray(up(rest + gamma(2 * len(counts) + 16) * rough + blur))
+        blur = blur + np.outer(self._sizes @ long, blurred) + np.outer(self._sizes @ (2 * blurred), long)
+        return np.asarray(up(rest + self._rough * rough + blur))
 
     def stay(self, away: Array) -> Mask:
         """Return for which samples all slopes stay where curvatures are bounded."""
         counts, most = self.face.statement.counts, self.place.most
-        if (self.place.least == most).all():
-            return np.isfinite(self.away)
         needed = up(most * self.shift + root(up(most / counts)) * self.away[:, None])
         i = self.samples  # the sample itself may have no weight left
         near = up(self.inverse.lengths(self.place.columns[i]) * self.away / np.sqrt(self.kept))
@@ -218,6 +232,7 @@ class _Moves:
         spread = statement.spreads(up(counts * self.place.most))
         bend = (counts * self.curvature)[:, None] * self.place.columns.mid
         shares, corners = up(counts[i] / float(statement.total.low)), list(self._corners())
+        long = self._sizes @ self._long
         found = np.ones(len(i), dtype=bool)
         for index in _blocks(others, len(counts)):
             look()
@@ -227,6 +242,7 @@ class _Moves:
             steps = [mine.mid.T * pull - turned @ moves.T for pull, moves in parts]
             blur = up(np.abs(self.pull) + np.abs(self.back)) * (mine.rad + 8 * EPS * mine.size).T
             blur = up(z.rad[:, None] + blur + mine.size.T * (counts * proof.slopes.rad)[i])
+            blur = up(blur + np.outer(self._lengths(columns.rad), long))
             prices = low(statement.prices)[statement.labels[index]] * float(face.slope.low) * (1 - 8 * EPS)
             for tau, beta, _, off in corners:
                 there = z.mid[:, None] + tau * steps[0] + beta * steps[1]
