@@ -31,7 +31,7 @@ from atomsieve import (
     solve,
 )
 from atomsieve.certificate.file import seal
-from atomsieve.standalone.verify import verify
+from atomsieve.standalone.verify import Checker, verify
 
 RNG = np.random.default_rng(5)
 N, D = 60, 8
@@ -631,6 +631,16 @@ class TestStrengths:
         for part in claims["intervals"].values():
             part.pop(place)
         assert not judged(content, X, problem.y, weights)
+
+
+def test_columns_have_one_centre():
+    """Products and lengths are those of the same columns, in whatever pieces these are read."""
+    far = np.random.default_rng(0).standard_normal((301, 20)) + 1e8
+    checker = SimpleNamespace(intercept=True)
+    pieces = [far, far[:, list(range(20))], np.asfortranarray(far)]
+    first, *others = (Checker._centres(checker, piece) for piece in pieces)
+    others.append(np.concatenate([Checker._centres(checker, far[:, [j]]) for j in range(20)]))
+    assert all(np.array_equal(first, other) for other in others)
 
 
 @pytest.mark.parametrize("loss", [Logistic(), Poisson()], ids=lambda v: type(v).__name__)

@@ -381,6 +381,12 @@ def test_what_is_refused(name):
         result.certificate(**asked)
 
 
+def test_strengths_where_nothing_is_to_be_explained():
+    """The objective is 0 without any coefficient, and so is the gap."""
+    found = solve(Problem(np.eye(3), np.zeros(3), penalty=Linear(0.25)), tol=1e-12).certificate(strengths=(0.2, 0.4))
+    assert found.zero.all()
+
+
 def test_a_family_that_is_too_wide_is_silent():
     certificate = solve(plain_problem(), tol=1e-12).certificate(x_error=1e3)
     assert not certificate.valid

@@ -241,8 +241,7 @@ class Face:
         p = np.zeros(len(towards))
         gram = columns.T @ ((counts * middle)[:, None] * columns)
         p[carried] = -np.linalg.lstsq(gram, towards[carried], rcond=None)[0]
-        moved = self.nominal.x[place.index] + np.outer([-self.step, self.step], p[first:])
-        if (moved * np.sign(self.nominal.x[place.index]) < 0).any():
+        if (np.abs(self.nominal.x[place.index]) < up(self.step * np.abs(p[first:])))[p[first:] != 0].any():
             raise Uncertain("the range of strengths is too wide: a coefficient reaches zero within it")
         sizes = place.columns.size @ np.abs(p)
         u = Enclosure(place.columns.mid @ p, up(place.columns.rad @ np.abs(p) + gamma(len(p) + 4) * sizes))
@@ -346,7 +345,8 @@ class Face:
         """Return z of the stated columns at both ends of the line, as if losses were quadratic, and the slopes."""
         if not line.step:
             return ()
-        bend = line.u * Enclosure.exact(line.curvature) * Enclosure.exact(self.statement.counts * line.step)
+        bend = line.u * Enclosure.exact(line.curvature) * Enclosure.exact(self.statement.counts)
+        bend = bend * Enclosure.exact(line.step)
         change = self.statement.design.enclose_adjoint(bend, self.statement.lengths)
         slope = self.slope.low
         return tuple(

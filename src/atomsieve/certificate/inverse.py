@@ -26,6 +26,9 @@ NEARLY = (1e-9, 1e-7, 1e-5)
 EXACT = 2.0**40
 """Sums of whole numbers below this are exact, even after multiplication by a thousand."""
 
+SHORT = 2.0**20
+"""Factors of columns that are whole numbers over this are short."""
+
 INVERSE_PIECE = 2_000_000_000
 """Multiplications between two looks at the clock."""
 
@@ -312,7 +315,7 @@ def nearly(
         parts = np.flatnonzero(np.abs(shares[:, k]) * norms[chosen] > tolerance * norms[other])
         parts = parts[chosen[parts] >= constants]
         of, times = chosen[parts], shares[parts, k]
-        whole = np.round(times * 2.0**20) / 2.0**20  # short numbers, if they are that
+        whole = np.round(times * SHORT) / SHORT  # short numbers, if they are that
         times = np.where(np.abs(whole - times) <= tolerance * np.abs(times), whole, times)
         off = stated.mid[:, :constants].T @ (stated.mid[:, other] - stated.mid[:, of] @ times)
         off = off / norms[:constants] ** 2
@@ -380,5 +383,10 @@ def is_sum(column: Array, parts: Array, shares: Array) -> bool:
     """Return whether a column is a combination of others, in exact arithmetic."""
     if parts.shape[1] == 1 and abs(shares[0]) == 1:
         return bool(np.array_equal(column, shares[0] * parts[:, 0]))
-    whole = np.array_equal(parts, np.round(parts)) and np.abs(parts).sum(axis=1) @ np.ones(len(parts)) < EXACT
-    return bool(whole and np.abs(shares).sum() < 2.0**10 and np.array_equal(parts @ shares, column))
+    unit = 1.0 if _are_whole(shares) else SHORT
+    exact = _are_whole(parts) and _are_whole(shares * unit) and np.abs(parts).sum() * unit < EXACT
+    return bool(exact and np.abs(shares).sum() < 2.0**10 and np.array_equal(parts @ shares, column))
+
+
+def _are_whole(numbers: Array) -> bool:
+    return np.array_equal(numbers, np.round(numbers))

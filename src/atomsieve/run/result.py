@@ -192,7 +192,8 @@ class Result:
         from atomsieve.run.solve import solve  # noqa: PLC0415 -- it returns results itself
 
         problem = self.problem.at_penalty(self.problem.penalty.at(strength))
-        return solve(problem, tol=max(self.gap / self.problem.baseline, EPS), start=self)
+        baseline = self.problem.baseline
+        return solve(problem, tol=max(self.gap / baseline, EPS) if baseline > 0 else EPS, start=self)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per entry of x: feature, output, coefficient, whether it is ruled out."""

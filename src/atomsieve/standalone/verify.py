@@ -1293,6 +1293,7 @@ class Checker:
         if not self.intercept:
             return np.zeros(own.shape[1])
         with np.errstate(all="ignore"):
+            own = np.asfortranarray(own)  # NumPy adds up in another order if it is stored otherwise
             means = np.where(own.max(axis=0) == own.min(axis=0), own[0], own.mean(axis=0))
         return np.asarray(np.where(np.isfinite(means), means, 0.0))
 
@@ -2378,7 +2379,7 @@ class Line(Face):
         off = [arb((_larger(high - bend, bend - low) * self.step * abs(v)).upper()) for low, high, bend, v in around]
         d = highest(self._boxed(self._end(side)) for side in (-1, 1)) + self._bent(off)
         beyond = zip(self.weights, self.most, off)
-        self.way = d + root(sum((w * square(v) / high for w, high, v in beyond if high > 0), arb(0)))
+        self.way = d + root(sum((w * square(v) / high for w, high, v in beyond if not v == 0), arb(0)))
         self.reach = square(d)
         lengths = {name: root(self.held[k][k]) * d for k, name in enumerate(self.names)}
         parts = ((j, abs(self.x.get(j, arb(0))) + self.sway[j] + lengths[j]) for j in self.rows)
