@@ -82,6 +82,15 @@ def test_rows_off_the_span_of_dependent_columns_are_not_determined():
     assert np.isfinite(found.lower).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("of", [np.asarray, csr_array])
+def test_where_nothing_is_proven(of):
+    silent = solve(Problem(np.eye(3), [3.0, 2.0, 1.0], penalty=Linear(0.1)), tol=1e-12).certificate(x_error=10.0)
+    assert not silent.valid
+    found = silent.predict(of(np.eye(3)[:2]))
+    assert found.lower.tolist() == [-np.inf] * 2
+    assert found.upper.tolist() == [np.inf] * 2
+
+
 def test_a_sum_that_is_rounded_is_none():
     assert is_sum(np.array([1.5]), np.array([[3.0, 0.0]]), np.array([0.5, 0.25]))
     assert 3.0 * 0.1 == 0.1 + 0.2  # and neither is three tenths of the float 0.1

@@ -14,7 +14,7 @@ from atomsieve.certificate.face import on_face
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
 from atomsieve.certificate.inverse import Dependency
-from atomsieve.certificate.predictions import Predictions, predictions
+from atomsieve.certificate.predictions import Predictions, predictions, unknown
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.ranges import Ranges, Sum, ranges
 from atomsieve.certificate.samples import removable
@@ -246,8 +246,7 @@ class Certificate:
         if self.proof is None:
             if self.valid:
                 raise ValueError(NO_DATA.format("predict(X)"))
-            rows = np.asarray(X).shape[0]
-            return Predictions(np.full(rows, -np.inf), np.full(rows, np.inf))
+            return unknown(X)
         return predictions(self.proof, self.zero, X, free, offset)
 
     def without_each_sample(self) -> Mask:

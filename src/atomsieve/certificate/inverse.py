@@ -27,7 +27,7 @@ EXACT = 2.0**40
 """Sums of whole numbers below this are exact, even after multiplication by a thousand."""
 
 SHORT = 2.0**20
-"""Factors of a combination that are near fractions of this denominator are taken for such fractions."""
+"""Factors of columns that are whole numbers over this are short."""
 
 INVERSE_PIECE = 2_000_000_000
 """Multiplications between two looks at the clock."""

@@ -49,6 +49,12 @@ def predictions(proof: Proof, zero: Mask, X: Any, free: Any, offset: Any) -> Pre
         return Predictions(np.fmax(found.low, -np.inf), np.where(np.isnan(found.high), np.inf, found.high))
 
 
+def unknown(X: Any) -> Predictions:
+    """Return what is known of predictions if nothing is proven."""
+    rows = as_design(X).shape[0]
+    return Predictions(np.full(rows, -np.inf), np.full(rows, np.inf))
+
+
 def _like(problem: Problem, X: Any) -> Enclosed:
     """Return the design of new samples: their rows of A."""
     new, stated = as_design(X), problem.data.design
