@@ -195,10 +195,13 @@ def truth(problem):
 def _independent(B):
     """Return columns that span all columns, and those whose coefficients are not determined by the whole."""
     B = B / np.where(B.any(axis=0), np.abs(B).max(axis=0, initial=0.0), 1.0)
-    kept = [f for f in range(B.shape[1]) if np.linalg.matrix_rank(B[:, : f + 1]) > np.linalg.matrix_rank(B[:, :f])]
+    kept = [f for f in range(B.shape[1]) if _rank(B[:, : f + 1]) > _rank(B[:, :f])]
     others = [np.delete(np.arange(B.shape[1]), f) for f in range(B.shape[1])]
-    whole = np.linalg.matrix_rank(B) if B.shape[1] else 0
-    return kept, {f for f, rest in enumerate(others) if np.linalg.matrix_rank(B[:, rest]) == whole}
+    return kept, {f for f, rest in enumerate(others) if _rank(B[:, rest]) == _rank(B)}
+
+
+def _rank(B):
+    return np.linalg.matrix_rank(B) if B.size else 0  # NumPy before 2.1 knows no rank of an empty matrix
 
 
 def faults(case, found):

@@ -148,7 +148,9 @@ def test_corners_agree_with_those_found_by_trying_all_signs():
             signed=np.broadcast_to(problem.core.signs(problem.shape), problem.shape),
             ridge=np.full(problem.shape, built.pieces["ridge"]),
         )
-        assert {tuple(float(v) for v in x) for x in found.corners} == {tuple(x.tolist()) for x in built.truth.corners}
+        assert {tuple(int(v.p) / int(v.q) for v in x) for x in found.corners} == {
+            tuple(x.tolist()) for x in built.truth.corners
+        }
         assert (floor(found.value), ceil(found.value)) == built.truth.value
         compared += 1
         several += len(found.corners) > 1

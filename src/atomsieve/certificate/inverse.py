@@ -327,13 +327,19 @@ def nearly(
 
 def _combined(columns: Array, norms: Array, first: int, tolerance: float) -> tuple[Index, Index, Array]:
     """Return columns that are independent, the others, and those as combinations of the former."""
+    if not len(norms):
+        nothing = np.zeros(0, dtype=np.intp)
+        return nothing, nothing, np.zeros((0, 0))
     sizes = norms.copy()
     sizes[:first] /= 2.0**20  # pivoting chooses the longest columns first
     triangle, places = linalg.qr(_triangle(columns / sizes), mode="r", pivoting=True)
     order = np.asarray(places, dtype=np.intp)
     rank = int(np.count_nonzero(np.abs(np.diag(triangle)) > tolerance))
     chosen, others = order[:rank], order[rank:]
-    shares = linalg.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
+    # old versions of SciPy solve no empty systems
+    shares = (
+        linalg.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:]) if rank else np.zeros((0, len(others)))
+    )
     return chosen, others, shares * sizes[others] / sizes[chosen, None]
 
 
