@@ -1,7 +1,7 @@
 """The losses that the compiled core knows, with the samples as it reads them: one call in place of many small ones."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -19,8 +19,7 @@ NUMBERS: dict[type[Loss], int] = {Squared: 0, Logistic: 1, Huber: 2, SquaredHing
 """The numbers of the losses in the core."""
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
+class Seen(NamedTuple):
     """The best coordinates in the basis of the unpenalised columns, predictions, slopes and theta there."""
 
     coordinates: Array
