@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, as_slice, blocks_of_rows
-from atomsieve.intake.arguments import as_floats
+from atomsieve.intake.arguments import in_doubles
 from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norms_of, root, up
 from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -38,9 +39,9 @@ class DenseDesign:
         return Recent(max(64 * len(self.matrix), self.matrix.size // 8))
 
     @classmethod
-    def of(cls, X: Any, name: str) -> "DenseDesign":
+    def of(cls, X: NDArray[Any], name: str) -> "DenseDesign":
         """Use X itself if BLAS can read it; convert other types and layouts once."""
-        matrix = as_floats(X, name)
+        matrix = in_doubles(X, name)
         readable = any(
             stride == matrix.itemsize and other >= 0 for stride, other in (matrix.strides, matrix.strides[::-1])
         )

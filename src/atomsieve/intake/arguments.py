@@ -44,7 +44,13 @@ def as_numbers(value: Any, name: str) -> NDArray[Any]:
 
 def as_floats(value: Any, name: str) -> Array:
     """Return real numbers in double precision; refuse numbers outside its range."""
-    array = as_numbers(value, name)
+    return in_doubles(as_numbers(value, name), name)
+
+
+def in_doubles(array: NDArray[Any], name: str) -> Array:
+    """Return an array of real numbers in double precision; refuse numbers outside its range."""
+    if array.dtype == np.float64:
+        return array
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64, copy=False)
     if array.dtype.itemsize > 8 and (np.isinf(floats) & np.isfinite(array)).any():
@@ -66,7 +72,7 @@ def as_mask(value: Any, name: str) -> Mask:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a single real number in the range of double precision; a truth value is no number."""
-    if not isinstance(value, (Real, np.integer, np.floating)) or isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, (float, int, Real, np.integer, np.floating)) or isinstance(value, (bool, np.bool_)):
         return False
     try:
         held = float(value)

@@ -64,13 +64,9 @@ class Point:
     measured: Measured
 
     @classmethod
+    @np.errstate(over="ignore", invalid="ignore")
     def of(cls, problem: "Problem", view: View, alive: Mask | None = None) -> Self:
         """Pair a state with the gradient there; scale the gradient into the domain of phi* if necessary."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return cls._of(problem, view, alive)
-
-    @classmethod
-    def _of(cls, problem: "Problem", view: View, alive: Mask | None) -> Self:
         state = view.state
         u = view.u
         scores = scores_of(problem, pulls_of(problem, view), alive)

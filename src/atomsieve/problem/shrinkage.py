@@ -45,10 +45,10 @@ class Ridge:
         """Return the ridge beside a penalty."""
         return self.strength * penalty.slope(0.0) if self.coupled else self.strength
 
-    @cached_property
+    @property
     def is_zero(self) -> bool:
         """Whether there is no ridge, whatever the penalty."""
-        return not np.any(self.strength != 0)
+        return self.strength == 0 if isinstance(self.strength, float) else not self.strength.any()
 
 
 @dataclass(frozen=True, eq=False)
