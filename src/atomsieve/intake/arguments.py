@@ -19,16 +19,21 @@ EXAMPLES = {
 }
 
 
-def as_numbers(value: Any, name: str) -> NDArray[Any]:
-    """Return real numbers as an array of a numeric type; such an array is not copied."""
+def as_array(value: Any, name: str) -> NDArray[Any]:
+    """Return what is no array yet as an array."""
     if issparse(value):
         raise ValueError(f"{name} must be dense, not a sparse matrix: pass {name}.toarray().")
     if np.ma.is_masked(value):
         raise ValueError(f"{name} has masked (missing) entries. Impute or remove them first.")
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: its rows differ in length.") from error
+
+
+def as_numbers(value: Any, name: str) -> NDArray[Any]:
+    """Return real numbers as an array of a numeric type; such an array is not copied."""
+    array = value if type(value) is np.ndarray else as_array(value, name)
     if array.dtype == object and all(isinstance(entry, (Real, np.bool_)) for entry in array.ravel()):
         try:
             array = array.astype(np.float64)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.arguments import is_whole
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import Seen
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.rounding import noise_level
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem.data import Data

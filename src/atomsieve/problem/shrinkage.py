@@ -10,12 +10,12 @@ gives an upper bound.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from atomsieve.intake.arguments import as_floats, is_number, shown
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.penalties import Penalty
 from atomsieve.typing import Array, Index, Mask

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from atomsieve.design.seminorm import inner, weigh
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.problem.data import Data
 from atomsieve.problem.span import Span

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.intake.arguments import shown
+from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
 from atomsieve.screening.rules import Rule
 from atomsieve.typing import Index, Mask
@@ -22,7 +23,7 @@ class Held:
     blocks: Index | None = None
     """The blocks of the full problem that are held; None for all."""
 
-    @property
+    @cached_property
     def dead(self) -> float:
         """The fraction of columns that belong to no block alive."""
         return 1 - float(np.count_nonzero(self._columns_alive())) / self.problem.shape[0]
@@ -74,7 +75,7 @@ class Sieve:
     def _hold(self, held: Held) -> None:
         """Hold what is left, and count it."""
         alive = np.count_nonzero(held.alive)
-        self.held, self._dead = held, held.dead
+        self.held = held
         self.count = int(alive + np.count_nonzero(self._unpenalised))
         self._alive = None if alive == len(held.alive) else held.alive
 
@@ -123,8 +124,8 @@ class Sieve:
             else:
                 point = held.problem.at(held.problem.state(x, point.state.coordinates), held.alive)
             self._hold(held)
-        self._wasted += self._dead
-        if 1 - self._dead > room or self._wasted < 1 or not held.alive.any():
+        self._wasted += held.dead
+        if 1 - held.dead > room or self._wasted < 1 or not held.alive.any():
             return point
         held, columns, kept = held.compact()
         self._hold(held)

@@ -1,7 +1,6 @@
 """Working sets: a small problem within the large one, and the way there and back."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from atomsieve.core import Blocks, Packed, best, highest_outside
 from atomsieve.design import DenseDesign, StackDesign
 from atomsieve.gauges import Atom, NonNegative
+from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.problem.shrinkage import Shrinkage
@@ -113,15 +113,16 @@ def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: flo
     assert lifted.prices is not None  # noqa: S101
     prices = lifted.prices[blocks]
     lengths = lifted.reaches[blocks] * prices
-    ridges = np.zeros(len(blocks)) if shrinkage is None else shrinkage.ridges[blocks]
-    longest = lengths if shrinkage is None else np.maximum(lengths, NEXT_TO_NOTHING * np.sqrt(ridges))
+    ridges = None if shrinkage is None else shrinkage.ridges[blocks]
+    longest = lengths if ridges is None else np.maximum(lengths, NEXT_TO_NOTHING * np.sqrt(ridges))
     # a power of two near the norm of a block, by which numbers are scaled without rounding; the Gram matrix, which is
     # kept when the ridge changes, has it too
     units = np.ldexp(1.0, -np.frexp(longest)[1]) if unit is None else np.full(len(blocks), unit)
     negative = np.empty(len(entries), dtype=np.uint8)
     signs = lifted.core.signs(lifted.shape)
     negative[:] = signs if isinstance(signs, bool) else signs[entries]
-    return Blocks(ends, prices * units, units, (lengths * units) ** 2, ridges * units * units, negative)
+    ridge = np.zeros(len(blocks)) if ridges is None else ridges * units * units
+    return Blocks(ends, prices * units, units, (lengths * units) ** 2, ridge, negative)
 
 
 class WorkingSet(Protocol):
