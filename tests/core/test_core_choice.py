@@ -56,7 +56,28 @@ def test_outside_of_some_blocks(values, data, count):
     inside = np.array(sorted(inside), dtype=np.int64)
     others = np.delete(np.arange(len(values)), inside)
     assert highest_outside(values, inside) == max(values[others], default=-np.inf)
-    np.testing.assert_array_equal(best(values, count, inside), others[twins.best(values[others], count)])
+    beside = others[twins.best(values[others], count)]
+    np.testing.assert_array_equal(best(values, count, inside), np.sort(np.concatenate([inside, beside])))
+
+
+@pytest.mark.parametrize("draw", ["normal", "ties", "rising", "falling"])
+def test_the_best_of_many_beside_some(draw):
+    """Among thousands most scores are passed over in vectors, and those that are held are sorted out several times."""
+    rng = np.random.default_rng(0)
+    values = {
+        "normal": lambda: rng.standard_normal(10_000),
+        "ties": lambda: rng.integers(0, 5, 10_000).astype(float),
+        "rising": lambda: np.arange(10_000.0),
+        "falling": lambda: -np.arange(10_000.0),
+    }[draw]()
+    values[rng.integers(0, 10_000, 500)] = np.nan
+    values[rng.integers(0, 10_000, 500)] = -np.inf
+    inside = np.unique(rng.integers(0, 10_000, 300))
+    others = np.setdiff1d(np.flatnonzero(values > -np.inf), inside)
+    assert highest_outside(values, inside) == values[others].max()
+    for count in (0, 1, 17, 150, 9000):
+        order = others[np.argsort(-values[others], kind="stable")[:count]]
+        np.testing.assert_array_equal(best(values, count, inside), np.sort(np.concatenate([inside, order])))
 
 
 whole = st.integers(-20, 20).map(float)

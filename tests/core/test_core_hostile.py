@@ -155,6 +155,8 @@ def test_choices_refuse():
     chosen = np.empty(1, dtype=np.int64)
     with pytest.raises(ValueError, match="expected 2 numbers"):
         CORE.best(np.ones(3), np.arange(0), 2, chosen)
+    with pytest.raises(ValueError, match="expected 2 numbers"):
+        CORE.best(np.ones(3), np.arange(1), 1, chosen)
     for blocks in ([0, 3], [-1, 0], [1, 1], [1, 0]):
         with pytest.raises(ValueError, match="rising places"):
             CORE.outside(np.ones(3), np.array(blocks))

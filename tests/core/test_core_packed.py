@@ -15,7 +15,7 @@ RNG = np.random.default_rng(0)
 def unpacked(packed, n):
     """Return packed columns as a matrix, with the checks that the core makes."""
     matrix = np.zeros((n, len(packed.counts)))
-    for array, kind in zip(packed.parts, (np.float64, np.int32, np.int64, np.int64, np.int64), strict=True):
+    for array, kind in zip(packed, (np.float64, np.int32, np.int64, np.int64, np.int64), strict=True):
         assert array is None or (array.dtype == kind and array.ndim == 1 and array.flags.c_contiguous)
     for j, (start, count) in enumerate(zip(packed.value_starts, packed.counts, strict=True)):
         values = packed.values[start : start + count]

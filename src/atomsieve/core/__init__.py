@@ -6,7 +6,7 @@ starts no thread, and other threads run while it works. Certificates use nothing
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +56,7 @@ Store = _core.store
 NO_PLACES = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class Packed:
+class Packed(NamedTuple):
     """Some columns of a design: column j has the numbers `values[value_starts[j] :][: counts[j]]`.
 
     They are in the rows `rows[row_starts[j] :][: counts[j]]`, or in all rows of a dense design (`rows` is None).
@@ -75,14 +74,8 @@ class Packed:
         n, m = dense.shape
         return cls(np.asfortranarray(dense).ravel(order="F"), None, n * np.arange(m), None, np.full(m, n))
 
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        """What the core reads."""
-        return self.values, self.rows, self.value_starts, self.row_starts, self.counts
 
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
+class Blocks(NamedTuple):
     """Blocks of entries that follow one another: where they end, prices, units, stiffness, ridges; signs of entries.
 
     A unit is a power of two, in which the coefficients of a block are measured; prices are those of a unit. The
@@ -97,14 +90,8 @@ class Blocks:
     ridge: Array
     negative: NDArray[np.uint8]
 
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        """What the core reads."""
-        return self.ends, self.prices, self.units, self.stiffness, self.ridge, self.negative
 
-
-@dataclass(frozen=True, eq=False)
-class Iterate:
+class Iterate(NamedTuple):
     """Where a call begins, and where it has ended: x, the coordinates in the basis, the image A x, and `z = -A' theta`.
 
     Image and z begin with NaN if they are not known.
@@ -115,14 +102,8 @@ class Iterate:
     image: Array
     z: Array
 
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        """What the core reads and writes."""
-        return self.x, self.coordinates, self.image, self.z
 
-
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How far a call came: the gap on the working set, the mass of x, and how fast it falls as the slope rises."""
 
     gap: float
@@ -150,12 +131,12 @@ def restricted(
     """
     gap, mass, response, _, caution = _core.restricted(
         store,
-        packed.parts,
+        packed,
         ids,
-        blocks.parts,
+        blocks,
         loss,
         samples,
-        iterate.parts,
+        iterate,
         line,
         target,
         caution,
@@ -196,12 +177,12 @@ def along(
     trail = [np.empty((count, size)) for size in sizes]
     done, caution = _core.along(
         store,
-        packed.parts,
+        packed,
         ids,
-        blocks.parts,
+        blocks,
         loss,
         samples,
-        iterate.parts,
+        iterate,
         lines,
         ridges,
         target,
@@ -228,17 +209,17 @@ def quadratic(
 
     The target is a part of the gap that the model has at x; with a target of 1, x stays where it is.
     """
-    growth, response = _core.quadratic(hessian, z, x, blocks.parts, line, value, target, remaining(), respond)
+    growth, response = _core.quadratic(hessian, z, x, blocks, line, value, target, remaining(), respond)
     return growth, response
 
 
-def best(scores: Array, count: int, excluded: Index = NO_PLACES) -> NDArray[np.int64]:
-    """Return the places of the `count` best scores, in rising order; of ties, the first.
+def best(scores: Array, count: int, beside: Index = NO_PLACES) -> NDArray[np.int64]:
+    """Return the places `beside`, which rise, and those of the `count` best other scores, in rising order.
 
-    Scores of -inf and NaN, and the places `excluded` (in rising order), are never chosen.
+    Of ties the first are chosen; scores of -inf and NaN never are.
     """
-    chosen = np.empty(max(min(count, len(scores)), 0), dtype=np.int64)
-    return chosen[: _core.best(scores, excluded, count, chosen)]
+    chosen = np.empty(len(beside) + max(min(count, len(scores) - len(beside)), 0), dtype=np.int64)
+    return chosen[: _core.best(scores, beside, count, chosen)]
 
 
 def highest_outside(scores: Array, blocks: Index) -> float:

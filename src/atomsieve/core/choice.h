@@ -8,68 +8,117 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number that exactly `most` of the numbers reach, up to ties; the numbers are mixed up. */
+/* The number that exactly `most` of the numbers reach, up to ties; the numbers are mixed up, with these at the end. Which
+   of two numbers is less cannot be guessed: what is swapped does not depend on it, and only the next place does. */
 static double reached_by(double *v, ptrdiff_t count, ptrdiff_t most)
 {
     ptrdiff_t low = 0, high = count - 1, wanted = count - most;
     while (low < high) {
         double pivot = v[(low + high) / 2];
-        ptrdiff_t i = low, j = high;
-        while (i <= j) {
-            while (v[i] < pivot) i++;
-            while (v[j] > pivot) j--;
-            if (i <= j) {
-                double swap = v[i];
-                v[i++] = v[j];
-                v[j--] = swap;
-            }
+        ptrdiff_t less = low, equal;
+        for (ptrdiff_t i = low; i <= high; i++) {
+            double here = v[i];
+            v[i] = v[less];
+            v[less] = here;
+            less += here < pivot;
         }
-        if (wanted <= j) high = j;
-        else if (wanted >= i) low = i;
-        else break;
+        equal = less;
+        for (ptrdiff_t i = less; i <= high; i++) {
+            double here = v[i];
+            v[i] = v[equal];
+            v[equal] = here;
+            equal += here == pivot;
+        }
+        if (wanted < less) high = less - 1;
+        else if (wanted < equal) return pivot;
+        else low = equal;
     }
     return v[wanted];
 }
 
-/* Choose the best scores outside of some blocks, which rise: `most` of them, less those that are not above -inf, and
-   NaN; of ties, the first ones. A score is held for comparison only if it is above those that are certain to be among
-   the best, so few of them are. Returns how many are chosen, or -1 without memory. */
-static ptrdiff_t choose_best(const double *scores, ptrdiff_t count, ptrdiff_t most, const int64_t *blocks,
-                             ptrdiff_t inside, int64_t *chosen)
+/* The highest of some scores; -inf if there is none, and NaN does not count. */
+static double highest(const double *scores, ptrdiff_t count)
 {
-    ptrdiff_t room = most < count / 4 ? 4 * most : count + 1, held = 0, ties = most;
+    double high = -INFINITY;
+#pragma omp simd reduction(max : high)
+    for (ptrdiff_t i = 0; i < count; i++) high = scores[i] > high ? scores[i] : high;
+    return high;
+}
+
+/* Scores that are looked at together: nearly all of them are too low. */
+#define AT_ONCE 8
+
+/* Pass over scores that are lower: a place from i on, at most the end, before which none is as high as the least. */
+static ptrdiff_t pass_over(const double *scores, ptrdiff_t i, ptrdiff_t end, double least)
+{
+    while (i + AT_ONCE <= end && !(highest(scores + i, AT_ONCE) >= least)) i += AT_ONCE;
+    return i;
+}
+
+/* The least of the `most` best scores outside of some blocks, which rise, and in `ties` how many of that score are among
+   them; all that are above -inf if there are no more. A score is held for comparison only if it is above those that are
+   certain to be among the best, so few of them are. NaN without memory. */
+static double least_of_best(const double *scores, ptrdiff_t count, ptrdiff_t most, const int64_t *blocks,
+                            ptrdiff_t inside, ptrdiff_t *ties)
+{
+    ptrdiff_t room = (most < count / 4 ? 4 * most : count) + AT_ONCE, held = 0;
     double *open = malloc((size_t)room * sizeof *open), least = -INFINITY;
-    if (!open) return -1;
+    if (!open) return NAN;
     for (ptrdiff_t i = 0, k = 0; k <= inside; i++, k++)
-        for (ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count; i < end; i++) {
-            if (!(scores[i] > least)) continue;
-            if (held == room) {
+        for (ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count, stop; i < end;) {
+            i = pass_over(scores, i, end, least);
+            stop = end - i < AT_ONCE ? end : i + AT_ONCE;
+            if (held > room - AT_ONCE) {
                 least = reached_by(open, held, most);
                 memmove(open, open + held - most, (size_t)most * sizeof *open);
                 held = most;
-                if (!(scores[i] > least)) continue;
             }
-            open[held++] = scores[i];
+            for (; i < stop; i++) {
+                open[held] = scores[i];
+                held += scores[i] > least;
+            }
         }
-    int all = held <= most && least == -INFINITY;
-    if (!all) least = reached_by(open, held, most);
-    for (ptrdiff_t i = 0; i < held; i++) ties -= open[i] > least;
+    *ties = 0;
+    if (held > most || least > -INFINITY) {
+        least = reached_by(open, held, most);
+        *ties = most;
+        for (ptrdiff_t i = 0; i < held; i++) *ties -= open[i] > least;
+    }
     free(open);
-    held = 0;
-    for (ptrdiff_t i = 0, k = 0; k <= inside; i++, k++)
-        for (ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count; i < end; i++)
-            if (scores[i] > least || (!all && scores[i] == least && ties-- > 0)) chosen[held++] = i;
+    return least;
+}
+
+/* Choose some blocks, which rise, and the best scores outside of them: `most`, less those that are not above -inf, and
+   NaN; of ties, the first ones. Returns how many are chosen, in rising order, or -1 without memory. */
+static ptrdiff_t choose_best(const double *scores, ptrdiff_t count, ptrdiff_t most, const int64_t *blocks,
+                             ptrdiff_t inside, int64_t *chosen)
+{
+    ptrdiff_t held = 0, ties = 0;
+    double least = most ? least_of_best(scores, count, most, blocks, inside, &ties) : INFINITY;
+    if (isnan(least)) return -1;
+    for (ptrdiff_t i = 0, k = 0; k <= inside; i++, k++) {
+        for (ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count, stop; i < end;) {
+            i = pass_over(scores, i, end, least);
+            stop = end - i < AT_ONCE ? end : i + AT_ONCE;
+            for (; i < stop; i++)
+                if (scores[i] > least || (scores[i] == least && ties-- > 0)) chosen[held++] = i;
+        }
+        if (k < inside) chosen[held++] = blocks[k];
+    }
     return held;
 }
 
 /* The highest of the scores outside of some blocks, which rise; -inf if there is none. */
 static double highest_outside(const double *scores, ptrdiff_t count, const int64_t *blocks, ptrdiff_t inside)
 {
-    double highest = -INFINITY;
-    for (ptrdiff_t i = 0, k = 0; k <= inside; i++, k++)
-        for (ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count; i < end; i++)
-            if (scores[i] > highest) highest = scores[i];
-    return highest;
+    double high = -INFINITY;
+    for (ptrdiff_t i = 0, k = 0; k <= inside; k++) {
+        ptrdiff_t end = k < inside ? (ptrdiff_t)blocks[k] : count;
+        double here = highest(scores + i, end - i);
+        if (here > high) high = here;
+        i = end + 1;
+    }
+    return high;
 }
 
 /* Mark the blocks that may have the best score at the optimum: each score moves by no more than its reach, which is

@@ -311,9 +311,10 @@ static PyObject *best(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "fewer than no scores cannot be chosen.");
         goto done;
     }
-    int64_t *places = array_of(&held, chosen, "chosen", 'l', most < count ? most : count, 1);
+    if (most > count - inside) most = count - inside;
+    int64_t *places = array_of(&held, chosen, "chosen", 'l', inside + most, 1);
     if (!places) goto done;
-    Py_ssize_t found = most ? choose_best(values, count, most, block, inside, places) : 0;
+    Py_ssize_t found = choose_best(values, count, most, block, inside, places);
     if (found < 0) PyErr_NoMemory();
     else answer = PyLong_FromSsize_t(found);
 done:
@@ -423,7 +424,7 @@ static PyMethodDef methods[] = {
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},
-    {"best", best, METH_VARARGS, "Write the places of the best scores."},
+    {"best", best, METH_VARARGS, "Write some places, and those of the best scores beside them."},
     {"outside", outside, METH_VARARGS, "Return the highest score outside of some blocks."},
     {"squares", squares, METH_VARARGS, "Sum the squares of runs of numbers."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},

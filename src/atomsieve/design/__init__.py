@@ -42,7 +42,8 @@ def require_entries(X: Any, name: str = "X") -> None:
 def as_design(X: Any, name: str = "X") -> Design:
     """Return the design of a two-dimensional array, data frame or sparse matrix; refuse anything else."""
     require_entries(X, name)
-    X = X if issparse(X) else as_numbers(X, name)
+    sparse = issparse(X)
+    X = X if sparse else as_numbers(X, name)
     shape = X.shape
     if len(shape) != 2:
         raise ValueError(
@@ -53,7 +54,7 @@ def as_design(X: Any, name: str = "X") -> Design:
         raise ValueError(
             f"{name} is empty: its shape is {tuple(shape)}. At least one sample and one feature are needed."
         )
-    design = SparseDesign.of(X, name) if issparse(X) else DenseDesign.of(X, name)
+    design = SparseDesign.of(X, name) if sparse else DenseDesign.of(X, name)
     if not design.is_finite():
         raise ValueError(
             f"{name} contains NaN or infinite values. Impute or remove them first "

@@ -1,15 +1,17 @@
 """Dense designs: NumPy arrays; a float64 array that BLAS can read is used without a copy."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, as_slice, blocks_of_rows
-from atomsieve.intake.arguments import as_floats
+from atomsieve.intake.arguments import in_doubles
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norms_of, root, up
 from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -38,9 +40,9 @@ class DenseDesign:
         return Recent(max(64 * len(self.matrix), self.matrix.size // 8))
 
     @classmethod
-    def of(cls, X: Any, name: str) -> "DenseDesign":
+    def of(cls, X: NDArray[Any], name: str) -> "DenseDesign":
         """Use X itself if BLAS can read it; convert other types and layouts once."""
-        matrix = as_floats(X, name)
+        matrix = in_doubles(X, name)
         readable = any(
             stride == matrix.itemsize and other >= 0 for stride, other in (matrix.strides, matrix.strides[::-1])
         )
@@ -96,7 +98,9 @@ class DenseDesign:
             np.take(self.matrix.T, index, axis=0, out=rows, mode="clip")
             return Packed.of(rows.T)
         values, step = self._by_columns
-        return Packed(values, None, step * index, None, np.full(len(index), n))
+        counts = np.empty(len(index), dtype=np.int64)
+        counts.fill(n)
+        return Packed(values, None, step * index, None, counts)
 
     @cached_property
     def _by_columns(self) -> tuple[Array, int] | None:
@@ -123,7 +127,7 @@ class DenseDesign:
         """Sums of squares of the columns, in one pass over the matrix."""
         n, d = self.shape
         if self._by_columns is not None and self._by_columns[1] == n:
-            return squares(self._by_columns[0], n * np.arange(1, d + 1))
+            return squares(self._by_columns[0], np.arange(n, n * d + 1, n))
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.einsum("ij,ij->j", self.matrix, self.matrix))
 
@@ -211,7 +215,7 @@ class DenseDesign:
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite; entries are checked one by one only if a sum of squares overflows."""
-        return bool(np.isfinite(self._squares).all()) or bool(np.isfinite(self.matrix).all())
+        return math.isfinite(self._squares.max()) or bool(np.isfinite(self.matrix).all())
 
 
 def dense_gram(left: Array, weights: Array, right: Array, unit: float, basis: Array | None) -> Array:

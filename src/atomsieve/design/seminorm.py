@@ -71,7 +71,7 @@ class Seminorm:
 
     def plain_norm(self, v: Samples) -> float:
         """Return `norm(v)_w`, including the part in the span of the unpenalised columns."""
-        return math.sqrt(inner(v, self.weighted(v)))
+        return math.sqrt(inner(v, weigh(self.weights, v)))
 
     def norm(self, v: Samples) -> float:
         """Return the norm of one vector or matrix of predictions."""

@@ -1,8 +1,8 @@
 """Sparse designs: CSR and CSC matrices and arrays of SciPy; float64 without duplicates is used without a copy."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norms_of, root, up
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -191,7 +192,7 @@ class SparseDesign:
 
     def is_finite(self) -> bool:
         """Return whether every stored entry is finite; entries are checked one by one only if a sum overflows."""
-        return bool(np.isfinite(self._squares).all()) or bool(np.isfinite(self.matrix.data).all())
+        return math.isfinite(self._squares.max()) or bool(np.isfinite(self.matrix.data).all())
 
     def _block(self, index: Columns) -> Any:
         if isinstance(index, slice) and index == ALL:

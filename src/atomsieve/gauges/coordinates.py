@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,11 @@ from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.signs import forbidden, some, upward
 from atomsieve.intake.arguments import as_floats, keep_copy
+from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Array, Index, Mask
+
+ONE = np.ones(1)
+ONE.flags.writeable = False
 
 BLUR = 1e-12
 """Error of a cosine; columns closer than its square root cannot be distinguished."""
@@ -86,8 +89,7 @@ class Coordinates(BlockGauge):
 
     def scores(self, z: Array) -> Array:
         scaled = z if self.weights is None else z * self._atom_sizes(z.ndim)
-        scores = upward(scaled.ravel(), self.signs(z.shape))
-        return scores.copy() if np.may_share_memory(scores, z) else scores
+        return upward(scaled.ravel(), self.signs(z.shape))
 
     def sizes(self, x: Array) -> Array:
         sizes = np.abs(x)
@@ -99,8 +101,8 @@ class Coordinates(BlockGauge):
         return np.where(forbidden(x.ravel(), self.signs(x.shape)), np.inf, sizes.ravel())
 
     def prices(self, shape: tuple[int, ...]) -> Array:
-        if self.weights is None:
-            return np.broadcast_to(np.float64(1.0), (math.prod(shape),))
+        if self.weights is None:  # one number, seen many times
+            return np.ndarray(math.prod(shape), np.float64, ONE, strides=(0,))
         return np.broadcast_to(self._over(self.weights, len(shape)), shape).ravel()
 
     def dots(self, x: Array, z: Array) -> Array:

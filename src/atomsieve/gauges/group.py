@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from atomsieve.gauges.grouping import (
 )
 from atomsieve.gauges.l2 import euclidean
 from atomsieve.intake.arguments import keep_copy
+from atomsieve.numerics.cached import cached_property
 from atomsieve.piece import SHORT
 from atomsieve.typing import Array, Index
 

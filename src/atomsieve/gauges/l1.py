@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from atomsieve.gauges.coordinates import Coordinates
 from atomsieve.intake.arguments import as_mask, keep_copy
+from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Index, Signs
 
 

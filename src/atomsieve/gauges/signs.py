@@ -6,9 +6,9 @@ from atomsieve.typing import Array, Index, Mask, Signs
 
 
 def upward(z: Array, signed: Signs) -> Array:
-    """Return the larger of `z_j` and `-z_j` where both signs are allowed, and z_j where only + is allowed."""
+    """Return the larger of `z_j` and `-z_j` where both signs are allowed, and z_j where only + is, in a new array."""
     if isinstance(signed, bool):
-        return np.abs(z) if signed else z
+        return np.abs(z) if signed else z.copy()
     return np.where(signed, np.abs(z), z)
 
 

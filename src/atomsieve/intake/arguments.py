@@ -19,16 +19,21 @@ EXAMPLES = {
 }
 
 
-def as_numbers(value: Any, name: str) -> NDArray[Any]:
-    """Return real numbers as an array of a numeric type; such an array is not copied."""
+def as_array(value: Any, name: str) -> NDArray[Any]:
+    """Return what is no array yet as an array."""
     if issparse(value):
         raise ValueError(f"{name} must be dense, not a sparse matrix: pass {name}.toarray().")
     if np.ma.is_masked(value):
         raise ValueError(f"{name} has masked (missing) entries. Impute or remove them first.")
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: its rows differ in length.") from error
+
+
+def as_numbers(value: Any, name: str) -> NDArray[Any]:
+    """Return real numbers as an array of a numeric type; such an array is not copied."""
+    array = value if type(value) is np.ndarray else as_array(value, name)
     if array.dtype == object and all(isinstance(entry, (Real, np.bool_)) for entry in array.ravel()):
         try:
             array = array.astype(np.float64)
@@ -44,7 +49,13 @@ def as_numbers(value: Any, name: str) -> NDArray[Any]:
 
 def as_floats(value: Any, name: str) -> Array:
     """Return real numbers in double precision; refuse numbers outside its range."""
-    array = as_numbers(value, name)
+    return in_doubles(as_numbers(value, name), name)
+
+
+def in_doubles(array: NDArray[Any], name: str) -> Array:
+    """Return an array of real numbers in double precision; refuse numbers outside its range."""
+    if array.dtype == np.float64:
+        return array
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64, copy=False)
     if array.dtype.itemsize > 8 and (np.isinf(floats) & np.isfinite(array)).any():
@@ -66,7 +77,7 @@ def as_mask(value: Any, name: str) -> Mask:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a single real number in the range of double precision; a truth value is no number."""
-    if not isinstance(value, (Real, np.integer, np.floating)) or isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, (float, int, Real, np.integer, np.floating)) or isinstance(value, (bool, np.bool_)):
         return False
     try:
         held = float(value)

@@ -1,7 +1,7 @@
 """The losses that the compiled core knows, with the samples as it reads them: one call in place of many small ones."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -18,9 +18,14 @@ from atomsieve.typing import Array, Samples
 NUMBERS: dict[type[Loss], int] = {Squared: 0, Logistic: 1, Huber: 2, SquaredHinge: 3, Poisson: 4}
 """The numbers of the losses in the core."""
 
+KINKED = {Huber, SquaredHinge}
+"""Losses without any curvature in some places."""
 
-@dataclass(frozen=True, eq=False)
-class Seen:
+HOSTED = {np.ndarray, type(None)}
+"""What the core can read, or need not."""
+
+
+class Seen(NamedTuple):
     """The best coordinates in the basis of the unpenalised columns, predictions, slopes and theta there."""
 
     coordinates: Array
@@ -42,14 +47,13 @@ class CompiledLoss:
     @classmethod
     def of(cls, loss: Loss, y: Samples, weights: Samples, offset: Samples | None, basis: Samples | None) -> Self | None:
         """Return the loss for the core; None if it does not know the loss, or if the data are not on the host."""
-        parts = [y, weights, offset, basis]
-        hosted = all(part is None or type(part) is np.ndarray for part in parts)
-        if type(loss) not in NUMBERS or not hosted or np.ndim(y) != 1:
+        hosted = set(map(type, (y, weights, offset, basis))) <= HOSTED
+        if type(loss) not in NUMBERS or not hosted or y.ndim != 1:
             return None
         basis = np.zeros(0) if basis is None else basis.T.ravel()
-        y, weights, basis = (np.ascontiguousarray(part, dtype=np.float64) for part in (y, weights, basis))
+        y, weights, basis = [np.ascontiguousarray(part, dtype=np.float64) for part in (y, weights, basis)]
         offset = None if offset is None else np.ascontiguousarray(offset, dtype=np.float64)
-        parameter = loss.delta if isinstance(loss, Huber) else 0.0
+        parameter = loss.delta if type(loss) is Huber else 0.0
         return cls((NUMBERS[type(loss)], parameter), (y, weights, offset, basis))
 
     def view(self, image: Array, coordinates: Array) -> Seen:
@@ -67,4 +71,4 @@ class CompiledLoss:
 
 def caution(loss: Loss) -> float:
     """Return how cautious the first step should be: with kinks, there may be no curvature at all where it begins."""
-    return float(isinstance(loss, (Huber, SquaredHinge)))
+    return float(type(loss) in KINKED)

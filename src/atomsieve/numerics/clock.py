@@ -5,8 +5,6 @@ the deadline, and it lets Ctrl-C through.
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=float("inf"))
@@ -16,8 +14,7 @@ class TimeUp(Exception):
     """The deadline has passed."""
 
 
-@contextmanager
-def deadline(at: float) -> Iterator[None]:
+class deadline:  # noqa: N801 -- it is used like a function
     """End all loops inside at a time on the clock of `time.perf_counter`; an earlier deadline remains in force.
 
     >>> with deadline(time.perf_counter() - 1):
@@ -25,11 +22,15 @@ def deadline(at: float) -> Iterator[None]:
     Traceback (most recent call last):
     atomsieve.numerics.clock.TimeUp
     """
-    token = _deadline.set(min(at, _deadline.get()))
-    try:
-        yield
-    finally:
-        _deadline.reset(token)
+
+    def __init__(self, at: float) -> None:
+        self._at = at
+
+    def __enter__(self) -> None:
+        self._token = _deadline.set(min(self._at, _deadline.get()))
+
+    def __exit__(self, *error: object) -> None:
+        _deadline.reset(self._token)
 
 
 def late() -> bool:

@@ -4,8 +4,7 @@ BLAS threads wait for each other in busy loops. If other work keeps a core busy,
 as long as a time slice of the scheduler. That is a hundred times longer than on one thread (see docs/design.md).
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ContextDecorator, nullcontext
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -67,8 +66,7 @@ class _Threads:
 _threads = _Threads()
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
+class one_thread(ContextDecorator):  # noqa: N801 -- it is used like a function
     """Run linear algebra on one thread inside, except for products under `shared`.
 
     >>> with one_thread():
@@ -76,10 +74,11 @@ def one_thread() -> Iterator[None]:
     >>> set(counts) <= {1}
     True
     """
-    _threads.limit()
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        _threads.limit()
+
+    def __exit__(self, *error: object) -> None:
         _threads.release()
 
 
@@ -91,6 +90,9 @@ class _Shared:
         _threads.share(on=False)
 
 
+_SHARED, _ALONE = _Shared(), nullcontext()
+
+
 def shared(work: float) -> Any:
     """Return a context for a product of `work` multiplications; a large product runs on all threads in it."""
-    return _Shared() if work >= SHARED and _threads.idle else nullcontext()
+    return _SHARED if work >= SHARED and _threads.idle else _ALONE

@@ -73,8 +73,9 @@ class Data:
         shift = check_offset(offset, n)
         stated = np.ones(n) if sample_weight is None else np.array(as_floats(sample_weight, "sample_weight"))
         counted = weights > 0
-        lost = bool((stated[~counted] > 0).any())
+        lost = False
         if not counted.all():
+            lost = bool((stated[~counted] > 0).any())
             design = design.samples(counted)
             weights = weights[counted]
             stated = stated[counted]

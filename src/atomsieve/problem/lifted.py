@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.arguments import is_whole
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import Seen
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.rounding import noise_level
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem.data import Data
@@ -162,7 +162,8 @@ class Lifted:
         """The view at x = 0."""
         x = np.zeros(self.shape)
         coordinates = np.zeros(0) if self.smooth.span is None else self.smooth.span.origin
-        return self.view(State(x, 0.0, self.design.matvec(x[:0], slice(0, 0)), coordinates, 0.0, 0.0))
+        nothing = self.design.matvec(x[:0], slice(0, 0))
+        return self.view(State(x, 0.0, nothing, coordinates, 0.0, 0.0, np.empty(0, dtype=np.intp)))
 
     @cached_property
     def baseline(self) -> float:
@@ -182,26 +183,26 @@ class Lifted:
         error = noise_level(len(self.smooth.y)) * self.seminorm.plain_norm(u)
         return self.smooth.loss.smoothness_near(u) * error * error
 
+    @np.errstate(over="ignore", invalid="ignore")
     def view(self, state: State) -> View:
         """Return the view at a state, which takes one product with A'."""
         smooth, seminorm = self.smooth, self.seminorm
-        with np.errstate(over="ignore", invalid="ignore"):
-            if smooth.compiled is not None:
-                seen = smooth.compiled.view(np.ascontiguousarray(state.image), state.coordinates)
-                if seen.settled:
-                    return _view_of(state, seen, self.design.rmatvec(-seen.theta))
-            try:
-                coordinates, u, slopes = smooth.predict(state.image, state.coordinates)
-            except UnsettledError:  # u is so large that losses cannot be distinguished: nothing is known there
-                coordinates, u = state.coordinates, np.nan * state.image
-                slopes = u
-            # Project theta: B' theta = 0 holds only up to rounding, and features far from 0 amplify the error in z.
-            # Do not project the slopes: they must stay inside the domain of the conjugate.
-            across = seminorm.project(slopes)
-            stray = 0.0 if smooth.span is None else seminorm.plain_norm(slopes - across)
-            theta = seminorm.weighted(across)
-            moved = state if coordinates is state.coordinates else replace(state, coordinates=coordinates)
-            return View(moved, u, slopes, theta, self.design.rmatvec(-theta), stray)
+        if smooth.compiled is not None:
+            seen = smooth.compiled.view(np.ascontiguousarray(state.image), state.coordinates)
+            if seen.settled:
+                return _view_of(state, seen, self.design.rmatvec(-seen.theta))
+        try:
+            coordinates, u, slopes = smooth.predict(state.image, state.coordinates)
+        except UnsettledError:  # u is so large that losses cannot be distinguished: nothing is known there
+            coordinates, u = state.coordinates, np.nan * state.image
+            slopes = u
+        # Project theta: B' theta = 0 holds only up to rounding, and features far from 0 amplify the error in z.
+        # Do not project the slopes: they must stay inside the domain of the conjugate.
+        across = seminorm.project(slopes)
+        stray = 0.0 if smooth.span is None else seminorm.plain_norm(slopes - across)
+        theta = seminorm.weighted(across)
+        moved = state if coordinates is state.coordinates else replace(state, coordinates=coordinates)
+        return View(moved, u, slopes, theta, self.design.rmatvec(-theta), stray)
 
     def views(self, states: Sequence[State]) -> list[View]:
         """Return the views at several states; for losses that the core knows they share one product with A'."""

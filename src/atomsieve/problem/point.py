@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from atomsieve.design.seminorm import inner
 from atomsieve.gauges import Atom
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import noise_level
 from atomsieve.problem.shrinkage import Shrinkage
@@ -64,18 +64,15 @@ class Point:
     measured: Measured
 
     @classmethod
+    @np.errstate(over="ignore", invalid="ignore")
     def of(cls, problem: "Problem", view: View, alive: Mask | None = None) -> Self:
         """Pair a state with the gradient there; scale the gradient into the domain of phi* if necessary."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return cls._of(problem, view, alive)
-
-    @classmethod
-    def _of(cls, problem: "Problem", view: View, alive: Mask | None) -> Self:
         state = view.state
         u = view.u
         scores = scores_of(problem, pulls_of(problem, view), alive)
         # the part of the image in the span of B is orthogonal to theta; without it less cancels
-        centred = problem.seminorm.project(state.image)
+        seminorm = problem.seminorm
+        centred = seminorm.project(state.image)
         pull = inner(centred, view.theta)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
@@ -88,13 +85,14 @@ class Point:
         dual_scale, charge, answer, measured = dual
         gap = charge + answer + dual_scale * pull
         noise = noise_level(len(u))
-        norm = problem.seminorm.plain_norm
         alone = problem.span is None and problem.smooth.fixed is None  # the image is all of u
         reach = state.length if alone else state.length + measured.size
         # rounding of u moves theta by at most M times as much
         blur = noise * reach + state.drift
         doubt = noise * measured.steep + problem.loss.smoothness_near(u) * blur
-        rounding = noise * (charge + abs(answer)) + doubt * (state.length if centred is state.image else norm(centred))
+        rounding = noise * (charge + abs(answer)) + doubt * (
+            state.length if centred is state.image else seminorm.plain_norm(centred)
+        )
         if view.stray > 0:
             rounding += problem.smooth.shortfall(u, view.stray, rounding, measured.size)
         if dual_scale < 1:

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.arguments import require_piece
 from atomsieve.intake.names import entries
 from atomsieve.losses import Loss, Squared
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties import Penalty, Square
 from atomsieve.problem.data import Data

@@ -10,12 +10,12 @@ gives an upper bound.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from atomsieve.intake.arguments import as_floats, is_number, shown
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.penalties import Penalty
 from atomsieve.typing import Array, Index, Mask
@@ -45,10 +45,10 @@ class Ridge:
         """Return the ridge beside a penalty."""
         return self.strength * penalty.slope(0.0) if self.coupled else self.strength
 
-    @cached_property
+    @property
     def is_zero(self) -> bool:
         """Whether there is no ridge, whatever the penalty."""
-        return not np.any(self.strength != 0)
+        return self.strength == 0 if isinstance(self.strength, float) else not self.strength.any()
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from atomsieve.design.seminorm import inner, weigh
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.problem.data import Data
 from atomsieve.problem.span import Span
@@ -53,18 +53,18 @@ class Smooth:
     @classmethod
     def of(cls, data: Data, loss: Loss, own: Samples) -> Self:
         """Return the smooth part for data and the unpenalised columns of the lifted design."""
-        constant = np.ones((len(data.weights), int(data.intercept)))
-        given = np.hstack([constant, data.free])
+        given = [np.ones((len(data.weights), int(data.intercept))), data.free]
         weights, stated = data.weights, data.stated_weights
         if data.tasks > 1:
-            given = np.kron(given, np.eye(data.tasks))
+            given = [np.kron(part, np.eye(data.tasks)) for part in given]
             weights, stated = (np.repeat(array, data.tasks) for array in (weights, stated))
         offset = data.offset
         outputs = data.outputs
         if data.tasks > 1:
             offset = None if offset is None else offset.ravel()
             outputs = ()
-        return cls(loss, data.y.ravel(), weights, stated, np.hstack([given, own]), offset, outputs)
+        unpenalised = np.concatenate([*given, own], axis=1)
+        return cls(loss, data.y.ravel(), weights, stated, unpenalised, offset, outputs)
 
     @cached_property
     def span(self) -> Span | None:

@@ -6,7 +6,6 @@ where `B' theta = 0`. The rest of the package uses only this function.
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from atomsieve.design.seminorm import combine, weigh
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.basis import combination, orthonormal
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.clock import look
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS, noise_level

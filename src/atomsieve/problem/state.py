@@ -1,10 +1,10 @@
 """The state of a method: coefficients in blocks, their mass and their predictions. A move leads to another state."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Array, Index, Samples
 
 

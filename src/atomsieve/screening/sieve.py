@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.intake.arguments import shown
+from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
 from atomsieve.screening.rules import Rule
 from atomsieve.typing import Index, Mask
@@ -22,7 +23,7 @@ class Held:
     blocks: Index | None = None
     """The blocks of the full problem that are held; None for all."""
 
-    @property
+    @cached_property
     def dead(self) -> float:
         """The fraction of columns that belong to no block alive."""
         return 1 - float(np.count_nonzero(self._columns_alive())) / self.problem.shape[0]
@@ -67,20 +68,21 @@ class Sieve:
         self.rule = rule
         self.resting = resting
         self.full = problem
-        self.held = Held(problem, problem.eligible)
         self._unpenalised = unpenalised_blocks(problem)
-        self._dead = self.held.dead
         self._wasted = 0.0
+        self._hold(Held(problem, problem.eligible))
+
+    def _hold(self, held: Held) -> None:
+        """Hold what is left, and count it."""
+        alive = np.count_nonzero(held.alive)
+        self.held = held
+        self.count = int(alive + np.count_nonzero(self._unpenalised))
+        self._alive = None if alive == len(held.alive) else held.alive
 
     @property
     def problem(self) -> Problem:
         """The problem on the columns that are held."""
         return self.held.problem
-
-    @property
-    def count(self) -> int:
-        """How many blocks are not ruled out."""
-        return int(np.count_nonzero(self.held.alive) + np.count_nonzero(self._unpenalised))
 
     @property
     def alive(self) -> Mask:
@@ -91,7 +93,7 @@ class Sieve:
 
     def at(self, state: State) -> Point:
         """Return the point at a state of the current problem."""
-        return self.held.problem.at(state, self.held.alive)
+        return self.held.problem.at(state, self._alive)
 
     def _kept(self, point: Point) -> Mask:
         """Return which blocks the rule keeps; nothing is ruled out at a point that overflows."""
@@ -121,10 +123,11 @@ class Sieve:
                 point = point.without(removed)
             else:
                 point = held.problem.at(held.problem.state(x, point.state.coordinates), held.alive)
-            self.held, self._dead = held, held.dead
-        self._wasted += self._dead
-        if 1 - self._dead > room or self._wasted < 1 or not held.alive.any():
+            self._hold(held)
+        self._wasted += held.dead
+        if 1 - held.dead > room or self._wasted < 1 or not held.alive.any():
             return point
-        self.held, columns, kept = held.compact()
-        self._dead = self._wasted = 0.0
+        held, columns, kept = held.compact()
+        self._hold(held)
+        self._wasted = 0.0
         return point.restrict(self.held.problem, columns, kept)

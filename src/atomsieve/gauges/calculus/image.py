@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from atomsieve.design import ALL, Design, ProductDesign, as_design
 from atomsieve.design.base import bounded
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.intake.arguments import require_piece
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask
 

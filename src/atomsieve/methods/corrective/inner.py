@@ -122,7 +122,10 @@ class Compiled:
         entries = self.part.entries
         whole = np.zeros(problem.shape)
         whole[entries] = x
-        return problem.inside(whole, image, coordinates, support=np.sort(entries[x != 0]))
+        support = entries[x != 0]
+        if entries is not self.part.columns:  # ordered by blocks
+            support.sort()
+        return problem.inside(whole, image, coordinates, support=support)
 
 
 class Modelled:
@@ -172,7 +175,7 @@ class Modelled:
         chosen, scores = problem.core.sizes(state.x) > 0, point.unscaled_scores
         support = np.flatnonzero(chosen)
         joining = np.where(scores > line[0] + line[1] * state.mass, scores, -np.inf)
-        chosen[best(joining, max(BESIDE, len(support)), excluded=support)] = True
+        chosen[best(joining, max(BESIDE, len(support)), beside=support)] = True
         if not chosen.any():
             return state, 0.0
         model = self._model(point, chosen)

@@ -87,12 +87,13 @@ class Corrections:
             self._fraction = FRACTION
         # where the working set leaves nothing out, no other pass is needed; where a new one brings no more than the old
         # one had left to give, that was left too early
-        idle = self._lowest - point.objective <= self._left
+        objective = point.objective
+        idle = self._lowest - objective <= self._left
         self._fraction /= 10 if idle or point.gap <= 2 * self._left else 1
         fraction = 0.0 if self.working_set.complete else self._fraction
-        self._lowest = point.objective
+        self._lowest = objective
         target = (CLOSE if self.working_set.complete else SAFE) * self.target.gap
-        enough = max(fraction * min(point.gap, point.objective), target)
+        enough = max(fraction * min(point.gap, objective), target)
         # a copy of the columns alive may take as much memory as the working set does
         self.room = len(part.columns) / point.problem.meter.columns
         inner: Inner = (Compiled if compiled(here.problem) else Modelled)(part, here, self._memory)

@@ -1,7 +1,6 @@
 """Working sets: a small problem within the large one, and the way there and back."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from atomsieve.core import Blocks, Packed, best, highest_outside
 from atomsieve.design import DenseDesign, StackDesign
 from atomsieve.gauges import Atom, NonNegative
+from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.problem.shrinkage import Shrinkage
@@ -75,8 +75,14 @@ class Part:
         return np.asarray(problem.shrinkage.by_entry[self.entries[blocks.ends - 1]] * blocks.units * blocks.units)
 
     def holds(self, point: Point) -> bool:
-        """Return whether no coefficient outside carries weight."""
+        """Return whether a point is one of the same problem, and no coefficient outside carries weight there."""
+        if self.lifted is not point.problem.lifted:
+            return False
         return len(point.state.support) == np.count_nonzero(point.state.x[self.columns])
+
+    def highest_outside(self, point: Point) -> float:
+        """Return the highest score of the blocks that are left out."""
+        return highest_outside(point.unscaled_scores, self.blocks)
 
     def restrict(self, point: Point) -> Point:
         """Return a point of the large problem as one of the small problem."""
@@ -99,8 +105,7 @@ class Part:
 
 def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: float | None = None) -> Blocks:
     """Return the blocks of entries that are ordered by them; each has a unit of its own, unless one is given."""
-    blocks = entries
-    ends = np.arange(1, len(entries) + 1)
+    blocks, ends = entries, np.arange(1, len(entries) + 1)
     if not lifted.core.one_by_one:
         blocks = lifted.labels[entries]
         ends = np.append(np.flatnonzero(blocks[1:] != blocks[:-1]) + 1, len(entries))
@@ -108,16 +113,16 @@ def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: flo
     assert lifted.prices is not None  # noqa: S101
     prices = lifted.prices[blocks]
     lengths = lifted.reaches[blocks] * prices
-    ridges = np.zeros(len(blocks)) if shrinkage is None else shrinkage.ridges[blocks]
+    ridges = None if shrinkage is None else shrinkage.ridges[blocks]
+    longest = lengths if ridges is None else np.maximum(lengths, NEXT_TO_NOTHING * np.sqrt(ridges))
     # a power of two near the norm of a block, by which numbers are scaled without rounding; the Gram matrix, which is
     # kept when the ridge changes, has it too
-    units = np.full(len(blocks), unit)
-    if unit is None:
-        units = np.ldexp(1.0, -np.frexp(np.maximum(lengths, NEXT_TO_NOTHING * np.sqrt(ridges)))[1])
+    units = np.ldexp(1.0, -np.frexp(longest)[1]) if unit is None else np.full(len(blocks), unit)
     negative = np.empty(len(entries), dtype=np.uint8)
     signs = lifted.core.signs(lifted.shape)
     negative[:] = signs if isinstance(signs, bool) else signs[entries]
-    return Blocks(ends, prices * units, units, (lengths * units) ** 2, ridges * units * units, negative)
+    ridge = np.zeros(len(blocks)) if ridges is None else ridges * units * units
+    return Blocks(ends, prices * units, units, (lengths * units) ** 2, ridge, negative)
 
 
 class WorkingSet(Protocol):
@@ -149,12 +154,12 @@ class RowSet:
         self._part: Part | None = None
 
     def enter(self, point: Point) -> tuple[Part, Point]:
-        part = self._part
-        if part is not None and part.lifted is point.problem.lifted and part.holds(point) and nothing_near(part, point):
+        part, near = self._part, joining_score(point)
+        if part is not None and part.holds(point) and part.highest_outside(point) <= near:
             self.complete = True
             return part, point
         part = self.renew(point)
-        self.complete = nothing_near(part, point)
+        self.complete = part.highest_outside(point) <= near
         return part, point
 
     def leave(self, state: State) -> State:
@@ -166,9 +171,7 @@ class RowSet:
         support = point.state.support
         if not lifted.core.one_by_one:
             support = np.unique(lifted.labels[support])
-        others = best(point.unscaled_scores, max(LEAST - len(support), len(support)), excluded=support)
-        blocks = np.sort(np.concatenate([support, others]))
-        columns = blocks
+        columns = blocks = best(point.unscaled_scores, max(LEAST - len(support), len(support)), beside=support)
         if not (lifted.core.one_by_one and len(lifted.shape) == 1):
             chosen = np.zeros(len(point.unscaled_scores), dtype=bool)
             chosen[blocks] = True
@@ -178,13 +181,12 @@ class RowSet:
         return self._part
 
 
-def nothing_near(part: Part, point: Point) -> bool:
-    """Return whether no block outside of a part is expected to join the support, by the strong rule.
+def joining_score(point: Point) -> float:
+    """Return the score up to which no block is expected to join the support, by the strong rule.
 
     Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty.
     """
-    outside = highest_outside(point.unscaled_scores, part.blocks)
-    return outside <= 2 * marginal_slope(point) - point.sigma / point.dual_scale
+    return 2 * marginal_slope(point) - point.sigma / point.dual_scale
 
 
 def marginal_slope(point: Point) -> float:
