@@ -131,6 +131,9 @@ class BoundedDesign(Design, Enclosed, Protocol):
         For each block of rows: the number of non-zero entries in each row, their columns, their values.
         """
 
+    def parts(self) -> Iterator[Array]:
+        """Yield the arrays in which the entries are stored, for a fingerprint."""
+
 
 def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:
     """Yield blocks of rows with about a million entries each."""
