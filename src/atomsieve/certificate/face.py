@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.certificate.family import Family
-from atomsieve.certificate.inverse import Inverse, Plain, inverse_of
+from atomsieve.certificate.gram import Inverse, Plain, inverse_of
 from atomsieve.certificate.proof import SLACK, Proof, low, mass_of
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up

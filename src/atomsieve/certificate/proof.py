@@ -107,6 +107,8 @@ class Proof:
             scores = statement.problem.core.enclose_scores(self.z)
             return np.fmax(scores.low, -np.inf), np.where(np.isnan(scores.high), np.inf, scores.high)
         least, highest = self.pulls
+        if statement.free_of_prices:
+            return least, highest
         prices = statement.prices
         above = np.where(highest > 0, up(np.abs(highest) / low(prices)), highest / prices.high * (1 - 4 * EPS))
         below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / low(prices)))

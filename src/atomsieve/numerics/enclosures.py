@@ -293,7 +293,7 @@ class Enclosure(NoArray):
         if not np.isfinite(self.mid).all():
             return Enclosure(np.nan, np.inf)
         try:
-            mid = math.fsum(np.ravel(self.mid))
+            mid = math.fsum(np.ravel(self.mid).tolist())
         except OverflowError:
             return Enclosure(np.nan, np.inf)
         return Enclosure(mid, up(rad + EPS * abs(mid)))
