@@ -132,12 +132,14 @@ class Certificate:
         problem = statement.problem
         x = proof.x
         with np.errstate(invalid="ignore", over="ignore"):
-            lower, upper = np.nextafter(x - away, -np.inf), np.nextafter(x + away, np.inf)
+            lower, upper = np.zeros(x.shape), np.zeros(x.shape)
+            left = np.nonzero(~zero[statement.labels].reshape(x.shape))
+            lower[left] = np.nextafter(x[left] - away[left], -np.inf)
+            upper[left] = np.nextafter(x[left] + away[left], np.inf)
             if proof.box is not None:
-                lower, upper = np.maximum(lower, proof.box.lower), np.minimum(upper, proof.box.upper)
+                lower[left] = np.maximum(lower[left], proof.box.lower[left])
+                upper[left] = np.minimum(upper[left], proof.box.upper[left])
                 away = np.maximum(upper - x, x - lower)
-            fixed = zero[statement.labels].reshape(x.shape)
-            lower[fixed] = upper[fixed] = 0.0
             lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
             primal = float((Enclosure.exact(proof.objective.high) / statement.total).high)
             least = Enclosure.exact(proof.objective.low) - Enclosure.exact(proof.gap)

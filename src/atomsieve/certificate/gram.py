@@ -12,7 +12,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from atomsieve.design.sparse import scaled_rows
+from atomsieve.design.sparse import DENSE, scaled_rows
 from atomsieve.numerics.clock import look
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
 from atomsieve.typing import Array, Index
@@ -113,6 +113,8 @@ class Sparse:
     def products(self) -> Products:
         """Return the products of the columns."""
         look()
+        if self.matrix.nnz > DENSE * self.matrix.shape[0] * self.matrix.shape[1]:
+            return Plain(self.columns, self.weights).products()
         first, count = self.free.shape[1], self.shape[1]
         free = Plain(self.free, self.weights).products()
         roots = np.sqrt(self.weights)
@@ -191,7 +193,7 @@ class Gram:
     def inverse(self) -> Inverse | None:
         """Return the inverse, or None if it cannot be proven."""
         n, k = self.rows, len(self.matrix)
-        if np.count_nonzero(self.ridge == 0) > n:
+        if not k or np.count_nonzero(self.ridge == 0) > n:
             return None
         with np.errstate(all="ignore"):
             # lengths are those of the middle and of the radii together

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from atomsieve.certificate.gram import LARGEST_INVERSE, STRIPE, Gram, Inverse, Plain, Sparse
+from atomsieve.certificate.gram import LARGEST_INVERSE, ROWS_AT_ONCE, Gram, Inverse, Plain, Sparse
 from atomsieve.numerics.clock import look
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, norm, up
 from atomsieve.typing import Array, Index
@@ -115,7 +115,7 @@ def determined(
     if gram is None or inverse is not None or ridge is not None:
         return none
     suspects = gram.suspects(first, NEARLY[-1])
-    for some in [suspects, every] if len(suspects) < len(every) else [every]:
+    for some in [suspects, every] if 0 < len(suspects) < len(every) else [every]:
         chosen = rows.select(some)
         stated = exact(some)
         near = (nearly(chosen.columns, stated, first, constants, part) for part in NEARLY if bounded)
@@ -216,7 +216,7 @@ def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
 def _triangle(columns: Array) -> Array:
     """Return R of `Q R = columns`, from blocks of rows: pivoting is much faster on R than on the columns."""
     n, k = columns.shape
-    rows = max(k, STRIPE)
+    rows = max(k, ROWS_AT_ONCE // k)
     triangle = columns[:rows]
     for start in range(rows, n, rows):
         look()

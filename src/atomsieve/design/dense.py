@@ -118,6 +118,14 @@ class DenseDesign:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.einsum("ij,ij->j", self.matrix, self.matrix))
 
+    @cached_property
+    def centres(self) -> Array:
+        """Numbers near the means of the columns; any numbers would do, so that they are kept."""
+        n = self.shape[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = self.rmatvec(np.full(n, 1.0 / n))
+        return np.where(np.isfinite(means), means, 0.0)
+
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
         if weights.min() == weights.max() and MODERATE[0] < scale < MODERATE[1]:
             return float(weights[0]) / scale / scale * self._squares
@@ -151,8 +159,9 @@ class DenseDesign:
         n = self.shape[0]
         mid = np.zeros((self.shape[1], *r.mid.shape[1:]))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for start in range(0, n, WIDTH):  # a sum of short sums has a smaller error than one long sum
-                mid += self.matrix[start : start + WIDTH].T @ r.mid[start : start + WIDTH]
+            with shared(self.matrix.size):
+                for start in range(0, n, WIDTH):  # a sum of short sums has a smaller error than one long sum
+                    mid += self.matrix[start : start + WIDTH].T @ r.mid[start : start + WIDTH]
             terms = min(n, WIDTH) + n // WIDTH + 2
             sizes, rads = norms_of(r.mid), norms_of(r.rad)
             error = up(gamma(terms) * sizes + rads)  # Cauchy-Schwarz inequality

@@ -160,11 +160,17 @@ class SparseDesign:
         return exact.dots(packed_lines(self.matrix[:, index].tocsc()), r)
 
     def norm_bounds(self, weights: Array) -> Array:
-        lines, by_rows = packed_lines(self.matrix), self.matrix.format == "csr"
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            squares = exact.squared_lengths(lines, weights, np.zeros(self.shape[1]), by_rows=by_rows)
+            squares = self._weighted_squares(weights)
             floor = 4 * self.shape[0] * LEAST * max(1.0, float(weights.max()))
             return root(up(squares * (1 + gamma(self._counts() + 4)) + floor))
+
+    def _weighted_squares(self, weights: Array) -> Array:
+        """Return `sum_i w_i A_ij^2` for each column j, from the entries as they are now."""
+        m = self.matrix
+        if m.format == "csc" and weights.min() == weights.max():  # the rows do not matter
+            return squares(np.ascontiguousarray(m.data), m.indptr[1:].astype(np.int64)) * float(weights[0])
+        return exact.squared_lengths(packed_lines(m), weights, np.zeros(self.shape[1]), by_rows=m.format == "csr")
 
     def parts(self) -> Iterator[Array]:
         yield from (self.matrix.data, self.matrix.indices, self.matrix.indptr)
