@@ -52,7 +52,8 @@ from atomsieve import (
     verify,
 )
 from atomsieve.certificate import certify
-from atomsieve.certificate.file import digest_of, seal
+from atomsieve.certificate.file import seal
+from atomsieve.certificate.identity import digest_of
 
 SLOW = 10
 """How many times the time of an honest check a refusal may take, beside SETTLED seconds."""
@@ -417,7 +418,7 @@ def other_data(rng, base, content):
     else:
         X[rng.integers(len(X)), rng.integers(X.shape[1])] += rng.choice([1e-3, 1.0, -0.5])
     with contextlib.suppress(ValueError, TypeError):
-        content["data"] = {"sha256": digest_of(Problem(X, y, **base.given))}
+        content["data"] = {"sha256": digest_of(Problem(X, y, **base.given).data)}
     return X, y
 
 

@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,7 +25,8 @@ from atomsieve import (
     verify,
 )
 from atomsieve.certificate import certify
-from atomsieve.certificate.file import digest_of, seal
+from atomsieve.certificate.file import seal
+from atomsieve.certificate.identity import digest_of
 from atomsieve.design import as_design
 
 RNG = np.random.default_rng(0)
@@ -290,7 +290,7 @@ class TestForgeries:
         tame = Problem(data * [1.0, 0.0], y, penalty=Square(1.0))
         forged = self.silent(tame, np.array([1.5, 0.0]), zero=[], value={"lower": 2.25, "upper": None})
         wild = replace(tame.data, design=as_design(data))
-        forged.told["data"]["sha256"] = digest_of(SimpleNamespace(data=wild))
+        forged.told["data"]["sha256"] = digest_of(wild)
         forged.told["seal"] = seal(forged.told)
         assert "lower bound" in verify(forged, data, y).reason
 

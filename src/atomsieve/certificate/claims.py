@@ -12,7 +12,8 @@ from atomsieve.certificate.dependence import dependence, in_all_classes, linked_
 from atomsieve.certificate.exclusion import as_point, excludes
 from atomsieve.certificate.face import on_face
 from atomsieve.certificate.family import Family
-from atomsieve.certificate.file import content_of, describe, digest_of, labels_of, read
+from atomsieve.certificate.file import content_of, describe, labels_of, read
+from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.predictions import Predictions, predictions, unknown
 from atomsieve.certificate.proof import Proof, feasible, prove
@@ -111,8 +112,8 @@ class Certificate:
     """The errors of the data and the range of strengths for which all claims hold; None for the stated problem alone.
     """
 
-    digest: str
-    """A digest of the data (X, y, weights, free columns, offset) at the time of the proof, to recognise them."""
+    identity: Identity
+    """What tells the data at the time of the proof from all others."""
 
     proof: Proof | None = None
     """The proof, with the data; None where nothing is proven, and in a certificate that was read from a file."""
@@ -131,12 +132,14 @@ class Certificate:
         problem = statement.problem
         x = proof.x
         with np.errstate(invalid="ignore", over="ignore"):
-            lower, upper = np.nextafter(x - away, -np.inf), np.nextafter(x + away, np.inf)
+            lower, upper = np.zeros(x.shape), np.zeros(x.shape)
+            left = np.nonzero(~zero[statement.labels].reshape(x.shape))
+            lower[left] = np.nextafter(x[left] - away[left], -np.inf)
+            upper[left] = np.nextafter(x[left] + away[left], np.inf)
             if proof.box is not None:
-                lower, upper = np.maximum(lower, proof.box.lower), np.minimum(upper, proof.box.upper)
+                lower[left] = np.maximum(lower[left], proof.box.lower[left])
+                upper[left] = np.minimum(upper[left], proof.box.upper[left])
                 away = np.maximum(upper - x, x - lower)
-            fixed = zero[statement.labels].reshape(x.shape)
-            lower[fixed] = upper[fixed] = 0.0
             lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
             primal = float((Enclosure.exact(proof.objective.high) / statement.total).high)
             least = Enclosure.exact(proof.objective.low) - Enclosure.exact(proof.gap)
@@ -170,7 +173,7 @@ class Certificate:
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             family=None if statement.family is None else statement.family.told,
-            digest=digest_of(problem),
+            identity=Identity.of(problem),
             proof=proof,
         )
 
@@ -199,8 +202,16 @@ class Certificate:
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             family=None if family is None else family.told,
-            digest=digest_of(problem),
+            identity=Identity.of(problem),
         )
+
+    @property
+    def digest(self) -> str:
+        """A digest of the data (X, y, weights, free columns, offset) at the time of the proof, to recognise them.
+
+        It is made when it is first asked for, and so by `save`. If X has changed by then, that is a ValueError.
+        """
+        return self.identity.digest
 
     @property
     def undecided(self) -> Mask:
@@ -273,10 +284,10 @@ class Certificate:
 
     def without_data(self) -> Self:
         """Return the certificate as a file holds it: all claims, and no reference to the data."""
-        return replace(self, proof=None)
+        return replace(self, proof=None, identity=self.identity.alone())
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"proof": None}
+        return vars(self) | {"proof": None, "identity": self.identity.alone()}
 
     @property
     def dependent_sets(self) -> list[list[str]]:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atomsieve.certificate.inverse import ROWS_AT_ONCE, Dependency, Inverse, dependencies, inverse_of
+from atomsieve.certificate.gram import ROWS_AT_ONCE, Inverse, Products, inverse_of, products_of
+from atomsieve.certificate.inverse import Dependency, dependencies
 from atomsieve.numerics import balls
 from atomsieve.numerics.enclosures import Enclosure, gamma, root, up
 from atomsieve.numerics.rounding import EPS
@@ -75,7 +76,11 @@ class Shared:
         signs[self.minus[paired], paired] = -1.0
         return signs
 
-    def pieces(self) -> Iterator[tuple[Enclosure, Array]]:
+    def products(self) -> Products:
+        """Return the products of the columns."""
+        return products_of(self._pieces(), self.shape[1])
+
+    def _pieces(self) -> Iterator[tuple[Enclosure, Array]]:
         """Yield some rows and their weights after the other."""
         paired = self.minus >= 0
         step = max(1, ROWS_AT_ONCE // max(self._signs.size, 1))

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from atomsieve.certificate.family import Family
-from atomsieve.certificate.inverse import Inverse, Plain, inverse_of
-from atomsieve.certificate.proof import SLACK, Proof, low, mass_of
+from atomsieve.certificate.gram import Inverse, Plain, inverse_of
+from atomsieve.certificate.proof import SLACK, Proof, low, mass_of, pulls
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
@@ -337,7 +337,7 @@ class Face:
         excess = np.zeros(len(index))
         for z, slope in self._ends(place, line) or ((self.nominal.z, float(self.slope.low)),):
             allowed = slope * low(self.statement.prices)[used] * (1 - 4 * EPS)
-            over = self.nominal.at(z).pulls[1][used] - allowed
+            over = pulls(self.nominal.statement, z)[1][used] - allowed
             excess = np.maximum(excess, np.maximum(over, 0.0) * (1 + 4 * EPS))
         return fixed, np.where(carries, 0.0, excess)
 

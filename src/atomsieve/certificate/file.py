@@ -4,16 +4,15 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
+from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.ranges import Sum
-from atomsieve.design.base import bounded
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
@@ -156,7 +155,7 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         "statement": problem,
         "names": {key: names and tuple(names) for key, names in content["names"].items()},
         "family": content["family"],
-        "digest": content["data"]["sha256"],
+        "identity": Identity(content["data"]["sha256"]),
     }
 
 
@@ -229,22 +228,6 @@ def _plain_matrix(matrix: Any) -> Any:
     entries = SparseDesign.of(matrix, "matrix").matrix.tocoo()
     parts = {"row": entries.row, "column": entries.col, "value": entries.data}
     return {"shape": list(matrix.shape)} | {name: part.tolist() for name, part in parts.items()}
-
-
-def digest_of(problem: Problem) -> str:
-    """Return the SHA-256 of the data: shape, non-zero entries of X, y, weights, free columns, and any offset."""
-    digest = hashlib.sha256()
-    for part in _bytes(problem):
-        digest.update(part)
-    return digest.hexdigest()
-
-
-def _bytes(problem: Problem) -> Iterator[bytes | memoryview]:
-    yield from bounded(problem.data.design).rows_as_bytes()
-    data = problem.data
-    parts = [data.y, data.stated_weights, data.free]
-    for part in parts if data.offset is None else [*parts, data.offset]:
-        yield np.ascontiguousarray(part, dtype="<f8").reshape(-1).data
 
 
 def seal(content: dict[str, Any]) -> str:

@@ -97,13 +97,15 @@ class Frame:
         if not self.constants:
             return Enclosure.exact(b)
         x, b = x.reshape(len(self.homes), -1), b.reshape(len(b), -1)
+        used = np.flatnonzero(x.any(axis=1))
+        x, homes = x[used], self.homes[used]
         sizes = np.abs(x).mean(axis=1)
         means = x.mean(axis=1) if x.shape[1] > 1 else np.zeros(len(x))
         lost = gamma(x.shape[1] + 1) * sizes if x.shape[1] > 1 else means
         mid, rad = b.copy(), np.zeros(b.shape)
         for home in range(self.constants):
-            mine, own = self.homes == home, self.free_homes == home
-            c, f = self.centres[mine], self.free_centres[own]
+            mine, own = homes == home, self.free_homes == home
+            c, f = self.centres[used[mine]], self.free_centres[own]
             factors = np.concatenate([[1.0, self.level[home]], -c.mid, c.mid, -f.mid])
             for k in range(b.shape[1]):
                 terms = np.concatenate([[b[home, k], 1.0], x[mine, k], means[mine], b[own, k]])

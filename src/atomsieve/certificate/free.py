@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from atomsieve.certificate.classes import Shared
-from atomsieve.certificate.inverse import Plain, Rows, inverse_of
+from atomsieve.certificate.gram import Plain, Rows, inverse_of
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS

@@ -1,20 +1,16 @@
-"""Proven upper bounds of quadratic forms of an inverse that is computed in floating point.
+"""What the data determine of coefficients: the inverse of a Gram matrix, and columns that depend on each other."""
 
-Let R be an approximate inverse of G, and let `alpha = norm(I - R G) < 1` be proven. With `E = I - R G` we have
-`inv(G) - R = inv(I - E) E R`. It follows that `abs(inv(G) - R)_ij <= alpha / (1 - alpha) * max over l of abs(R_lj)`.
-"""
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
 
+from atomsieve.certificate.gram import LARGEST_INVERSE, ROWS_AT_ONCE, Gram, Inverse, Plain, Sparse
 from atomsieve.numerics.clock import look
-from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norm, up
+from atomsieve.numerics.enclosures import Enclosure, dots, gamma, norm, up
 from atomsieve.typing import Array, Index
 
 DEPENDENT = 1e-9
@@ -29,18 +25,6 @@ EXACT = 2.0**40
 SHORT = 2.0**20
 """Factors of columns that are whole numbers over this are short."""
 
-INVERSE_PIECE = 2_000_000_000
-"""Multiplications between two looks at the clock."""
-
-STRIPE = 256
-"""Columns of a Cholesky factor that are computed at a time."""
-
-LARGEST_INVERSE = 4000
-"""Largest number of columns for which an inverse is computed."""
-
-ROWS_AT_ONCE = 1 << 21
-"""Entries of the rows that a Gram matrix takes at a time."""
-
 
 class Dependency(NamedTuple):
     """A column that is a combination of others: exactly, with whole coefficients, or nearly."""
@@ -48,157 +32,6 @@ class Dependency(NamedTuple):
     column: int
     of: Index
     times: Array
-
-
-class Rows(Protocol):
-    """A matrix C with a weight for each row, some rows at a time; the weights are exact floats."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of rows and columns."""
-
-    def pieces(self) -> Iterator[tuple[Enclosure, Array]]:
-        """Yield some rows and their weights after the other."""
-
-    def select(self, columns: Index) -> Self:
-        """Return the same rows with fewer columns."""
-
-
-@dataclass(frozen=True, eq=False)
-class Plain:
-    """Rows that are at hand."""
-
-    columns: Enclosure
-    weights: Array
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of rows and columns."""
-        n, k = self.columns.mid.shape
-        return n, k
-
-    def pieces(self) -> Iterator[tuple[Enclosure, Array]]:
-        """Yield some rows and their weights after the other."""
-        n, k = self.shape
-        step = max(1, ROWS_AT_ONCE // max(k, 1))
-        for start in range(0, n, step):
-            yield self.columns[start : start + step], self.weights[start : start + step]
-
-    def select(self, columns: Index) -> "Plain":
-        """Return the same rows with fewer columns."""
-        return Plain(self.columns[:, columns], self.weights)
-
-
-@dataclass(frozen=True, eq=False)
-class Inverse:
-    """An approximate inverse R of a scaled matrix, with proven bounds of its error, column by column."""
-
-    approximate: Array
-    error: Array
-    scale: Array
-
-    @property
-    def diagonal(self) -> Array:
-        """Upper bounds of the diagonal of the exact inverse."""
-        bound = np.maximum(self.approximate.diagonal() + self.error, 0.0)
-        return np.asarray(up(bound * (1 + 2.0**-50)) * self.scale * self.scale)
-
-    def over(self, sizes: Array) -> float:
-        """Return an upper bound of `v . inv(G) v` for all v whose entries are at most of these sizes."""
-        scaled = sizes * self.scale
-        squares = scaled @ (np.abs(self.approximate) @ scaled) + scaled.sum() * (scaled @ self.error)
-        return float(up(squares * (1 + gamma(2 * len(sizes) + 4))))
-
-    def lengths(self, rows: Enclosure) -> Array:
-        """Return upper bounds of the norms of rows in the inverse."""
-        scaled = rows.mid * self.scale
-        sizes = np.abs(scaled)
-        rough = np.sum(sizes @ np.abs(self.approximate) * sizes, axis=1)
-        middle = np.sum(scaled @ self.approximate * scaled, axis=1)
-        middle = middle + sizes.sum(axis=1) * (sizes @ self.error) * (1 + 2.0**-40)
-        middle = up(np.maximum(middle + gamma(2 * sizes.shape[1] + 4) * rough, 0.0) * (1 + 2.0**-40))
-        return np.asarray(up((np.sqrt(middle) + rows.rad @ np.sqrt(self.diagonal)) * (1 + 2.0**-40)))
-
-    def of(self, v: Enclosure) -> float:
-        """Return an upper bound of `v . inv(G) v`, which is the square of a norm."""
-        return float(up(self.lengths(v[None])[0] ** 2))
-
-
-def inverse_of(rows: Rows, ridge: Array | None = None) -> Inverse | None:
-    """Return the inverse of `C' diag(w) C + diag(ridge)`, or None if it cannot be proven.
-
-    The weights w and the ridge are exact floats. The columns C are known up to a radius.
-    """
-    n, k = rows.shape
-    ridge = np.zeros(k) if ridge is None else ridge
-    if not 0 < k <= LARGEST_INVERSE or np.count_nonzero(ridge == 0) > n:
-        return None
-    with np.errstate(all="ignore"):
-        squares, blurs = np.zeros(k), np.zeros(k)
-        for columns, weights in rows.pieces():
-            roots = np.sqrt(weights)[:, None] * (1 + 2.0**-50)
-            squares += np.sum((columns.size * roots) ** 2, axis=0)
-            blurs += np.sum((columns.rad * roots) ** 2, axis=0) if columns.rad.any() else 0.0
-        lengths = np.sqrt(up(squares * (1 + gamma(n + 6)) + ridge))
-        if not (np.isfinite(lengths).all() and (lengths > 1e-140).all()):
-            return None
-        scale = 2.0 ** -np.round(np.log2(lengths))
-        gram = np.zeros((k, k))
-        for columns, weights in rows.pieces():
-            scaled = columns.mid * scale
-            gram += _by_pieces(scaled.T, weights[:, None] * scaled)
-        gram.ravel()[:: k + 1] += ridge * scale * scale
-        if not np.isfinite(gram).all():
-            return None
-        # columns are at most slightly longer than 2^0.5: this bounds the error of every entry of the Gram matrix
-        largest = up(lengths * scale).max()
-        error = up(largest * largest * gamma(n + 10) + 4 * (n + 1) * LEAST)
-        if blurs.any():
-            blur = up(np.sqrt(up(blurs * (1 + gamma(n + 6)))) * scale)
-            error = up(error + 2 * largest * blur.max() + blur.max() ** 2)
-        inverse = _inverse(gram)
-        if inverse is None:
-            return None
-        inverse = (inverse + inverse.T) / 2
-        sizes = np.abs(inverse).sum(axis=1) * (1 + gamma(k + 2))
-        residual = np.abs(np.eye(k) - _by_pieces(inverse, gram)).sum(axis=1) * (1 + gamma(k + 4))
-        alpha = up((residual + k * sizes * (gamma(k + 2) * np.abs(gram).max() + error)).max() + k * k * LEAST)
-        if not alpha < 0.5:
-            return None
-        return Inverse(inverse, up(alpha / (1 - alpha) * (1 + 2.0**-50) * np.abs(inverse).max(axis=0)), scale)
-
-
-def _by_pieces(a: Array, b: Array) -> Array:
-    """Return a product of matrices, checking the clock in between."""
-    product = np.empty((len(a), b.shape[1]))
-    width = max(16, INVERSE_PIECE // max(b.size, 1))
-    for start in range(0, len(a), width):
-        look()
-        product[start : start + width] = a[start : start + width] @ b
-    return product
-
-
-def _inverse(gram: Array) -> Array | None:
-    """Return an approximate inverse of a positive definite matrix, None if it is not one. No proof relies on it."""
-    k = len(gram)
-    lower = np.array(gram, order="F")
-    for start in range(0, k, STRIPE):
-        look()
-        stop = min(start + STRIPE, k)
-        block, failed = lapack.dpotrf(lower[start:stop, start:stop], lower=1)
-        if failed:
-            return None
-        lower[start:stop, start:stop] = block
-        below, _ = lapack.dtrtrs(block, lower[stop:, start:stop].T, lower=1)
-        lower[stop:, start:stop] = below.T
-        for first in range(stop, k, STRIPE):
-            look()
-            lower[first:, first : first + STRIPE] -= below[:, first - stop :].T @ below[:, first - stop :][:, :STRIPE]
-    inverse, unit = np.empty((k, k)), np.eye(k, order="F")
-    for start in range(0, k, STRIPE):
-        look()
-        inverse[:, start : start + STRIPE] = lapack.dpotrs(lower, unit[:, start : start + STRIPE], lower=1)[0]
-    return inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,32 +89,44 @@ class Determined:
 
 
 def determined(
-    rows: Plain, first: int, ridge: Array | None, exact: Callable[[], Enclosure], constants: int, *, bounded: bool
+    rows: Plain | Sparse,
+    first: int,
+    ridge: Array | None,
+    exact: Callable[[Index], Enclosure],
+    constants: int,
+    *,
+    bounded: bool,
 ) -> Determined:
     """Return what is known of the inverse of `C' diag(w) C`, and how columns depend on each other.
 
     With a ridge on all but the first columns, which is added to the diagonal, no column depends on others. `exact`
-    returns the columns as the problem states them, and the first of those are constants. Only columns whose
-    coefficients are bounded can nearly depend on others.
+    returns some columns as the problem states them, and the first of all are constants. Only columns whose coefficients
+    are bounded can nearly depend on others.
 
     Some columns may be combinations of others (duplicates, a constant that is the sum of indicators), exactly or
     nearly. The other columns are still determined: the distance of such a column from the span of all others equals
-    its distance from the span of an independent part of them.
+    its distance from the span of an independent part of them. Dependent columns are sought among those that the Gram
+    matrix shows, and among all if that does not suffice.
     """
     every = np.arange(rows.shape[1])
-    inverse = inverse_of(rows, ridge)
+    gram = Gram.of(rows, ridge)
+    inverse = None if gram is None else gram.inverse()
     none = Determined(len(every), inverse, every, [], np.zeros(0))
-    if inverse is not None or ridge is not None:
+    if gram is None or inverse is not None or ridge is not None:
         return none
-    stated = exact()
-    near = (nearly(rows.columns, stated, first, constants, part) for part in NEARLY if bounded)
-    for found in chain([dependencies(stated, first)], near):
-        if not found or any(dependency.column < first for dependency in found):
-            continue
-        independent = np.setdiff1d(every, [dependency.column for dependency in found])
-        inverse = inverse_of(rows.select(independent))
-        if inverse is not None:
-            return Determined(len(every), inverse, independent, found, _rests(stated, rows.weights, found))
+    suspects = gram.suspects(first, NEARLY[-1])
+    for some in [suspects, every] if 0 < len(suspects) < len(every) else [every]:
+        chosen = rows.select(some)
+        stated = exact(some)
+        near = (nearly(chosen.columns, stated, first, constants, part) for part in NEARLY if bounded)
+        for found in chain([dependencies(stated, first)], near):
+            if not found or any(dependency.column < first for dependency in found):
+                continue
+            named = [Dependency(int(some[d.column]), some[d.of], d.times) for d in found]
+            independent = np.setdiff1d(every, [dependency.column for dependency in named])
+            inverse = gram.select(independent).inverse()
+            if inverse is not None:
+                return Determined(len(every), inverse, independent, named, _rests(stated, rows.weights, found))
     return none
 
 
@@ -377,7 +222,7 @@ def dependencies(columns: Enclosure, first: int = 0) -> list[Dependency] | None:
 def _triangle(columns: Array) -> Array:
     """Return R of `Q R = columns`, from blocks of rows: pivoting is much faster on R than on the columns."""
     n, k = columns.shape
-    rows = max(k, STRIPE)
+    rows = max(k, ROWS_AT_ONCE // k)
     triangle = columns[:rows]
     for start in range(rows, n, rows):
         look()

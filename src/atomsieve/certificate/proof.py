@@ -63,7 +63,7 @@ class Proof:
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         with np.errstate(all="ignore"):
             most = loss.largest(low, high, y, up(self.gap_bound / counts))
-            for _ in range(3):
+            for _ in range(1 if self.statement.problem.loss.quadratic else 3):
                 away = root(up(up(most / counts) * self.gap_bound)) + 4 * EPS * t.size
                 ends = np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf)
                 least, most = loss.curvatures(*ends, y)
@@ -93,24 +93,12 @@ class Proof:
     def scores(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the scores of all blocks at the dual point."""
         with np.errstate(all="ignore"):
-            below, above = self._scores_of_gradient
+            below, above = scores_of(self.statement, self.z)
             if self.paired:
                 return below, above
             positive = self.shrink * below * (1 - 2 * EPS)
             negative = self.shrink * above * (1 - 2 * EPS)
             return np.where(below > 0, positive, below), np.where(above > 0, up(self.shrink * above), negative)
-
-    @property
-    def _scores_of_gradient(self) -> tuple[Array, Array]:
-        statement = self.statement
-        if not statement.priced:
-            scores = statement.problem.core.enclose_scores(self.z)
-            return np.fmax(scores.low, -np.inf), np.where(np.isnan(scores.high), np.inf, scores.high)
-        least, highest = self.pulls
-        prices = statement.prices
-        above = np.where(highest > 0, up(np.abs(highest) / low(prices)), highest / prices.high * (1 - 4 * EPS))
-        below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / low(prices)))
-        return below, above
 
     def at(self, z: Enclosure) -> "Proof":
         """Return the proof with another z, for its scores."""
@@ -119,16 +107,7 @@ class Proof:
     @property
     def pulls(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the norm of z over each block; of z itself where x must not be negative."""
-        statement = self.statement
-        signed = statement.signs
-        z = self.z
-        if signed is False:
-            return z.low.ravel(), z.high.ravel()
-        least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * EPS))
-        highest = statement.block_norms(z.size)
-        if signed is True:
-            return least, highest
-        return np.where(signed, least, z.low.ravel()), np.where(signed, highest, z.high.ravel())
+        return pulls(self.statement, self.z)
 
     @property
     def radius(self) -> float:
@@ -239,6 +218,32 @@ class Proof:
         return free_scale(self.statement)
 
 
+def pulls(statement: Statement, z: Enclosure) -> tuple[Array, Array]:
+    """Return lower and upper bounds of the norm of z over each block; of z itself where x must not be negative."""
+    signed = statement.signs
+    if signed is False:
+        return z.low.ravel(), z.high.ravel()
+    least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * EPS))
+    highest = statement.block_norms(z.size)
+    if signed is True:
+        return least, highest
+    return np.where(signed, least, z.low.ravel()), np.where(signed, highest, z.high.ravel())
+
+
+def scores_of(statement: Statement, z: Enclosure) -> tuple[Array, Array]:
+    """Return lower and upper bounds of the scores of all blocks at z."""
+    if not statement.priced:
+        scores = statement.problem.core.enclose_scores(z)
+        return np.fmax(scores.low, -np.inf), np.where(np.isnan(scores.high), np.inf, scores.high)
+    least, highest = pulls(statement, z)
+    if statement.free_of_prices:
+        return least, highest
+    prices = statement.prices
+    above = np.where(highest > 0, up(np.abs(highest) / low(prices)), highest / prices.high * (1 - 4 * EPS))
+    below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / low(prices)))
+    return below, above
+
+
 def low(prices: Enclosure) -> Array:
     """Return lower bounds of positive numbers."""
     return np.asarray(prices.mid - prices.rad if prices.rad.any() else prices.mid)
@@ -255,10 +260,11 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     theta = slopes * statement.weights_of(slopes.ndim)
     z = -statement.design.enclose_adjoint(theta, statement.lengths)
     mass = mass_of(statement, x)
-    unscaled = Proof(statement, x, b, slopes, z, shift, 0.0, 1.0, mass, np.inf)
-    z = _sharper(unscaled, theta, support)
-    unscaled = replace(unscaled, z=z)
-    sigma = float(np.max(np.where(problem.eligible, unscaled.scores[1], 0.0), initial=0.0))
+    with np.errstate(all="ignore"):
+        z = _sharper(statement, z, theta, support)
+        above = scores_of(statement, z)[1]
+    sigma = float(np.max(np.where(problem.eligible, above, 0.0), initial=0.0))
+    unscaled = Proof(statement, x, b, slopes, z, shift, sigma, 1.0, mass, np.inf)
     losses = (statement.loss.values(u, slopes, statement.y) * Enclosure.exact(statement.counts)).sum()
     charge = statement.total * statement.penalty.value(mass)
     if statement.ridges is not None:
@@ -271,12 +277,12 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
             return float((charge + Enclosure.exact(answer) - pull).high)
         return float((objective + _dual_loss(unscaled, theta, shrink) + Enclosure.exact(answer)).high)
 
-    gap, shrink = _best_gap(replace(unscaled, sigma=sigma), gap_at)
+    gap, shrink = _best_gap(unscaled, gap_at)
     if not math.isfinite(gap):
         raise Uncertain("the gap is not finite in double precision")
     gap = float(up(max(gap, 0.0) * SLACK))
     objective = objective.widened(gap * (SLACK - 1))
-    return Proof(statement, x, b, slopes, z, shift, sigma, shrink, objective, gap)
+    return replace(unscaled, shrink=shrink, objective=objective, gap=gap)
 
 
 def _best_gap(unscaled: Proof, gap_at: Callable[[float, float], float]) -> tuple[float, float]:
@@ -322,23 +328,22 @@ def _image(statement: Statement, x: Array, support: Index) -> Enclosure:
     return _side_by_side([statement.design.sharp(column, support) for column in x[support].T])
 
 
-def _sharper(proof: Proof, theta: Enclosure, support: Index) -> Enclosure:
+def _sharper(statement: Statement, z: Enclosure, theta: Enclosure, support: Index) -> Enclosure:
     """Return z with the rows of the best scores, which matter most, known to nearly all digits."""
-    statement = proof.statement
-    below, above = (np.where(statement.problem.eligible, scores, 0.0) for scores in proof.scores)
-    matters = (above >= NEAR * below.max(initial=0.0))[statement.labels].reshape(proof.z.shape)
+    below, above = (np.where(statement.problem.eligible, bounds, 0.0) for bounds in scores_of(statement, z))
+    matters = (above >= NEAR * below.max(initial=0.0))[statement.labels].reshape(z.shape)
     matters[support] = True
     index = np.flatnonzero(matters if matters.ndim == 1 else matters.any(axis=1))
     if len(index) * theta.mid.size > SHARP:
         index = support
     if not len(index) or len(index) * theta.mid.size > SHARP:
-        return proof.z
+        return z
     if theta.ndim == 1:
         sharp = -statement.design.sharp_adjoint(theta, index)
     else:
         outputs = range(theta.shape[1])
         sharp = -_side_by_side([statement.design.sharp_adjoint(theta[:, k], index) for k in outputs])
-    mid, rad = proof.z.mid.copy(), proof.z.rad.copy()
+    mid, rad = z.mid.copy(), z.rad.copy()
     better = sharp.rad < rad[index]  # not where it overflows
     mid[index] = np.where(better, sharp.mid, mid[index])
     rad[index] = np.where(better, sharp.rad, rad[index])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from atomsieve.certificate import classes
-from atomsieve.certificate.inverse import Dependency, Determined, Plain, determined
+from atomsieve.certificate.inverse import Dependency, Determined, determined
 from atomsieve.certificate.proof import Proof, low, mass_of
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, root, up
 from atomsieve.numerics.rounding import EPS
@@ -91,8 +91,11 @@ def knowledge(proof: Proof, kept: Index, index: Index) -> tuple[Determined, floa
     statement, first = proof.statement, len(kept)
     weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
     ridge = None if proof.held is None else np.concatenate([np.zeros(first), proof.held[index]])
-    rows = Plain(statement.columns(kept, index), weights)
-    exact = lambda: statement.exact_columns(kept, index)  # noqa: E731
+
+    def exact(some: Index) -> Enclosure:
+        return statement.exact_columns(kept[some[some < first]], index[some[some >= first] - first])
+
+    rows = statement.rows(kept, index, weights)
     known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
     return known, _reach(proof, known, index, first)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from atomsieve.certificate.face import Face, Place, still
 from atomsieve.certificate.family import Family
-from atomsieve.certificate.inverse import Inverse
+from atomsieve.certificate.gram import Inverse
 from atomsieve.certificate.proof import Proof, low
 from atomsieve.numerics.clock import look
 from atomsieve.numerics.enclosures import Uncertain, gamma, root, up

@@ -13,8 +13,10 @@ import numpy as np
 
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.frame import Frame, beside
+from atomsieve.certificate.gram import Plain, Sparse
 from atomsieve.certificate.inverse import Dependency, dependencies
 from atomsieve.design.base import Columns, Enclosed, bounded
+from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges import Scaled
 from atomsieve.losses.bounds import LossBounds
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, root, up
@@ -132,6 +134,11 @@ class Statement:
         return Enclosure(np.where(eligible, prices.mid, exact), np.where(eligible, prices.rad, 0.0))
 
     @cached_property
+    def free_of_prices(self) -> bool:
+        """Whether every price is 1."""
+        return self.priced and self.prices.signs
+
+    @cached_property
     def plain(self) -> bool:
         """Whether every block j is just entry j of x."""
         return bool(np.array_equal(self.labels, np.arange(len(self.labels))))
@@ -144,6 +151,12 @@ class Statement:
     def columns(self, free: Index, index: Index) -> Enclosure:
         """Return columns of B and of A, modulo the constant if there is one."""
         return beside(self.unpenalised[:, free], self.design.enclose_columns(index))
+
+    def rows(self, free: Index, index: Index, weights: Array) -> Plain | Sparse:
+        """Return the same columns with weights; sparse ones stay sparse."""
+        if isinstance(self.design, SparseDesign):
+            return Sparse(self.unpenalised[:, free], self.design.matrix[:, index].tocsc(), weights)
+        return Plain(self.columns(free, index), weights)
 
     def exact_columns(self, free: Columns, index: Index) -> Enclosure:
         """Return columns of B and of A as they are, not modulo the constant."""

@@ -1,6 +1,6 @@
 /* atomsieve's compiled core: the problem on a working set. It owns no threads and lets go of the interpreter lock.
 
-   Certificates use nothing that comes out of here but the coefficients. */
+   Certificates use the coefficients that come out of here, and the sums of exact.h, whose errors are bounded. */
 #include "interpreter.h"
 
 #include <math.h>
@@ -11,6 +11,8 @@
 #endif
 
 #include "along.h"
+#include "exact.h"
+#include "fingerprint.h"
 #include "machine.h"
 #include "reading.h"
 
@@ -363,6 +365,127 @@ done:
     return answer;
 }
 
+/* What proofs read: columns of a matrix with n rows, and the memory of the columns. NULL with an error set. */
+static const column *proof_columns(arrays *held, PyObject *parts, task *t, column **memory)
+{
+    PyObject *values, *rows, *at_value, *at_row, *counts;
+    if (!PyArg_ParseTuple(parts, "OOOOO", &values, &rows, &at_value, &at_row, &counts)) return NULL;
+    return read_columns(held, t, values, rows, at_value, at_row, counts, memory) ? NULL : t->columns;
+}
+
+static PyObject *exact_dots(PyObject *self, PyObject *args)
+{
+    PyObject *parts, *mid, *rad, *centres, *out, *answer = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOOOO", &parts, &mid, &rad, &centres, &out)) return NULL;
+    arrays held = {.count = 0};
+    task t = {0};
+    column *memory = NULL;
+    const double *v, *r, *centre;
+    double *found;
+    if (!(v = array_of(&held, mid, "mid", 'd', -1, 0))) goto done;
+    t.n = length_of(&held);
+    if (!(r = array_of(&held, rad, "rad", 'd', t.n, 0))) goto done;
+    const column *columns = proof_columns(&held, parts, &t, &memory);
+    if (!columns || !(centre = array_of(&held, centres, "centres", 'd', t.m, 0))) goto done;
+    if (!(found = array_of(&held, out, "out", 'd', 4 * t.m, 1))) goto done;
+    PyThreadState *thread = PyEval_SaveThread();
+    for (ptrdiff_t e = 0; e < t.m; e++) {
+        precise s = exact_dot(columns + e, v);
+        found[e] = s.total;
+        found[t.m + e] = s.small;
+        found[2 * t.m + e] = s.size;
+        found[3 * t.m + e] = spread_of(columns + e, centre[e], r);
+    }
+    PyEval_RestoreThread(thread);
+    answer = Py_NewRef(Py_None);
+done:
+    free(memory);
+    release(&held);
+    return answer;
+}
+
+static PyObject *exact_image(PyObject *self, PyObject *args)
+{
+    PyObject *parts, *factors, *sums, *answer = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO", &parts, &factors, &sums)) return NULL;
+    arrays held = {.count = 0};
+    task t = {0};
+    column *memory = NULL;
+    const double *x;
+    double *sum = array_of(&held, sums, "sums", 'd', -1, 1);
+    if (!sum) goto done;
+    t.n = length_of(&held) / 3;
+    const column *columns = proof_columns(&held, parts, &t, &memory);
+    if (!columns || !(x = array_of(&held, factors, "x", 'd', t.m, 0))) goto done;
+    PyThreadState *thread = PyEval_SaveThread();
+    for (ptrdiff_t e = 0; e < t.m; e++) exact_axpy(columns + e, x[e], sum, sum + t.n, sum + 2 * t.n);
+    PyEval_RestoreThread(thread);
+    answer = Py_NewRef(Py_None);
+done:
+    free(memory);
+    release(&held);
+    return answer;
+}
+
+static PyObject *lengths(PyObject *self, PyObject *args)
+{
+    PyObject *parts, *weights, *centres, *sums, *answer = NULL;
+    int by_rows;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOOOp", &parts, &weights, &centres, &sums, &by_rows)) return NULL;
+    arrays held = {.count = 0};
+    task t = {0};
+    column *memory = NULL;
+    const double *w, *centre;
+    double *sum = array_of(&held, sums, "sums", 'd', -1, 1);
+    if (!sum) goto done;
+    Py_ssize_t d = length_of(&held);
+    if (!(w = array_of(&held, weights, "weights", 'd', -1, 0))) goto done;
+    Py_ssize_t n = length_of(&held);
+    t.n = by_rows ? d : n;
+    const column *columns = proof_columns(&held, parts, &t, &memory);
+    if (!columns || !(centre = array_of(&held, centres, "centres", 'd', d, 0))) goto done;
+    if (t.m != (by_rows ? n : d)) {
+        PyErr_SetString(PyExc_ValueError, "expected a sum for each column and a weight for each row.");
+        goto done;
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    if (by_rows) memset(sum, 0, (size_t)d * sizeof *sum);
+    for (ptrdiff_t e = 0; e < t.m; e++)
+        if (by_rows) add_squares(columns + e, w[e], centre, sum);
+        else sum[e] = weighted_squares(columns + e, w, centre[e]);
+    PyEval_RestoreThread(thread);
+    answer = Py_NewRef(Py_None);
+done:
+    free(memory);
+    release(&held);
+    return answer;
+}
+
+static PyObject *fingerprint(PyObject *self, PyObject *args)
+{
+    PyObject *bytes, *keys, *out, *answer = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO", &bytes, &keys, &out)) return NULL;
+    arrays held = {.count = 0};
+    const void *key;
+    void *found;
+    const unsigned char *memory = array_of(&held, bytes, "bytes", 'B', -1, 0);
+    if (!memory) goto done;
+    Py_ssize_t count = length_of(&held), blocks = count / 8 / WORDS + (count / 8 % WORDS != 0) + (count % 8 != 0);
+    if (!(key = array_of(&held, keys, "keys", 'l', 2 * WORDS, 0))) goto done;
+    if (!(found = array_of(&held, out, "out", 'l', 2 * blocks, 1))) goto done;
+    PyThreadState *thread = PyEval_SaveThread();
+    fingerprint_of(memory, count, key, found);
+    PyEval_RestoreThread(thread);
+    answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
 static PyObject *kept(PyObject *self, PyObject *args)
 {
     PyObject *scores, *spreads, *lengths, *out, *answer = NULL;
@@ -427,6 +550,10 @@ static PyMethodDef methods[] = {
     {"best", best, METH_VARARGS, "Write some places, and those of the best scores beside them."},
     {"outside", outside, METH_VARARGS, "Return the highest score outside of some blocks."},
     {"squares", squares, METH_VARARGS, "Sum the squares of runs of numbers."},
+    {"exact_dots", exact_dots, METH_VARARGS, "Write products of columns with a vector in twice the precision."},
+    {"exact_image", exact_image, METH_VARARGS, "Add multiples of columns to sums in twice the precision."},
+    {"lengths", lengths, METH_VARARGS, "Write weighted sums of squares of all columns."},
+    {"fingerprint", fingerprint, METH_VARARGS, "Write the sums of a fingerprint of bytes under a key."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},
     {NULL, NULL, 0, NULL},

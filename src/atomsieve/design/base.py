@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -94,7 +94,6 @@ class Design(Protocol):
         """Return `sum_i w_i (A_ij / scale)^2` for each column j."""
 
 
-@runtime_checkable
 class Enclosed(Protocol):
     """A matrix whose products come with bounds of all rounding errors."""
 
@@ -121,7 +120,6 @@ class Enclosed(Protocol):
         """Return upper bounds of `sqrt(sum_i w_i A_ij^2)` for each column j, given upper bounds of the w_i."""
 
 
-@runtime_checkable
 class BoundedDesign(Design, Enclosed, Protocol):
     """A design that can also compute its products with error bounds."""
 
@@ -130,6 +128,9 @@ class BoundedDesign(Design, Enclosed, Protocol):
 
         For each block of rows: the number of non-zero entries in each row, their columns, their values.
         """
+
+    def parts(self) -> Iterator[Array]:
+        """Yield the arrays in which the entries are stored, for a fingerprint."""
 
 
 def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:
@@ -149,14 +150,16 @@ def as_bytes(counts: Any, columns: Any, values: Any) -> Iterator[memoryview]:
 def bounded(design: Any) -> BoundedDesign:
     """Return a design without its meter; refuse one that has no products with error bounds."""
     design = getattr(design, "unmetered", design)
-    if not isinstance(design, BoundedDesign):
+    if not hasattr(design, "rows_as_bytes"):  # isinstance of a protocol takes as long as a product of small data
         raise TypeError(f"{type(design).__name__} has no products with error bounds.")  # pragma: no cover
-    return design
+    bounds: BoundedDesign = design
+    return bounds
 
 
 def enclosed(design: Any) -> Enclosed:
     """Return a design as products with error bounds; refuse one that has none."""
     design = getattr(design, "unmetered", design)
-    if not isinstance(design, Enclosed):
+    if not hasattr(design, "sharp_adjoint"):
         raise TypeError(f"{type(design).__name__} has no products with error bounds.")  # pragma: no cover
-    return design
+    products: Enclosed = design
+    return products

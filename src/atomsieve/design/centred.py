@@ -4,19 +4,16 @@ Let theta be orthogonal to the constant. Then `A' theta = (A - 1 c')' theta` for
 means as c, norms and rounding are those of the spread of a feature, however far from zero it lies.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from atomsieve.core import exact
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.dense import DenseDesign
-from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norms_of, root, up
+from atomsieve.numerics.enclosures import Enclosure, dots, norms_of, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index
-
-TEMPORARY = 1 << 17
-"""Entries of the matrix that are centred at a time: they stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +26,7 @@ class CentredDesign:
     @classmethod
     def of(cls, design: DenseDesign) -> "CentredDesign":
         """Return a dense design with each column less a float near its mean."""
-        n = design.shape[0]
-        with np.errstate(over="ignore", invalid="ignore"):
-            means = design.rmatvec(np.full(n, 1.0 / n))
-        return cls(design, np.where(np.isfinite(means), means, 0.0))
+        return cls(design, design.centres)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -48,11 +42,11 @@ class CentredDesign:
 
     def sharp(self, x: Array, index: Index) -> Enclosure:
         """Return `(A - 1 c')[:, index] x` for floats x, as if summed in twice the precision."""
-        level = dots(self.centres[index][:, None], Enclosure.exact(x))
-        high = level.mid  # and what is left of it, which is much smaller
-        low = dots(np.append(self.centres[index], -1.0)[:, None], Enclosure.exact(np.append(x, high)))
-        terms = np.vstack([self.design.columns(index).T, np.full((2, self.shape[0]), -1.0)])
-        return dots(terms, Enclosure.exact(np.concatenate([x, high, low.mid]))).widened(low.rad)
+        centres = self.centres[index]
+        high = dots(centres[:, None], Enclosure.exact(x)).mid  # and what is left of it, which is much smaller
+        low = dots(np.append(centres, -1.0)[:, None], Enclosure.exact(np.append(x, high)))
+        level = float(high[0]), float(low.mid[0])
+        return exact.image(self.design.packed(index), x, self.shape[0], level).widened(low.rad)
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         n = self.shape[0]
@@ -64,10 +58,8 @@ class CentredDesign:
 
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
         """Return some entries of `(A - 1 c')' r`, as if summed in twice the precision."""
-        columns = self.design.columns(index)
-        middle = self._less(dots(columns, Enclosure.exact(r.mid)), r, index)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            return middle.widened(self.enclose_columns(index).size.T @ r.rad * (1 + gamma(len(r.rad) + 2)))
+        centres = self.centres[index]
+        return self._less(exact.dots(self.design.packed(index), r, centres), r, index)
 
     def _less(self, product: Enclosure, r: Enclosure, index: Columns = ALL) -> Enclosure:
         """Return a product `A' r` less `c` times the sum of the middle of r."""
@@ -84,23 +76,7 @@ class CentredDesign:
             return np.asarray(up(norms + np.abs(self.centres) * np.sqrt(self.shape[0])))
 
     def norm_bounds(self, weights: Array) -> Array:
-        n, d = self.shape
-        squares = np.zeros(d)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for rows, columns in self._pieces():
-                block = self.design.matrix[rows, columns] - self.centres[columns]
-                squares[columns] += weights[rows] @ (block * block)
-            return root(up(squares * (1 + gamma(n + 8)) + 4 * n * LEAST * max(1.0, float(weights.max()))))
-
-    def _pieces(self) -> Iterator[tuple[slice, slice]]:
-        """Yield blocks of rows, or of columns, as the matrix is stored."""
-        n, d = self.shape
-        if self.design.matrix.strides[0] == self.design.matrix.itemsize:
-            width = max(1, TEMPORARY // n)
-            yield from ((slice(None), slice(start, start + width)) for start in range(0, d, width))
-        else:
-            width = max(1, TEMPORARY // d)
-            yield from ((slice(start, start + width), slice(None)) for start in range(0, n, width))
+        return self.design.norm_bounds(weights, self.centres)
 
 
 def _product(centres: Array, x: Enclosure) -> Enclosure:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.core import Packed, squares
+from atomsieve.core import Packed, exact, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, as_slice, blocks_of_rows
 from atomsieve.intake.arguments import in_doubles
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norms_of, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
 from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -105,16 +105,7 @@ class DenseDesign:
     @cached_property
     def _by_columns(self) -> tuple[Array, int] | None:
         """The matrix as one vector, and the distance of its columns there; None if it is stored by rows."""
-        n, d = self.shape
-        down, across = self.matrix.strides
-        size = self.matrix.itemsize
-        if down != size and n > 1:
-            return None
-        if self.matrix.flags.f_contiguous:
-            return self.matrix.ravel(order="F"), n
-        step = across // size if d > 1 else n
-        vector = np.lib.stride_tricks.as_strided(self.matrix, ((d - 1) * step + n,), (size,), writeable=False)
-        return vector, step
+        return as_vector(self.matrix)
 
     def samples(self, chosen: Mask) -> "DenseDesign":
         return DenseDesign(self.matrix[chosen])
@@ -130,6 +121,14 @@ class DenseDesign:
             return squares(self._by_columns[0], np.arange(n, n * d + 1, n))
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.einsum("ij,ij->j", self.matrix, self.matrix))
+
+    @cached_property
+    def centres(self) -> Array:
+        """Numbers near the means of the columns; any numbers would do, so that they are kept."""
+        n = self.shape[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = self.rmatvec(np.full(n, 1.0 / n))
+        return np.where(np.isfinite(means), means, 0.0)
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
         if weights.min() == weights.max() and MODERATE[0] < scale < MODERATE[1]:
@@ -164,8 +163,9 @@ class DenseDesign:
         n = self.shape[0]
         mid = np.zeros((self.shape[1], *r.mid.shape[1:]))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for start in range(0, n, WIDTH):  # a sum of short sums has a smaller error than one long sum
-                mid += self.matrix[start : start + WIDTH].T @ r.mid[start : start + WIDTH]
+            with shared(self.matrix.size):
+                for start in range(0, n, WIDTH):  # a sum of short sums has a smaller error than one long sum
+                    mid += self.matrix[start : start + WIDTH].T @ r.mid[start : start + WIDTH]
             terms = min(n, WIDTH) + n // WIDTH + 2
             sizes, rads = norms_of(r.mid), norms_of(r.rad)
             error = up(gamma(terms) * sizes + rads)  # Cauchy-Schwarz inequality
@@ -176,28 +176,30 @@ class DenseDesign:
         return Enclosure.exact(self.columns(index))
 
     def sharp(self, x: Array, index: Index) -> Enclosure:
-        return dots(self.columns(index).T, Enclosure.exact(x))
+        return exact.image(self.packed(index), x, self.shape[0])
 
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
-        return dots(self.columns(index), r)
+        return exact.dots(self.packed(index), r)
 
-    def norm_bounds(self, weights: Array) -> Array:
+    def norm_bounds(self, weights: Array, centres: Array | None = None) -> Array:
         n, d = self.shape
-        squares = np.zeros(d)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            if weights.min() == weights.max():
-                squares = np.einsum("ij,ij->j", self.matrix, self.matrix) * weights[0]
-            elif self.matrix.strides[0] == self.matrix.itemsize:  # stored by columns
-                width = max(1, TEMPORARY // n)
-                for start in range(0, d, width):
-                    block = self.matrix[:, start : start + width]
-                    squares[start : start + width] = weights @ (block * block)
-            else:
-                width = max(1, TEMPORARY // d)
-                for start in range(0, n, width):
-                    block = self.matrix[start : start + width]
-                    squares += weights[start : start + width] @ (block * block)
-            return root(up(squares * (1 + gamma(n + 4)) + 4 * n * LEAST * max(1.0, float(weights.max()))))
+            squares = self._lines(weights, np.zeros(d) if centres is None else centres)
+            return root(up(squares * (1 + gamma(n + 8)) + 4 * n * LEAST * max(1.0, float(weights.max()))))
+
+    def _lines(self, weights: Array, centres: Array) -> Array:
+        """Return weighted sums of squares of all columns less their centres, in one pass as the matrix is stored."""
+        by_rows = self._by_columns is None
+        lines = self.matrix.T if by_rows else self.matrix
+        vector, step = as_vector(lines) or (np.zeros(0), 0)
+        count, length = lines.shape[1], lines.shape[0]
+        packed = Packed(vector, None, step * np.arange(count), None, np.full(count, length))
+        return exact.squared_lengths(packed, weights, centres, by_rows=by_rows)
+
+    def parts(self) -> Iterator[Array]:
+        vector, step = self._by_columns or as_vector(self.matrix.T) or (np.zeros(0), 0)
+        length = self.shape[0] if self._by_columns is not None else self.shape[1]
+        yield from [self.matrix] if step == length else (vector[at : at + length] for at in range(0, len(vector), step))
 
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         yield f"{self.shape}".encode()
@@ -216,6 +218,20 @@ class DenseDesign:
     def is_finite(self) -> bool:
         """Return whether every entry is finite; entries are checked one by one only if a sum of squares overflows."""
         return math.isfinite(self._squares.max()) or bool(np.isfinite(self.matrix).all())
+
+
+def as_vector(matrix: Array) -> tuple[Array, int] | None:
+    """Return a matrix as one vector, and the distance of its columns there; None if it is not stored by columns."""
+    n, d = matrix.shape
+    down, across = matrix.strides
+    size = matrix.itemsize
+    if down != size and n > 1:
+        return None
+    if matrix.flags.f_contiguous:
+        return matrix.ravel(order="F"), n
+    step = across // size if d > 1 else n
+    vector = np.lib.stride_tricks.as_strided(matrix, ((d - 1) * step + n,), (size,), writeable=False)
+    return vector, step
 
 
 def dense_gram(left: Array, weights: Array, right: Array, unit: float, basis: Array | None) -> Array:

@@ -87,6 +87,10 @@ class ProductDesign:
         yield from bounded(self.left).rows_as_bytes()
         yield from bounded(self.right).rows_as_bytes()
 
+    def parts(self) -> Iterator[Array]:
+        yield from bounded(self.left).parts()
+        yield from bounded(self.right).parts()
+
     def largest(self) -> float:
         blocks = (self.columns(slice(start, start + WIDTH)) for start in range(0, self.shape[1], WIDTH))
         return max(float(array_namespace(block).max(array_namespace(block).abs(block))) for block in blocks)

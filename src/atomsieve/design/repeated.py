@@ -139,6 +139,9 @@ class RepeatedDesign:
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         return bounded(self.design).rows_as_bytes()
 
+    def parts(self) -> Iterator[Array]:
+        return bounded(self.design).parts()
+
     def _used(self, index: Columns) -> tuple[Columns, Index]:
         """Return the features of the chosen columns, and for each column the position of its feature among them."""
         if isinstance(index, slice) and index == ALL:

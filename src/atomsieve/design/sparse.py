@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.core import Packed, squares
+from atomsieve.core import Packed, exact, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.enclosures import LEAST, Enclosure, dots, gamma, norms_of, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
 from atomsieve.typing import Array, Index, Mask, Samples
 
 DENSE = 0.1
@@ -92,10 +92,7 @@ class SparseDesign:
 
     def packed(self, index: Index) -> Packed:
         if self.matrix.format != "csc":
-            part = self.matrix[:, index].tocsc()
-            starts = part.indptr.astype(np.int64)
-            rows = part.indices.astype(np.int32, copy=False)
-            return Packed(part.data, rows, starts[:-1], starts[:-1], np.diff(starts))
+            return packed_lines(self.matrix[:, index].tocsc())
         starts = self._starts[index]
         return Packed(self._values, self._rows, starts, starts, self._starts[index + 1] - starts)
 
@@ -158,17 +155,26 @@ class SparseDesign:
         return Enclosure.exact(self.columns(index))
 
     def sharp(self, x: Array, index: Index) -> Enclosure:
-        return dots(self.columns(index).T, Enclosure.exact(x))
+        return exact.image(packed_lines(self.matrix[:, index].tocsc()), x, self.shape[0])
 
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
-        return dots(self.columns(index), r)
+        return exact.dots(packed_lines(self.matrix[:, index].tocsc()), r)
 
     def norm_bounds(self, weights: Array) -> Array:
-        m = self.matrix
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            squares = type(m)((m.data * m.data, m.indices, m.indptr), shape=m.shape).T @ weights
+            squares = self._weighted_squares(weights)
             floor = 4 * self.shape[0] * LEAST * max(1.0, float(weights.max()))
             return root(up(squares * (1 + gamma(self._counts() + 4)) + floor))
+
+    def _weighted_squares(self, weights: Array) -> Array:
+        """Return `sum_i w_i A_ij^2` for each column j, from the entries as they are now."""
+        m = self.matrix
+        if m.format == "csc" and weights.min() == weights.max():  # the rows do not matter
+            return squares(np.ascontiguousarray(m.data), m.indptr[1:].astype(np.int64)) * float(weights[0])
+        return exact.squared_lengths(packed_lines(m), weights, np.zeros(self.shape[1]), by_rows=m.format == "csr")
+
+    def parts(self) -> Iterator[Array]:
+        yield from (self.matrix.data, self.matrix.indices, self.matrix.indptr)
 
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         yield f"{self.shape}".encode()
@@ -204,6 +210,13 @@ class SparseDesign:
             return self.matrix[:, index].tocsc()
 
         return self._recent.get(index, sliced)
+
+
+def packed_lines(matrix: Any) -> Packed:
+    """Return the columns of a CSC matrix, or the rows of a CSR matrix, as they are now."""
+    starts = matrix.indptr.astype(np.int64)
+    places = np.ascontiguousarray(matrix.indices, dtype=np.int32)
+    return Packed(np.ascontiguousarray(matrix.data), places, starts[:-1], starts[:-1], np.diff(starts))
 
 
 def scaled_rows(matrix: Any, factors: Samples) -> Any:

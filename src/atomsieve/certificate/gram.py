@@ -1,0 +1,292 @@
+"""Gram matrices of columns with weights, and proven upper bounds of quadratic forms of their inverses.
+
+Let R be an approximate inverse of G, and let `alpha = norm(I - R G) < 1` be proven. With `E = I - R G` we have
+`inv(G) - R = inv(I - E) E R`. It follows that `abs(inv(G) - R)_ij <= alpha / (1 - alpha) * max over l of abs(R_lj)`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import lapack
+
+from atomsieve.design.sparse import DENSE, scaled_rows
+from atomsieve.numerics.clock import look
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
+from atomsieve.typing import Array, Index
+
+INVERSE_PIECE = 2_000_000_000
+"""Multiplications between two looks at the clock."""
+
+STRIPE = 256
+"""Columns of a Cholesky factor that are computed at a time."""
+
+LARGEST_INVERSE = 4000
+"""Largest number of columns for which an inverse is computed."""
+
+ROWS_AT_ONCE = 1 << 21
+"""Entries of the rows that a Gram matrix takes at a time."""
+
+
+class Products(NamedTuple):
+    """`C' diag(w) C` for the middle of columns, and for their radii the diagonal alone; sums in any order."""
+
+    gram: Array
+    blurs: Array
+
+
+class Rows(Protocol):
+    """A matrix C with a weight for each row; the weights are exact floats."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
+
+    def products(self) -> Products:
+        """Return the products of the columns."""
+
+    def select(self, columns: Index) -> Self:
+        """Return the same rows with fewer columns."""
+
+
+def products_of(pieces: Iterator[tuple[Enclosure, Array]], count: int) -> Products:
+    """Return the products of columns from some rows and their weights after the other."""
+    gram, blurs = np.zeros((count, count)), np.zeros(count)
+    for columns, weights in pieces:
+        look()
+        roots = np.sqrt(weights)[:, None]
+        half = columns.mid * roots
+        gram += half.T @ half
+        if columns.rad.any():
+            blurs += np.sum((columns.rad * roots) ** 2, axis=0)
+    return Products(gram, blurs)
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """Rows that are at hand."""
+
+    columns: Enclosure
+    weights: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
+        n, k = self.columns.mid.shape
+        return n, k
+
+    def products(self) -> Products:
+        """Return the products of the columns."""
+        n, k = self.shape
+        step = max(1, min(ROWS_AT_ONCE // max(k, 1), INVERSE_PIECE // max(k * k, 1)))
+        parts = (slice(start, start + step) for start in range(0, n, step))
+        return products_of(((self.columns[part], self.weights[part]) for part in parts), k)
+
+    def select(self, columns: Index) -> "Plain":
+        """Return the same rows with fewer columns."""
+        return Plain(self.columns[:, columns], self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """Free columns, and after them exact ones of a sparse matrix (CSC); zeros are not multiplied."""
+
+    free: Enclosure
+    matrix: Any
+    weights: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
+        return len(self.weights), self.free.shape[1] + int(self.matrix.shape[1])
+
+    @property
+    def columns(self) -> Enclosure:
+        """All columns, with their zeros."""
+        mid = np.hstack([self.free.mid, self.matrix.toarray()])
+        rad = np.zeros(mid.shape)
+        rad[:, : self.free.shape[1]] = self.free.rad
+        return Enclosure(mid, rad)
+
+    def products(self) -> Products:
+        """Return the products of the columns."""
+        look()
+        if self.matrix.nnz > DENSE * self.matrix.shape[0] * self.matrix.shape[1]:
+            return Plain(self.columns, self.weights).products()
+        first, count = self.free.shape[1], self.shape[1]
+        free = Plain(self.free, self.weights).products()
+        roots = np.sqrt(self.weights)
+        half = scaled_rows(self.matrix, roots)
+        gram, blurs = np.empty((count, count)), np.zeros(count)
+        gram[:first, :first], blurs[:first] = free
+        gram[first:, :first] = half.T @ (self.free.mid * roots[:, None])
+        gram[:first, first:] = gram[first:, :first].T
+        gram[first:, first:] = (half.T @ half).toarray()
+        return Products(gram, blurs)
+
+    def select(self, columns: Index) -> "Sparse":
+        """Return the same rows with fewer columns, in rising order."""
+        first = self.free.shape[1]
+        some, others = columns[columns < first], columns[columns >= first] - first
+        return Sparse(self.free[:, some], self.matrix[:, others], self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """An approximate inverse R of a scaled matrix, with proven bounds of its error, column by column."""
+
+    approximate: Array
+    error: Array
+    scale: Array
+
+    @property
+    def diagonal(self) -> Array:
+        """Upper bounds of the diagonal of the exact inverse."""
+        bound = np.maximum(self.approximate.diagonal() + self.error, 0.0)
+        return np.asarray(up(bound * (1 + 2.0**-50)) * self.scale * self.scale)
+
+    def over(self, sizes: Array) -> float:
+        """Return an upper bound of `v . inv(G) v` for all v whose entries are at most of these sizes."""
+        scaled = sizes * self.scale
+        squares = scaled @ (np.abs(self.approximate) @ scaled) + scaled.sum() * (scaled @ self.error)
+        return float(up(squares * (1 + gamma(2 * len(sizes) + 4))))
+
+    def lengths(self, rows: Enclosure) -> Array:
+        """Return upper bounds of the norms of rows in the inverse."""
+        scaled = rows.mid * self.scale
+        sizes = np.abs(scaled)
+        rough = np.sum(sizes @ np.abs(self.approximate) * sizes, axis=1)
+        middle = np.sum(scaled @ self.approximate * scaled, axis=1)
+        middle = middle + sizes.sum(axis=1) * (sizes @ self.error) * (1 + 2.0**-40)
+        middle = up(np.maximum(middle + gamma(2 * sizes.shape[1] + 4) * rough, 0.0) * (1 + 2.0**-40))
+        return np.asarray(up((np.sqrt(middle) + rows.rad @ np.sqrt(self.diagonal)) * (1 + 2.0**-40)))
+
+    def of(self, v: Enclosure) -> float:
+        """Return an upper bound of `v . inv(G) v`, which is the square of a norm."""
+        return float(up(self.lengths(v[None])[0] ** 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """`C' diag(w) C + diag(ridge)` of columns that are known up to a radius, in floating point."""
+
+    rows: int
+    matrix: Array
+    blurs: Array
+    ridge: Array
+
+    @classmethod
+    def of(cls, rows: Rows, ridge: Array | None = None) -> "Gram | None":
+        """Return the Gram matrix of columns; None if there are none or too many."""
+        n, k = rows.shape
+        if not 0 < k <= LARGEST_INVERSE:
+            return None
+        with np.errstate(all="ignore"):
+            return cls(n, *rows.products(), np.zeros(k) if ridge is None else ridge)
+
+    def select(self, columns: Index) -> "Gram":
+        """Return the Gram matrix of fewer columns."""
+        return Gram(self.rows, self.matrix[np.ix_(columns, columns)], self.blurs[columns], self.ridge[columns])
+
+    def inverse(self) -> Inverse | None:
+        """Return the inverse, or None if it cannot be proven."""
+        n, k = self.rows, len(self.matrix)
+        if not k or np.count_nonzero(self.ridge == 0) > n:
+            return None
+        with np.errstate(all="ignore"):
+            # lengths are those of the middle and of the radii together
+            blurs = root(up(self.blurs * (1 + gamma(n + 10)) + 4 * n * LEAST)) if self.blurs.any() else self.blurs
+            squares = self.matrix.diagonal() * (1 + gamma(n + 10)) + 4 * n * LEAST
+            lengths = up(root(up(root(up(squares)) + blurs) ** 2 + self.ridge))
+            if not (np.isfinite(lengths).all() and (lengths > 1e-140).all()):
+                return None
+            scale = 2.0 ** -np.round(np.log2(lengths))
+            gram = self.matrix * scale * scale[:, None]
+            gram.ravel()[:: k + 1] += self.ridge * scale * scale
+            if not np.isfinite(gram).all():
+                return None
+            # columns are at most slightly longer than 2^0.5: this bounds the error of every entry of the Gram matrix
+            largest, unit = up(lengths * scale).max(), max(1.0, scale.max())
+            error = up(largest * largest * gamma(n + 12) + 8 * (n + 1) * LEAST * unit * unit)
+            blur = up(blurs * scale).max()
+            error = up(error + 2 * largest * blur + blur * blur)
+            return _proven(gram, error, scale)
+
+    def suspects(self, first: int, tolerance: float) -> Index:
+        """Return the first columns, and those that nearly depend on others with those that these depend on.
+
+        No proof relies on it. Pivots and shares below the tolerance, relative to norms, count as zero.
+        """
+        every = np.arange(len(self.matrix))
+        with np.errstate(all="ignore"):
+            units = 1 / np.sqrt(self.matrix.diagonal())
+            units[:first] *= 2.0**20  # pivoting chooses the longest columns first
+            scaled = self.matrix * units * units[:, None]
+        if not np.isfinite(scaled).all():
+            return every
+        triangle, places, rank, _ = lapack.dpstrf(scaled, tol=tolerance * tolerance)
+        order = np.asarray(places, dtype=np.intp) - 1
+        shares = linalg.solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
+        involved = order[:rank][(np.abs(shares) > tolerance).any(axis=1)]
+        return np.unique(np.concatenate([every[:first], order[rank:], involved]))
+
+
+def inverse_of(rows: Rows, ridge: Array | None = None) -> Inverse | None:
+    """Return the inverse of `C' diag(w) C + diag(ridge)`, or None if it cannot be proven.
+
+    The weights w and the ridge are exact floats. The columns C are known up to a radius.
+    """
+    gram = Gram.of(rows, ridge)
+    return None if gram is None else gram.inverse()
+
+
+def _proven(gram: Array, error: float, scale: Array) -> Inverse | None:
+    """Return the inverse of a matrix whose entries are known up to an error, None if it is not proven."""
+    k = len(gram)
+    inverse = _inverse(gram)
+    if inverse is None:
+        return None
+    inverse = (inverse + inverse.T) / 2
+    sizes = np.abs(inverse).sum(axis=1) * (1 + gamma(k + 2))
+    rest = _by_pieces(inverse, gram)
+    rest.ravel()[:: k + 1] -= 1.0
+    residual = np.abs(rest).sum(axis=1) * (1 + gamma(k + 4))
+    alpha = up((residual + k * sizes * (gamma(k + 2) * np.abs(gram).max() + error)).max() + k * k * LEAST)
+    if not alpha < 0.5:
+        return None
+    return Inverse(inverse, up(alpha / (1 - alpha) * (1 + 2.0**-50) * np.abs(inverse).max(axis=0)), scale)
+
+
+def _by_pieces(a: Array, b: Array) -> Array:
+    """Return a product of matrices, checking the clock in between."""
+    product = np.empty((len(a), b.shape[1]))
+    width = max(16, INVERSE_PIECE // max(b.size, 1))
+    for start in range(0, len(a), width):
+        look()
+        product[start : start + width] = a[start : start + width] @ b
+    return product
+
+
+def _inverse(gram: Array) -> Array | None:
+    """Return an approximate inverse of a positive definite matrix, None if it is not one. No proof relies on it."""
+    k = len(gram)
+    lower = np.array(gram, order="F")
+    for start in range(0, k, STRIPE):
+        look()
+        stop = min(start + STRIPE, k)
+        block, failed = lapack.dpotrf(lower[start:stop, start:stop], lower=1)
+        if failed:
+            return None
+        lower[start:stop, start:stop] = block
+        below, _ = lapack.dtrtrs(block, lower[stop:, start:stop].T, lower=1)
+        lower[stop:, start:stop] = below.T
+        for first in range(stop, k, STRIPE):
+            look()
+            lower[first:, first : first + STRIPE] -= below[:, first - stop :].T @ below[:, first - stop :][:, :STRIPE]
+    inverse, unit = np.empty((k, k)), np.eye(k, order="F")
+    for start in range(0, k, STRIPE):
+        look()
+        inverse[:, start : start + STRIPE] = lapack.dpotrs(lower, unit[:, start : start + STRIPE], lower=1)[0]
+    return inverse

@@ -1,0 +1,82 @@
+"""Sums for proofs, from the compiled core, and a fingerprint of arrays.
+
+The sums have bounds of their errors. Nothing of an earlier call is kept: they are about the entries as they are now.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable
+
+import numpy as np
+
+from atomsieve.core import Packed, _core
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, up
+from atomsieve.numerics.rounding import EPS
+from atomsieve.typing import Array
+
+KEYS = np.frombuffer(os.urandom(2 * 1024 * 8), dtype=np.int64)
+"""The random keys of fingerprints, drawn once for each process: two for each word of a block."""
+
+BLOCK = 1024 * 8
+"""Bytes of a block of a fingerprint."""
+
+
+def dots(packed: Packed, v: Enclosure, centres: Array | None = None) -> Enclosure:
+    """Return the inner product of each column with v, as if summed in twice the precision.
+
+    The radius of v counts times the columns less their centres: that is right where sums with the middle of v are
+    corrected for the centres afterwards.
+    """
+    m, terms = len(packed.counts), int(packed.counts.max(initial=0))
+    found = np.empty((4, m))
+    mid, rad = np.ascontiguousarray(v.mid), np.ascontiguousarray(v.rad)
+    _core.exact_dots(packed.parts, mid, rad, np.zeros(m) if centres is None else centres, found)
+    total, small, size, spread = found
+    return _rounded(total, small, size, terms, spread * (1 + gamma(terms + 4)))
+
+
+def image(packed: Packed, x: Array, n: int, level: tuple[float, float] = (0.0, 0.0)) -> Enclosure:
+    """Return the sum of columns times numbers, less a level, as if summed in twice the precision.
+
+    The level is a sum of two numbers, of which the second is much smaller.
+    """
+    sums = np.zeros((3, n))
+    if level != (0.0, 0.0):
+        sums[:] = np.array([-level[0], -level[1], abs(level[1])])[:, None]
+    _core.exact_image(packed.parts, np.ascontiguousarray(x), sums)
+    total, small, size = sums
+    return _rounded(total, small, size, len(packed.counts) + 2, 0.0)
+
+
+def _rounded(total: Array, small: Array, size: Array, terms: int, spread: Array | float) -> Enclosure:
+    """Return sums rounded once; what is lost is the rounding of the sum of all rounding errors."""
+    with np.errstate(all="ignore"):
+        mid = total + small
+        lost = gamma(4 * terms + 64) * (1 + gamma(4 * terms + 64)) * size + 32 * terms * LEAST
+        return Enclosure(mid, up(spread + lost + EPS * np.abs(mid)))
+
+
+def squared_lengths(packed: Packed, weights: Array, centres: Array, *, by_rows: bool) -> Array:
+    """Return the sum of `w_i (A_ij - c_j)^2` for each column j, summed in any order; centres count for dense ones only.
+
+    `packed` are all columns, or all rows.
+    """
+    sums = np.empty(len(centres))
+    _core.lengths(packed.parts, np.ascontiguousarray(weights), np.ascontiguousarray(centres), sums, by_rows)
+    return sums
+
+
+def fingerprint(arrays: Iterable[Array]) -> bytes:
+    """Return a fingerprint of arrays under the keys of this process: a change goes unseen with probability 2^-64.
+
+    Each array is contiguous, by rows or by columns. The fingerprint tells nothing to other processes.
+    """
+    whole = hashlib.sha256()
+    for array in arrays:
+        held = array.ravel(order="K").view(np.uint8)
+        words, rest = divmod(len(held), 8)
+        sums = np.empty(2 * (-(-words * 8 // BLOCK) + (rest > 0)), dtype=np.int64)
+        _core.fingerprint(held, KEYS, sums)
+        whole.update(f"{array.shape} {array.strides} {array.dtype}".encode())
+        whole.update(sums.data)
+    return whole.digest()
