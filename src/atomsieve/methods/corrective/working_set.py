@@ -163,6 +163,9 @@ class RowSet:
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
         problem, lifted = point.problem, point.problem.lifted
+        if len(point.unscaled_scores) == 1 and lifted.core.proximal:
+            self._part = Part(lifted, columns_near(point), np.zeros(1, dtype=np.intp))
+            return self._part
         support = point.state.support
         if not lifted.core.one_by_one:
             support = np.unique(lifted.labels[support])
@@ -178,11 +181,23 @@ class RowSet:
         return self._part
 
 
+def columns_near(point: Point) -> Index:
+    """Return the columns of the support and those with the largest pulls, for a gauge that treats them all alike."""
+    x, pulls = point.state.x, np.abs(point.pulls)
+    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+    sizes = pulls if x.ndim == 1 else pulls.max(axis=1)
+    others = best(sizes, max(LEAST - len(support), len(support)), excluded=support)
+    return np.sort(np.concatenate([support, others]))
+
+
 def nothing_near(part: Part, point: Point) -> bool:
     """Return whether no block outside of a part is expected to join the support, by the strong rule.
 
-    Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty.
+    Scores are expected to move by no more than the best one has to: from sigma to the slope of the penalty. Within a
+    block that is restricted to some of its columns the others count as long as they add to its score.
     """
+    if len(point.unscaled_scores) == 1 and point.problem.core.proximal:
+        return bool(point.problem.core.scores(point.pulls[part.columns])[0] >= point.unscaled_scores[0])
     outside = highest_outside(point.unscaled_scores, part.blocks)
     return outside <= 2 * marginal_slope(point) - point.sigma / point.dual_scale
 
