@@ -49,19 +49,17 @@ class Quadratic:
         """
         steepest = float(self.hessian.diagonal().max())
         length = 1 / steepest if steepest > 0 else 1.0
-        face = None
         for _ in range(STEPS):
             look()
             moved, change, length = self._proximal(x, z, 2 * length)
             left = float(np.linalg.norm(change / length - self.hessian @ change))
             x, z = moved, z - self.hessian @ change
-            face = self.gauge.face(x) if x.any() else None
             size, moved_by = float(np.linalg.norm(x)), float(np.linalg.norm(change))
             if left * (size + moved_by) <= enough or moved_by <= 4 * EPS * size:
                 break
-            if face is not None:
-                x, z = self._newton(x, z, face)
-        return x, face
+            if x.any():
+                x, z = self._newton(x, z, self.gauge.face(x))
+        return x, self.gauge.face(x) if x.any() else None
 
     def _proximal(self, x: Array, z: Array, length: float) -> tuple[Array, Array, float]:
         """Return the point after a proximal step, the change, and the length, halved until the model allows it."""
@@ -107,6 +105,15 @@ def solve(matrix: Array, right: Array) -> Array:
         return np.asarray(linalg.lstsq(matrix, right, check_finite=False)[0])
 
 
+def growth_of(gauge: Any, x: Array, there: Array, face: Face | None) -> float:
+    """Return how much larger the gauge is at another point, whose face is given, to all digits where faces agree."""
+    if face is not None and x.any():
+        before = gauge.face(x)
+        if before.directions.shape == face.directions.shape and (before.directions != face.directions).nnz == 0:
+            return float((before.gradient + face.gradient) @ (face.coordinates - before.coordinates)) / 2
+    return float(gauge.value(there) - gauge.value(x))
+
+
 class Proximal(Modelled):
     """The working set for a gauge with a prox: its columns, all of them, in one model."""
 
@@ -128,8 +135,7 @@ class Proximal(Modelled):
         there, face = model.minimise(start, point.pulls.ravel() / unit, part * point.gap)
         self._found = (model, face)
         change = ((there - start) / unit).reshape(point.state.x.shape)
-        growth = float(problem.core.value(there.reshape(change.shape))) / unit - point.state.mass
-        return self._go(point, change, growth)
+        return self._go(point, change, growth_of(problem.core, start, there, face) / unit)
 
     def _hessian(self, point: Point) -> Array:
         loss = point.problem.loss
