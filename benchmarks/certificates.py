@@ -2,7 +2,7 @@
 
     python benchmarks/certificates.py             strength and cost: Markdown tables
     python benchmarks/certificates.py rules       the rules, one beside the other at equal points
-    python benchmarks/certificates.py check       verify.py on some of them
+    python benchmarks/certificates.py check       the independent checker on them
     python benchmarks/certificates.py families    digits that may be unknown, samples that may be left out, whole paths
 
 Needs the folder named by ATOMSIEVE_DATA; a set that is not there is skipped.

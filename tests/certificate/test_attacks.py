@@ -284,7 +284,7 @@ class TestForgeries:
 
     def test_products_that_overflow_in_doubles(self, monkeypatch):
         verify(solve(self.problem).certificate(), X, Y)  # imports the checker
-        monkeypatch.setattr(sys.modules["atomsieve.standalone.verify"], "BALLS_UP_TO", 1)
+        monkeypatch.setattr(sys.modules["atomsieve.standalone.verify.products"], "BALLS_UP_TO", 1)
         y = np.full(4, 3.0)
         data = np.column_stack([np.ones(4), 1e308 * np.array([1.5, -1.5, 1.5, 1.4])])
         tame = Problem(data * [1.0, 0.0], y, penalty=Square(1.0))

@@ -21,7 +21,7 @@ from atomsieve import (
     SquaredHinge,
 )
 from atomsieve.numerics.enclosures import Enclosure, up
-from atomsieve.standalone import verify
+from atomsieve.standalone.verify import losses, penalties
 
 LOSSES = [Squared(), Huber(0.3), Huber(1e5), SquaredHinge(), Logistic(), Poisson()]
 PENALTIES = [
@@ -70,7 +70,7 @@ def target(loss, number):
 )
 def test_losses(loss, u, rad, place, y, part):
     y = target(loss, y)
-    judge = verify.Loss({"type": type(loss).__name__} | loss.get_params())
+    judge = losses.Loss({"type": type(loss).__name__} | loss.get_params())
     at = arb(u) + arb(rad) * arb(place)
     targets = np.array([y])
     here = Enclosure(np.array([u]), np.array([rad]))
@@ -107,7 +107,7 @@ def test_losses(loss, u, rad, place, y, part):
 )
 def test_penalties(penalty, s, rad, place):
     p = {name: arb(value) for name, value in penalty.get_params().items()}
-    value, conjugate, _ = verify.PENALTIES[type(penalty).__name__]
+    value, conjugate, _ = penalties.PENALTIES[type(penalty).__name__]
     at = arb(s) + arb(rad) * arb(place)
     if at < 0:
         return
