@@ -63,6 +63,17 @@ def target(loss, number):
     return float(abs(np.round(number))) if loss.targets == "counts" else number
 
 
+def curvatures(judge, slope, y):
+    """Return loss'' where the slope is this, twice; at a kink both limits of it."""
+    if judge.kind == "Poisson":
+        return slope + arb(y), slope + arb(y)
+    if judge.kind == "Logistic":
+        return abs(slope) * (1 - abs(slope)), abs(slope) * (1 - abs(slope))
+    inside = {"Squared": True, "Huber": abs(slope) < judge.delta, "SquaredHinge": not slope == 0}[judge.kind]
+    beyond = {"Squared": False, "Huber": False, "SquaredHinge": slope == 0}[judge.kind]
+    return arb(int(inside)), arb(int(not beyond))
+
+
 @settings(max_examples=250, deadline=None)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @given(
@@ -75,13 +86,14 @@ def test_losses(loss, u, rad, place, y, part):
     targets = np.array([y])
     here = Enclosure(np.array([u]), np.array([rad]))
     slopes = loss.bounds.slopes(here, targets)
-    slope, value = judge.slope(at, y), judge.value(at, y)
+    slope = judge.slope(at, y)
+    value = judge.value(at, y, slope)
     assert below(slopes.low[0], slope)
     assert below(-slopes.high[0], -slope)
     values = loss.bounds.values(here, slopes, targets)
     assert below(values.low[0], value)
     assert below(-values.high[0], -value)
-    bent = judge.bends(slope, slope, y)
+    bent = curvatures(judge, slope, y)
     for least, most in (
         loss.bounds.curvatures(slopes.low, slopes.high, targets),
         (loss.bounds.least_curvatures(here, targets), [np.inf]),

@@ -294,15 +294,13 @@ def test_sparse_files_on_the_command_line(form, tmp_path):
     assert "The certificate is valid" in done.stdout, done.stdout + done.stderr
 
 
-def test_large_data_are_checked_in_doubles(monkeypatch):
-    checker = sys.modules["atomsieve.standalone.verify.products"]
-    monkeypatch.setattr(checker, "BALLS_UP_TO", 100)
+def test_the_verdict_says_in_which_arithmetic():
     certificate = solve(
         Problem(X, SIGNS, loss=Logistic(), penalty=Linear(0.03), intercept=True), tol=1e-12
     ).certificate()
     verdict = verify(certificate, X, SIGNS)
     assert verdict.valid, verdict.reason
-    assert "bounded doubles" in verdict.method
+    assert verdict.method == "ball arithmetic and bounded doubles"
 
 
 @pytest.mark.parametrize(

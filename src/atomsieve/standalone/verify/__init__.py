@@ -78,6 +78,11 @@ RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as
        ranges, and its last column is left out. A column is an exact sum of others if it differs from that sum by the
        same numbers in all classes.
 
+ARITHMETIC  Every number is a ball, an interval that contains it (python-flint, 128 bits), or has bounds in doubles, with
+       a bound of their rounding (`doubles.py`). z, scores and spreads of all columns are bounded in doubles; balls
+       decide what that leaves open. A lower bound of a curvature, or an upper one, is a double. Inverses are bounded in
+       doubles by a residual (`gram.py`), and are balls where the claims do not follow from that.
+
 A FAMILY of problems: every claim is about all members, whose data A~ and y~ obey `abs(A~_ij - A_ij) <= E_ij` and, for
 losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B, o and s are exact. E_ij is
 what the file states, or that times `abs(X_ij)` if it is relative; without `zeros` it is 0 where X_ij is. Point, theta

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from flint import arb, arb_mat
 
 from .doubles import UNIT
@@ -92,15 +93,32 @@ def golden_section(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
 
 def length_of(column: arb_mat) -> arb:
     """Return the length of a column."""
-    return root(sum((square(v) for v in column.entries()), arb(0)))
+    return root((column.transpose() * column)[0, 0])
 
 
 def unit_of(column: arb_mat) -> arb:
     """Return a power of two near 1 over the largest entry of a column; scaling by it is exact."""
-    largest = max(float(abs(v).upper()) for v in column.entries())
+    largest = max(abs(float(v)) for v in column.entries())
     return arb(2) ** -round(math.log2(largest)) if 0 < largest < math.inf else arb(1)
 
 
 def double_above(value: arb) -> float:
     """Return a double that is not below a ball."""
-    return math.nextafter(float(value.upper()) * (1 + 4 * UNIT), math.inf)
+    top = float(value.upper())
+    return math.nextafter(top + 4 * UNIT * abs(top), math.inf)
+
+
+def bounds_of(values: list[arb]) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper bounds of balls, in doubles; those of what is no number are infinite."""
+    middles = np.array([float(v) for v in values])
+    radii = np.array([float(v.rad()) for v in values])
+    with np.errstate(all="ignore"):
+        radii = radii * (1 + 4 * UNIT) + 2 * UNIT * np.abs(middles)
+        low, high = np.nextafter(middles - radii, -np.inf), np.nextafter(middles + radii, np.inf)
+    unknown = ~(np.isfinite(middles) & np.isfinite(radii))
+    return np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
+
+
+def double_below(value: arb) -> float:
+    """Return a double that is not above a ball."""
+    return -double_above(-value)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from .balls import double_above, root
+from .balls import root
 from .checker import Checker
-from .class_losses import class_loss, class_slopes, probability
+from .class_losses import class_loss, class_slopes
 from .data import Data
-from .doubles import UNIT
+from .doubles import UNIT, UP, gamma, lengths_above
 from .gauges import Gauge
 from .verdict import Refused
 
@@ -35,23 +35,24 @@ class Classes(Checker):
         return [t for part, label in self._samples(u) for t in class_slopes(part, label)]
 
     def _losses_at(self, u: list[arb]) -> arb:
-        samples = zip(self.weights[:: self.last + 1], self._samples(u))
-        return sum((w * class_loss(part, label) for w, (part, label) in samples), arb(0))
+        samples = zip(self.weights[:: self.last + 1], self._samples(u), self._samples(self.slopes))
+        return sum((w * class_loss(part, label, slopes) for w, (part, label), (slopes, _) in samples), arb(0))
 
-    def _least_around(self, u: list[arb], moved: list[arb]) -> list[arb]:
-        wide = [v + arb(0, r.upper()) for v, r in zip(u, moved)]
-        return [probability(part, c)[0] for part, _ in self._samples(wide) for c in range(len(part))]
+    def _least_around(self, ends: tuple[np.ndarray, np.ndarray], moved: np.ndarray) -> np.ndarray:
+        per = self.last + 1
+        return super()._least_around(ends, np.repeat(moved.reshape(-1, per).max(axis=1), per))
 
-    def _spreads(self) -> list[float]:
+    def _spreads(self) -> np.ndarray:
         alone = super()._spreads()
-        if self.gauge.coordinates or self.gauge.kind == "LInf":
+        if self.gauge.coordinates or not self.gauge.euclidean:
             return alone
         per = self.last + 1
         rows = self.metric.reshape(-1, per)
-        half = np.array([double_above(w / 2) for w in self.weights[::per]])
+        half = self.data.total / 2
         both = np.minimum(2 * rows.max(axis=1), rows.sum(axis=1) * (1 + per * UNIT * 2))
-        first = range(0, self.d, per)
-        return self._of_blocks(first, self._lengths_in(np.repeat(np.minimum(both, half), per), first))
+        width = 1 if self.gauge.matrix is None else per
+        first = self._lengths_in(np.repeat(np.minimum(both, half)[:, None], width, axis=1))
+        return self._of_blocks(np.where(np.arange(self.d) % per == 0, np.repeat(first[:, 0], per), 0.0))
 
     # -- columns that are differences to the last class ----------------------------------------------------------------
 
@@ -96,14 +97,35 @@ class Classes(Checker):
         alone = super()._moved(k)
         return alone * arb(self.last).sqrt() if k % (self.last + 1) == self.last else alone
 
-    def _inverse(self, columns: list[arb_mat], least: list[arb], ridge: list[arb] | None = None) -> arb_mat:
-        """Return the inverse for rows that are samples and classes; `least` holds q."""
+    def _in_doubles(self, names: list[int]) -> np.ndarray:
+        dense = super()._in_doubles(names)
+        coded = [k for k, name in enumerate(names) if self._is_coded(name)]
+        if coded:
+            dense[:, coded] -= super()._in_doubles([self._in_last(names[k]) for k in coded])
+        return dense
+
+    def _seen(self, middles: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return columns less their means over the classes of a sample, weighted.
+
+        The mean and the difference are off by at most `gamma` times the largest entry of the sample; and errors of the
+        columns have no larger lengths afterwards.
+        """
+        lengths, per = super()._seen(middles, errors, weights)[1], self.last + 1
+        w, cube = weights.reshape(-1, per, 1), middles.reshape(-1, per, middles.shape[1])
+        total = w.sum(axis=1)
+        with np.errstate(all="ignore"):
+            means = np.where(total > 0, (w * cube).sum(axis=1) / total, 0.0)
+            off = np.abs(cube).max(axis=1) * gamma(2 * per + 16) * np.sqrt(total) * UP
+            rest = (cube - means[:, None, :]).reshape(middles.shape)
+        return rest, lengths + lengths_above(off * UP)
+
+    def _seen_in_balls(self, columns: list[arb_mat], weights: np.ndarray) -> list[arb_mat]:
+        """Return columns less their means over the classes of a sample, weighted."""
         per = self.last + 1
-        shares = [arb(q.lower()) for q in least]
-        parts = []
-        for i in range(0, self.n, per):
-            total = sum(shares[i : i + per], arb(0))
-            parts += [q / total if total > 0 else arb(0) for q in shares[i : i + per]]
+        parts: list[arb] = []
+        for row in weights.reshape(-1, per).tolist():
+            total = sum((arb(w) for w in row), arb(0))
+            parts += [arb(w) / total if total > 0 else arb(0) for w in row]
 
         def without_mean(column: arb_mat) -> arb_mat:
             entries = column.entries()
@@ -113,7 +135,7 @@ class Classes(Checker):
             ]
             return arb_mat([[v - means[i // per]] for i, v in enumerate(entries)])
 
-        return super()._inverse([without_mean(column) for column in columns], shares, ridge)
+        return [without_mean(column) for column in columns]
 
     def _names(self, rows: list[int]) -> list[int]:
         """Return the columns of C; features that are in all classes lack the last one, unless there is a ridge."""
@@ -121,21 +143,21 @@ class Classes(Checker):
         every = {first for first in rows if not first % (self.last + 1)}
         every = {j for j in every if there.issuperset(range(j, j + self.last + 1))}
         sloped = bool(self.ridge) or bool(self.floor > 0)
-        euclidean = not self.gauge.coordinates and self.gauge.kind != "LInf"
+        euclidean = not self.gauge.coordinates and self.gauge.euclidean
         self.centred = every if sloped and euclidean else set()
         self.open = set() if self.ridge else every - self.centred
         short = self.centred | self.open
         names = super()._names(rows)
         return [v for v in names if self._place(v)[1] < self.last or (v >= 0 and self._place(v)[0] not in short)]
 
-    def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
+    def _radii(self, independent: list[int], inverse: arb_mat, involved: set[int]) -> dict[int, arb]:
         """RANGE: also for the last class of features whose columns are less that of the last class."""
         unknown = self.open | {self._place(name)[0] for name in involved if self._is_coded(name)}
         found = super()._radii(independent, inverse, involved)
         found = {name: v for name, v in found.items() if self._place(name)[0] not in unknown}
         for first in {self._place(name)[0] for name in found if self._is_coded(name)}:
             places = [k for k, name in enumerate(independent) if self._place(name)[0] == first]
-            whole = sum((inverse[a][b] for a in places for b in places), arb(0))
+            whole = sum((inverse[a, b] for a in places for b in places), arb(0))
             found[self._in_class(first, self.last)] = root(whole * self.reach)
             for c in range(self.last + 1):
                 found[self._in_class(first, c)] += self._mean(first)

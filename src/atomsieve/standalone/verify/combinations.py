@@ -3,9 +3,12 @@
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from flint import arb, arb_mat
 
-from .balls import length_of, root, square
+from .balls import bounds_of, length_of, root
+from .doubles import UP, lengths_above
+from .gram import Columns
 from .verdict import Refused
 from .zeros import Zeros
 
@@ -20,12 +23,14 @@ class Combinations(Zeros):
     """DEPENDENCY."""
 
     independent: list[int]
-    inverse: list[list[arb]]
+    inverse: arb_mat
 
     def _left(self) -> list[int]:
         """Return the coefficients of the blocks that are not claimed zero."""
-        told = {*self.claims["nonzero"], *self.claims["undecided"]}
-        return [j for j, g in enumerate(self.gauge.labels.tolist()) if g in told and self.gauge.counts(g)]
+        told = np.zeros(len(self.gauge.prices), dtype=bool)
+        told[[*self.claims["nonzero"], *self.claims["undecided"]]] = True
+        left: list[int] = np.flatnonzero((told & self.gauge.priced)[self.gauge.labels]).tolist()
+        return left
 
     def _names(self, rows: list[int]) -> list[int]:
         """Return the columns of C: those of B as -1, -2, ..., and those of A that are not proven zero."""
@@ -34,6 +39,28 @@ class Combinations(Zeros):
     def _column(self, name: int) -> arb_mat:
         """Return a column of C."""
         return self.B[-1 - name] if name < 0 else self._columns([name])[0]
+
+    def _chosen(self, names: list[int]) -> Columns:
+        """Return columns of C in units of their own."""
+
+        def balls() -> list[arb_mat]:
+            return [self._column(name) for name in names]
+
+        if self.gauge.matrix is not None:
+            return Columns.in_units(len(names), balls, lambda: Columns.of_balls(balls()).doubles)
+        exact = np.broadcast_to(0.0, (self.n, len(names)))
+        return Columns.in_units(len(names), balls, lambda: (self._in_doubles(names), exact))
+
+    def _in_doubles(self, names: list[int]) -> np.ndarray:
+        """Return columns of C in doubles; they are exact, unless A is the product of several matrices."""
+        dense = np.zeros((self.n, len(names)))
+        rows = [(k, name) for k, name in enumerate(names) if name >= 0]
+        if rows:
+            dense[:, [k for k, _ in rows]] = self.data.columns([name for _, name in rows])
+        for k, name in enumerate(names):
+            if name < 0:
+                dense[:, k] = [float(v) for v in self.B[-1 - name].entries()]
+        return dense
 
     def _combinations(self, dependencies: list[dict[str, Any]], names: list[int]) -> None:
         """DEPENDENCY: bound what columns are off the combinations of others, and what that adds to distances.
@@ -52,10 +79,16 @@ class Combinations(Zeros):
                 rest = rest - self._column(other) * arb(factor)
             near = length_of(rest) <= CLOSE * length_of(self._column(column))
             self._claim(near, f"column {column} is not the sum of others that the certificate says it is, nor nearly")
-            samples = zip(self.weights, self.least, rest.entries())
-            size = root(sum((w * arb(m.lower()) * square(v) for w, m, v in samples), arb(0)))
-            most = mass / self.gauge.prices[self.gauge.labels[column]]
+            size = self._size(rest)
+            most = mass / self.gauge.prices[int(self.gauge.labels[column])]
             self.beside += arb((size * (abs(self.x.get(column, arb(0))) + most)).upper())
+
+    def _size(self, rest: arb_mat) -> arb:
+        """Return a bound of the length of a column in the metric of G."""
+        low, high = bounds_of(rest.entries())
+        with np.errstate(all="ignore"):
+            roots = np.sqrt(self.data.weights * self.least) * UP
+            return arb(float(lengths_above((np.maximum(-low, high) * roots * UP)[:, None])[0]))
 
     def _largest_mass(self) -> arb:
         """Return a bound of the mass of the optimum."""
@@ -87,7 +120,7 @@ class Combinations(Zeros):
                 shares = (Fraction(t) * Fraction(v.get(other, 0)) for other, t in zip(d["of"], d["times"]))
                 self._claim(Fraction(v.get(d["column"], 0)) == sum(shares), "a sum is not determined by the data")
             used = [(k, name) for k, name in enumerate(self.independent) if name in v]
-            squares = (arb(v[a]) * arb(v[b]) * self.inverse[i][j] for i, a in used for j, b in used)
+            squares = (arb(v[a]) * arb(v[b]) * self.inverse[i, j] for i, a in used for j, b in used)
             away = root(sum(squares, arb(0))) * (root(self.reach) + self.beside)
             away += sum((abs(arb(v[name])) * self._moved(-1 - name) for _, name in used if name < 0), arb(0))
             parts = (arb(t) * (self.x.get(j, arb(0)) if j >= 0 else self.b[-1 - j]) for j, t in v.items())

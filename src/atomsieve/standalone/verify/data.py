@@ -1,6 +1,7 @@
 """The data, as doubles, and their digest."""
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -75,24 +76,31 @@ class Data:
         """
         digest = hashlib.sha256(f"{self.rows}".encode())
         width = max(1, (1 << 20) // self.rows[1])
-        rows = self.X.tocsr() if self.sparse else self.X
-        for start in range(0, self.rows[0], width):
-            block = rows[start : start + width]
-            if self.sparse:
-                block.eliminate_zeros()
-                block.sort_indices()
-                counts = np.diff(block.indptr)
-                columns = block.indices
-                values = block.data
-            else:
-                counts = (block != 0).sum(axis=1)
-                columns = np.nonzero(block)[1]
-                values = block[block != 0]
-            for numbers, kind in ((counts, "<i8"), (columns, "<i8"), (values, "<f8")):
+        for parts in self._sparse_blocks(width) if self.sparse else self._dense_blocks(width):
+            for numbers, kind in zip(parts, ("<i8", "<i8", "<f8")):
                 digest.update(np.ascontiguousarray(numbers, dtype=kind).tobytes())
         for part in self.stated:
             digest.update(np.ascontiguousarray(part, dtype="<f8").tobytes())
         return digest.hexdigest()
+
+    def _dense_blocks(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield how many entries of rows are not zero, their columns and their values, by blocks of rows."""
+        for start in range(0, self.rows[0], width):
+            block = np.ascontiguousarray(self.X[start : start + width])
+            there = block != 0
+            yield there.sum(axis=1), np.broadcast_to(np.arange(block.shape[1]), block.shape)[there], block[there]
+
+    def _sparse_blocks(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield the same for a sparse X."""
+        rows = self.X.tocsr()
+        if not rows.data.all():
+            rows.eliminate_zeros()
+        rows.sort_indices()
+        columns = rows.indices.astype("<i8")
+        for start in range(0, self.rows[0], width):
+            starts = rows.indptr[start : start + width + 1]
+            part = slice(starts[0], starts[-1])
+            yield np.diff(starts), columns[part], rows.data[part]
 
     def columns(self, index: Any) -> np.ndarray:
         """Return columns of X as a dense array; with several outputs, each in the rows of its output."""

@@ -5,10 +5,20 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from .balls import double_above, highest, larger_of, largest_root, positive_part, quadratic_form, root, square
+from .balls import (
+    bounds_of,
+    double_above,
+    highest,
+    larger_of,
+    largest_root,
+    positive_part,
+    quadratic_form,
+    root,
+    square,
+)
 from .checker import Checker
 from .data import Data
-from .doubles import UNIT, lengths_above
+from .doubles import TINY, UP, known, lengths_above, sums_above
 from .family import Family
 from .free import ROUNDS
 from .gauges import Gauge
@@ -49,20 +59,20 @@ class Face(Checker):
             moved += arb_mat(self.family.columns(list(self.x)).tolist()) * sizes
         return [arb(v.upper()) for v in moved.entries()]
 
-    def _pulls(self) -> list[float]:
+    def _pulls(self) -> np.ndarray:
         """Return how far every z can move with the data while theta stays: sums of `E_ij abs(theta_i)`, rounded up."""
         theta = np.array([double_above(abs(t)) for t in self.theta.entries()])
-        pulls: list[float] = []
+        pulls: list[np.ndarray] = []
         for start in range(0, self.d, self.width):
             with np.errstate(all="ignore"):
                 sums = theta @ self.family.columns(list(range(self.d)[start : start + self.width]))
-                pulls += (sums * (1 + (self.n + 12) * UNIT * 2) + self.n * 2.0**-1070).tolist()
-        return pulls
+                pulls.append(sums_above(sums, self.n))
+        return np.concatenate(pulls)
 
     def _subgradient(self) -> tuple[arb, arb]:
         """Return the slack of v, and the slope of S phi that belongs to v."""
         if "radius" in self.penalty and "sharpness" not in self.penalty:  # Ball: any slope has some slack
-            best = arb(highest(self.scores.values()).mid())
+            best = arb(highest(self.scores.highest().values()).mid())
             return arb(positive_part(best * (self.penalty["radius"] - self.mass)).upper()), best
         return arb(0), self._slope_at(self.mass, self.penalty)
 
@@ -83,18 +93,19 @@ class Face(Checker):
     def _curvature(self) -> None:
         """FACE: find bounds of loss'' that hold on the way to the optimum of every member."""
         if self.loss.kind == "Squared":
-            self._steps([arb(0)] * self.n)
+            self._steps(np.zeros(self.n))
         else:
             self._prove_steps()
-        self.metric = np.array([double_above(w * bend) for w, bend in zip(self.weights, self.most)])
+        with np.errstate(all="ignore"):
+            self.metric = known(self.data.weights * self.most * UP + TINY)
 
     def _prove_steps(self) -> None:
         """FACE: find a range of slopes that proves itself; the steps in it are another one, the better one counts."""
-        steps = [arb(0)] * self.n
+        steps = np.zeros(self.n)
         for _ in range(ROUNDS):
-            away = [2 * step + arb(2) ** -1000 for step in steps]
+            away = 2 * steps + 2.0**-1000
             steps = self._steps(away)
-            if all(step < limit for step, limit in zip(steps, away)):
+            if (steps < away).all():
                 wide = arb(self.reach.upper())
                 self._steps(steps)
                 if not self.reach < wide:
@@ -102,28 +113,35 @@ class Face(Checker):
                 return
         raise Refused("the curvature of the loss cannot be bounded over the family")
 
-    def _steps(self, away: list[arb]) -> list[arb]:
+    def _steps(self, away: np.ndarray) -> np.ndarray:
         """Return how far the slopes of samples move, from bounds of loss'' for slopes that move by at most `away`."""
-        samples = zip(self.slopes, away, self.data.y.tolist())
-        bends = [self.loss.bends(arb((t - r).lower()), arb((t + r).upper()), y) for t, r, y in samples]
-        self.least, self.most = [arb(low.lower()) for low, _ in bends], [arb(high.upper()) for _, high in bends]
-        self._travel()
-        return [arb((root(bend / w) * self.way).upper()) for bend, w in zip(self.most, self.weights)]
+        low, high = bounds_of(self.slopes)
+        with np.errstate(all="ignore"):
+            ends = np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf)
+            self.least, self.most = self.loss.bends(*ends, self.data.y)
+            self._travel()
+            return known(np.sqrt(self.most / self.data.weights) * double_above(self.way) * UP + TINY)
 
     def _travel(self) -> None:
         """FACE: derive a (`way`), the reach and the gap."""
-        self.held = self._inverted(self.names) if self.names else []
-        self.forms = arb_mat(self.held), arb_mat([[abs(v) for v in row] for row in self.held])
+        self._hold()
         errors = self._errors()
         kept = 1 - self._widening(errors)
         d = self._pull(self.rests) / kept
-        e = root(sum((w * bend * square(v) for w, bend, v in zip(self.weights, self.most, self.eta)), arb(0)))
+        samples = zip(self.weights, self.most.tolist(), self.eta)
+        e = root(sum((w * arb(bend) * square(v) for w, bend, v in samples), arb(0)))
         self.way = largest_root(d + e, d * e + self.slack)
         drag = self._drag(errors, kept)
         reach = (self.way + e).min(largest_root(d + drag, self.slack))
         self.lost = d * reach + self.slack
         self.gap = arb((self.lost + (square(e) / 2).min(drag * reach)).upper())
         self.reach = square(reach / kept)
+
+    def _hold(self) -> None:
+        """Derive inv(G) and its absolute values."""
+        self.held = self._inverted(self.names) if self.names else arb_mat(0, 0)
+        k = len(self.names)
+        self.forms = self.held, arb_mat(k, k, [abs(v) for v in self.held.entries()])
 
     def _errors(self) -> list[list[arb]]:
         """Return bounds of the errors of C, by samples."""
@@ -134,8 +152,8 @@ class Face(Checker):
         """PULL: return rho."""
         if self.family.x_error is None:
             return arb(0)
-        samples = zip(self.weights, self.least, errors)
-        rho = root(sum((w * m * quadratic_form(self.forms[1], row) for w, m, row in samples), arb(0)))
+        samples = zip(self.weights, self.least.tolist(), errors)
+        rho = root(sum((w * arb(m) * quadratic_form(self.forms[1], row) for w, m, row in samples), arb(0)))
         if not rho < 1:
             raise Refused("columns that are not claimed zero may depend on each other, as far as their errors tell")
         return rho
@@ -143,7 +161,7 @@ class Face(Checker):
     def _pull(self, rests: list[arb]) -> arb:
         """PULL: return d for the stated columns."""
         free = [arb(0)] * (len(self.names) - len(self.rows))
-        radii = [arb(rest.rad()) + arb(self.pulls[j]) for j, rest in zip(self.rows, rests)]
+        radii = [arb(rest.rad()) + arb(float(self.pulls[j])) for j, rest in zip(self.rows, rests)]
         return self._length(free + [arb(rest.mid()) for rest in rests], free + radii)
 
     def _length(self, middle: list[arb], radii: list[arb]) -> arb:
@@ -154,7 +172,8 @@ class Face(Checker):
         """FACE: return q - d; a sample without curvature counts by the length of its row of C."""
         columns = [self._column(name) for name in self.names]
         curved, flat = arb(0), arb(0)
-        for i, (w, bend, m, v) in enumerate(zip(self.weights, self.most, self.least, self.eta)):
+        bounds = zip(self.weights, map(arb, self.most.tolist()), map(arb, self.least.tolist()), self.eta)
+        for i, (w, bend, m, v) in enumerate(bounds):
             if m > 0:
                 curved += w * square(bend * v) / m
             elif not (bend == 0 or v == 0):
@@ -167,18 +186,26 @@ class Face(Checker):
         """FAMILY: return bounds of the optimal values of all members."""
         charge = self.total * self.phi(self.penalty, self.mass)
         samples = zip(self.weights, self.u, self.eta, self.data.y.tolist())
-        tops = (w * larger_of(self.loss.value(v - r, y), self.loss.value(v + r, y)) for w, v, r, y in samples)
+        tops = (w * larger_of(self._value(v - r, y), self._value(v + r, y)) for w, v, r, y in samples)
         tilt = sum((abs(t) * r for t, r in zip(self.theta.entries(), self.eta)), arb(0))
         return self.losses + charge - tilt - self.lost, sum(tops, arb(0)) + charge
 
-    def _moves(self) -> list[arb]:
-        lengths = zip(self._lengths_in(self.metric, range(self.d)), self.pulls)
-        moved = [double_above(self.way * arb(length) + arb(pull)) for length, pull in lengths]
-        return [arb(v) for v in self._of_blocks(range(self.d), moved)]
+    def _value(self, u: arb, y: float) -> arb:
+        return self.loss.value(u, y, self.loss.slope(u, y))
 
-    def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:
-        errors = lengths_above(self.family.columns(index) * roots[:, None])
-        return np.asarray((super()._least_lengths(own, roots, index) + errors) * (1 + 4 * UNIT))
+    def _moves(self) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return self._of_blocks(known((double_above(self.way) * self.lengths + self.pulls) * UP + TINY))
 
-    def _distances(self, independent: list[int], involved: set[int]) -> dict[int, arb]:
+    in_blocks = True
+
+    def _least_lengths(self, own: np.ndarray, metric: np.ndarray, start: int) -> np.ndarray:
+        per, features = self.data.tasks, range(start, start + own.shape[1])
+        lengths = super()._least_lengths(own, metric, start)
+        for c, v in enumerate(np.sqrt(metric).T * UP):
+            errors = self._own_rows(self.family.columns(chosen := [j * per + c for j in features]), chosen)
+            lengths[:, c] = known((lengths[:, c] + lengths_above(errors * v[:, None] * UP)) * UP)
+        return lengths
+
+    def _distances(self, independent: list[int], involved: set[int], *, sharp: bool) -> dict[int, arb]:  # noqa: ARG002
         return self._radii(independent, self.held, involved)

@@ -66,7 +66,7 @@ def check_members(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         "Multinomial": data.labels is not None,
         "a ridge": problem.get("ridge") is not None,
         "an Image or Atoms": gauge.matrix is not None,
-        "LInf": gauge.kind == "LInf",
+        "LInf": not gauge.euclidean,
     }
     for piece, there in lacking.items():
         if there:

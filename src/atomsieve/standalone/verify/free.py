@@ -1,10 +1,14 @@
 """The best free coefficients: intercept and other columns without a price."""
 
 import math
+from contextlib import suppress
 
+import numpy as np
 from flint import arb, arb_mat
 
-from .balls import root, square, unit_of
+from .balls import bounds_of, double_above, double_below, length_of, unit_of
+from .doubles import DOWN, TINY, UP, lengths_above
+from .gram import Columns, Inverse, inverse_in_balls
 from .sums import Sums
 from .verdict import Refused
 
@@ -14,11 +18,8 @@ MOST = 4000
 ROUNDS = 8
 """Number of balls around the free coefficients that are tried before much larger ones."""
 
-FINE = 2.0**20
-"""An inverse is known well enough if the radii of its diagonal are smaller than this part of it."""
-
-REFINEMENTS = 2
-"""Newton steps for the free coefficients; each doubles the number of digits."""
+REFINEMENTS = 1
+"""Newton steps for the free coefficients, which are rounded in the certificate; a step doubles the number of digits."""
 
 
 class Free(Sums):
@@ -43,32 +44,40 @@ class Free(Sums):
         if not used:
             return u
         columns = self._free_columns()  # entries of about 1 at most
-        u = self._refine(u, columns)
-        lengths = [root(sum((square(column[i, 0]) for column in columns), arb(0))) for i in range(self.n)]
-        self.shift = self._enclose(u, columns, lengths)
-        return [v + arb(0, (r * self.shift).upper()) for v, r in zip(u, lengths)]
+        both = Columns.of_balls(columns)
+        u = self._refine(u, both)
+        middles, errors = both.doubles
+        lengths = lengths_above((np.abs(middles) + errors).T * UP)
+        self.shift = self._enclose(u, both, lengths)
+        moved = double_above(self.shift) * lengths * UP + TINY
+        return [v + arb(0, r) for v, r in zip(u, moved.tolist())]
 
-    def _refine(self, u: list[arb], columns: list[arb_mat]) -> list[arb]:
+    def _refine(self, u: list[arb], columns: Columns) -> list[arb]:
         """Move b towards the minimiser by Newton steps, and return u there: doubles may be too coarse for it.
 
         Whatever b they lead to, the minimiser is proven to be near it afterwards.
         """
+        matrix = columns.matrix
         for _ in range(REFINEMENTS):
-            theta = arb_mat([[w * t for w, t in zip(self.weights, self._slopes_at(u))]])
-            gradient = arb_mat([[(theta * column)[0, 0]] for column in columns])
+            slopes = self._slopes_at(u)
+            gradient = self._gradient(slopes, matrix)
+            middles = np.array([float(t) for t in slopes])
             try:
-                change = self._inverse(columns, self._least_around(u, [arb(0)] * self.n)) * gradient
+                change = self._inverse(columns, self._least_around((middles, middles), np.zeros(self.n))) * gradient
             except Refused:
                 break
             if not all(v.is_finite() for v in change.entries()):
                 break
             steps = [-arb(v.mid()) for v in change.entries()]
             self._move(steps)
-            moved = arb_mat(self.n, 1)
-            for column, step in zip(columns, steps):
-                moved += column * step
+            moved = matrix * arb_mat(len(steps), 1, steps)
             u = [v + m for v, m in zip(u, moved.entries())]
         return u
+
+    def _gradient(self, slopes: list[arb], matrix: arb_mat) -> arb_mat:
+        """Return the derivatives with respect to the coefficients of some columns."""
+        theta = arb_mat(1, self.n, [w * t for w, t in zip(self.weights, slopes)])
+        return (theta * matrix).transpose()
 
     def _move(self, steps: list[arb]) -> None:
         """Move b by so much along the columns that are used, in their units."""
@@ -101,18 +110,20 @@ class Free(Sums):
         others = sum((abs(c) * self.unit[j] for j, c in self.centre.items() if self._home(j) == k), arb(0))
         return self.shift * (self.unit[k] + others)
 
-    def _enclose(self, u: list[arb], columns: list[arb_mat], lengths: list[arb]) -> arb:
+    def _enclose(self, u: list[arb], columns: Columns, lengths: np.ndarray) -> arb:
         """Return a bound of the distance from b to the minimiser, in the units of the columns.
 
         The distance found for one ball is the radius of the next, until the distance is below the radius. At first the
         radius grows as slowly as possible, because the curvature on a larger ball may be 0.
         """
-        theta = arb_mat([[w * t for w, t in zip(self.weights, self._slopes_at(u))]])
-        gradient = root(sum((square((theta * column)[0, 0]) for column in columns), arb(0)))
+        slopes = self._slopes_at(u)
+        gradient = length_of(self._gradient(slopes, columns.matrix))
+
+        ends = bounds_of(slopes)
 
         def away(radius: arb) -> arb:
-            inverse = self._inverse(columns, self._least_around(u, [r * radius for r in lengths]))
-            return arb((gradient * sum((inverse[k, k] for k in range(len(columns))), arb(0))).upper())
+            inverse = self._inverse(columns, self._least_around(ends, lengths * double_above(radius) * UP))
+            return arb((gradient * sum((inverse[k, k] for k in range(inverse.nrows())), arb(0))).upper())
 
         first = bound = away(arb(0))
         for factor in (0,) * ROUNDS + (4, 64, 2**20):
@@ -122,39 +133,45 @@ class Free(Sums):
                 return bound
         raise Refused("the best free coefficients (intercept) cannot be enclosed")
 
-    def _inverse(self, columns: list[arb_mat], least: list[arb], ridge: list[arb] | None = None) -> arb_mat:
-        """Return the inverse of `C' diag(s m) C + diag(ridge)`, with bounds; raise Refused if it may not exist."""
+    def _inverse(
+        self, columns: Columns, least: np.ndarray, ridge: list[arb] | None = None, *, sharp: bool = False
+    ) -> arb_mat:
+        """Return the inverse of `C' diag(s m) C + diag(ridge)`, with bounds; raise Refused if it may not exist.
+
+        It is computed in doubles, and in balls if these do not suffice or `sharp` is true.
+        """
         ridge = [arb(0)] * len(columns) if ridge is None else ridge
         if len(columns) > MOST or sum(v == 0 for v in ridge) > self.n:
             raise Refused(f"{len(columns)} columns are more than there are samples, or than {MOST}")
-        C = arb_mat([[column[i, 0] for column in columns] for i in range(self.n)])
-        weighted = arb_mat(
-            [
-                [w * arb(m.lower()) * C[i, k] for k in range(len(columns))]
-                for i, (w, m) in enumerate(zip(self.weights, least))
-            ]
+        with np.errstate(all="ignore"):
+            weights = self.data.weights * least * DOWN
+        weights = np.where(weights > TINY, weights, 0.0)
+        if not sharp:
+            with suppress(Refused):
+                return self._inverse_in_doubles(columns, weights, ridge)
+        return inverse_in_balls(self._seen_in_balls(columns.balls(), weights), weights, ridge)
+
+    def _inverse_in_doubles(self, columns: Columns, weights: np.ndarray, ridge: list[arb]) -> arb_mat:
+        found = Inverse(
+            *self._seen(*columns.doubles, weights), weights, np.array([max(double_below(v), 0.0) for v in ridge])
         )
-        try:
-            gram = C.transpose() * weighted
-            for k, v in enumerate(ridge):
-                gram[k, k] += v
-            inverse = gram.inv()
-            if all(arb(inverse[k, k].rad()) * FINE < abs(inverse[k, k]) for k in range(len(columns))):
-                return inverse
-            # balls may grow with every column that has next to no curvature, unless there is a preconditioner
-            unit = arb_mat([[int(i == k) for k in range(len(columns))] for i in range(len(columns))])
-            return gram.solve(unit, algorithm="precond")
-        except ZeroDivisionError as error:
-            raise Refused("columns that the certificate takes for independent are not, or as good as not") from error
+        pairs = zip(found.mid.ravel().tolist(), found.rad.ravel().tolist())
+        return arb_mat(len(columns), len(columns), [arb(v, r) for v, r in pairs])
+
+    def _seen(self, middles: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what losses see of columns, and bounds of the lengths of its errors in the metric of the weights."""
+        if not errors.any():
+            return middles, np.zeros(middles.shape[1])
+        return middles, lengths_above(errors * np.sqrt(weights)[:, None] * UP)
+
+    def _seen_in_balls(self, columns: list[arb_mat], weights: np.ndarray) -> list[arb_mat]:  # noqa: ARG002
+        """Return what losses see of columns."""
+        return columns
 
     def _slopes_at(self, u: list[arb]) -> list[arb]:
         """Return the slope of every row."""
-        return [self.loss.slope(v, t) for v, t in zip(u, self.data.y.tolist())]
+        return self.loss.slopes(u, self.data.y.tolist())
 
-    def _least_around(self, u: list[arb], moved: list[arb]) -> list[arb]:
-        """Return lower bounds of loss'' where every u moves by at most so much."""
-        least = []
-        for v, r, t in zip(u, moved, self.data.y.tolist()):
-            ends = self.loss.slopes_around(v, r, t)
-            least.append(self.loss.bends(arb(ends[0].lower()), arb(ends[1].upper()), t)[0])
-        return least
+    def _least_around(self, ends: tuple[np.ndarray, np.ndarray], moved: np.ndarray) -> np.ndarray:
+        """Return lower bounds of loss'' where u moves by at most so much from where the slopes are between two ends."""
+        return self.loss.least_around(*ends, self.data.y, moved)

@@ -1,9 +1,11 @@
 """Dual points, and the gap."""
 
-from flint import arb
+import numpy as np
+from flint import arb, arb_mat
 
-from .balls import golden_section, highest, positive_part, square
+from .balls import double_below, golden_section, highest, positive_part, square
 from .point import Point
+from .pulls import Scores
 
 
 class Gap(Point):
@@ -15,9 +17,9 @@ class Gap(Point):
 
     def _duals(self) -> None:
         """GAP: derive the dual points, and the smallest gap."""
-        charge, sigma = self.charge, highest(self.scores.values())
+        charge, sigma = self.charge, highest(self.scores.highest().values())
         pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
-        self.duals: list[tuple[arb, int, arb, dict[int, arb]]] = []
+        self.duals: list[tuple[arb, int, arb, Scores]] = []
         limit = self._first_slope()
         if self.ridge:
             self._add(arb(1), charge + self._answer(arb(1)) - pull)
@@ -41,18 +43,26 @@ class Gap(Point):
     def _add(self, shrink: arb, gap: arb) -> None:
         """Take note of a dual point, theta times a number, and of its gap."""
         factor = 1 if shrink == 1 else 2
-        scores = self.scores if shrink == 1 else {g: score * shrink for g, score in self.scores.items()}
+        scores = self.scores if shrink == 1 else self.scores.times(shrink)
         self.duals.append((shrink, factor, factor * positive_part(arb(gap.upper())), scores))
 
     def _dual_loss(self, shrink: arb) -> arb:
         """Return the conjugate of the loss where theta is multiplied by a number, less what the offset adds."""
+        if self.loss.kind == "Squared":
+            row = self.theta.transpose()
+            added = [y - o for y, o in zip(map(arb, self.data.y.tolist()), self.data.offset.tolist())]
+            parts = (row * arb_mat(self.n, 1, values) for values in (self.slopes, added))
+            curved, straight = (part[0, 0] for part in parts)
+            return shrink * shrink * curved / 2 + shrink * straight
         samples = zip(self.weights, self.slopes, self.data.y.tolist(), self.data.offset.tolist())
         dual = (w * (self.loss.conjugate(shrink * t, y) - shrink * t * arb(o)) for w, t, y, o in samples)
         return sum(dual, arb(0))
 
     def _answer(self, shrink: arb) -> arb:
         """Return the conjugate of penalty and ridge at k z, or a bound of it: GAP with a RIDGE."""
-        scores = [(arb((shrink * score).upper()), g) for g, score in self.scores.items() if score > 0]
+        first = self._first_slope()
+        found = self.scores.balls(np.flatnonzero(self.scores.high > double_below(first)))
+        scores = [(arb((shrink * score).upper()), g) for g, score in found.items() if score > 0]
         scores.sort(key=lambda pair: -float(pair[0].mid()))
 
         def at(t: arb) -> arb:
@@ -65,17 +75,16 @@ class Gap(Point):
                 total += square(positive_part(score - t) * self.gauge.prices[g]) / (2 * self.ridge[g])
             return total
 
-        first = self._first_slope()
         if self.phi_conjugate is None:
             return at(first)
         top = highest([first, *(score for score, _ in scores[:1])])
-        found = [at(t) for t in (first, top, golden_section(at, first, top))]
-        return min(found, key=lambda value: float(value.mid()))
+        values = [at(t) for t in (first, top, golden_section(at, first, top))]
+        return min(values, key=lambda value: float(value.mid()))
 
     def _fitting(self, limit: arb) -> arb:
         """Return a number by which theta may be multiplied so that no score is far above that of the optimum."""
         shrink = arb(1)
-        for g, score in self.scores.items():
+        for g, score in self.scores.balls(np.flatnonzero(self.scores.high > double_below(limit))).items():
             most = limit + self.ridge[g] * self.norms.get(g, arb(0)) / self.gauge.prices[g]
             if score > most:
                 shrink = shrink.min(arb((most / score).lower()))

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from .balls import clipped, larger_of, positive_part, root, square
+from .balls import clipped, larger_of, positive_part, square
+from .doubles import DOWN, TINY, UP, exp_below, known
 from .verdict import Refused
 
 
@@ -14,7 +15,8 @@ class Loss:
 
     def __init__(self, piece: dict[str, Any]) -> None:
         self.kind = piece["type"]
-        self.delta = arb(piece.get("delta", 1))
+        self.kink = float(piece.get("delta", 1))
+        self.delta = arb(self.kink)
 
     def check_targets(self, y: np.ndarray) -> None:
         """Refuse targets for which the formulas do not hold."""
@@ -23,25 +25,43 @@ class Loss:
         if self.kind == "Poisson" and (y < 0).any():
             raise Refused("counts must not be negative")
 
-    def most(self, low: arb, high: arb, y: float, reach: arb) -> arb:
-        """Return a bound of loss'' between a slope in [low, high] and the optimum; reach is divided by the weight.
+    def most(self, low: np.ndarray, high: np.ndarray, y: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Return bounds of loss'' between slopes in [low, high] and the optimum; reach is divided by the weights.
 
         Poisson, for v > u: `(v - u)(exp(v) - exp(u)) >= exp(u) (v - u)^2`, and the Bregman distance is at least half of
         that. Also `log(t) (t - 1) >= t - 2` and `2 (t log(t) - t + 1) >= t - 2` for t = exp(v - u) > 1. So
         `reach + 2 exp(u)` bounds exp(v), even if exp(u) may be 0.
         """
-        if self.kind == "Poisson":
-            least, most = low + arb(y), high + arb(y)
-            anyhow = arb((reach + 2 * positive_part(most)).upper())
-            return anyhow.min(arb((most * root(reach / least).exp()).upper())) if least > 0 else anyhow
-        return arb(0.25) if self.kind in ("Logistic", "Multinomial") else arb(1)
+        if self.kind != "Poisson":
+            return np.full(len(y), 0.25 if self.kind in ("Logistic", "Multinomial") else 1.0)
+        with np.errstate(all="ignore"):
+            least, most = self._rates(low, high, y)
+            anyhow = (reach + 2 * most) * UP
+            near = most / exp_below(np.sqrt(reach / least) * UP) * UP
+        return known(np.minimum(anyhow, np.where((least > 0) & ~np.isnan(near), near, np.inf)))
+
+    @staticmethod
+    def _rates(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds of `exp(u)`, which is the slope plus y."""
+        with np.errstate(all="ignore"):
+            below, above = np.nextafter(low + y, -np.inf), np.nextafter(known(high) + y, np.inf)
+        return np.fmax(below, 0.0), np.fmax(above, 0.0)
 
     @property
     def translates(self) -> bool:
         """Whether the loss is a function of u - y."""
         return self.kind in ("Squared", "Huber")
 
+    def slopes(self, u: list[arb], y: list[float]) -> list[arb]:
+        """Return the slopes of all samples."""
+        if self.kind == "Squared":
+            return [v - t for v, t in zip(u, y)]
+        if self.kind == "Logistic":
+            return [1 / (1 + (-v).exp()) if t < 0 else -1 / (1 + v.exp()) for v, t in zip(u, y)]
+        return [self.slope(v, t) for v, t in zip(u, y)]
+
     def slope(self, u: arb, y: float) -> arb:
+        """Return the slope of one sample."""
         if self.kind == "Poisson":
             return u.exp() - arb(y)
         if self.kind == "Logistic":
@@ -51,16 +71,27 @@ class Loss:
         residual = u - arb(y)
         return residual if self.kind == "Squared" else residual.max(-self.delta).min(self.delta)
 
-    def slopes_around(self, u: arb, moved: arb, y: float) -> tuple[arb, arb]:
-        """Return the slopes at both ends of a way; residuals first, whose distance from kinks may be tiny beside u."""
-        if self.kind == "Huber":
-            return self.slope(u - arb(y) - moved, 0.0), self.slope(u - arb(y) + moved, 0.0)
-        return self.slope(u - moved, y), self.slope(u + moved, y)
+    def least_around(self, low: np.ndarray, high: np.ndarray, y: np.ndarray, moved: np.ndarray) -> np.ndarray:
+        """Return lower bounds of loss'' where u moves by at most so much from where the slopes are in [low, high].
 
-    def value(self, u: arb, y: float) -> arb:
-        """Return the value at the middle of a ball, plus or minus the largest slope times the radius."""
-        steepest = arb(abs(self.slope(u, y)).upper())
-        return self._at(arb(u.mid()), y) + arb(0, (steepest * arb(u.rad())).upper())
+        Slopes of Squared, Huber and SquaredHinge move by no more than u. The logarithm of loss'' moves by no more than
+        u for Logistic and Poisson, and that of a probability by no more than twice as much.
+        """
+        if self.kind in ("Logistic", "Poisson", "Multinomial"):
+            factor = exp_below(moved * (2.0 if self.kind == "Multinomial" else 1.0))
+            return np.asarray(np.maximum(self.bends(low, high, y)[0] * factor * DOWN - TINY, 0.0))
+        with np.errstate(all="ignore"):
+            ends = np.nextafter(low - known(moved), -np.inf), np.nextafter(high + known(moved), np.inf)
+        return self.bends(*ends, y)[0]
+
+    def value(self, u: arb, y: float, slope: arb) -> arb:
+        """Return the value at the middle of a ball, plus or minus the largest slope times the radius.
+
+        For Logistic it is minus the logarithm of the probability of the label, and the slope that of the other one.
+        """
+        if self.kind == "Logistic" and abs(slope) < 0.75:
+            return -(-abs(slope)).log1p()
+        return self._at(arb(u.mid()), y) + arb(0, (abs(slope) * arb(u.rad())).upper())
 
     def _at(self, u: arb, y: float) -> arb:
         if self.kind == "Poisson":
@@ -72,13 +103,17 @@ class Loss:
 
     def conjugate(self, t: arb, y: float) -> arb:
         """Return an upper bound of the conjugate over the ball t: it is convex, so the ends are enough."""
+        share = -y * t
+        if self.kind == "Logistic" and 0 < share < 1:
+            return share * share.log() + (1 - share) * (-share).log1p()
         ends = [arb(t.lower()), arb(t.upper())]
         if self.kind == "Poisson":
             rates = [positive_part(end + arb(y)) for end in ends]
             values = [(r * r.log() if r > 0 else arb(0)) - r - self._offset(y) for r in rates]
             return larger_of(*values)
         if self.kind == "Multinomial":  # what one class adds; it is not positive
-            return larger_of(*(p * p.log() if p > 0 else arb(0) for p in self._probabilities(ends[0], ends[1], y)))
+            shares = (clipped(end + arb(y), arb(0), arb(1)) for end in ends)
+            return larger_of(*(p * p.log() if p > 0 else arb(0) for p in shares))
         if self.kind == "Logistic":
             return larger_of(*(self._entropy(clipped(-y * end, arb(0), arb(1))) for end in ends))
         if self.kind == "Huber":
@@ -95,26 +130,23 @@ class Loss:
     def _entropy(p: arb) -> arb:
         return sum((q * q.log() for q in (p, 1 - p) if not q == 0), arb(0))
 
-    @staticmethod
-    def _probabilities(low: arb, high: arb, y: float) -> list[arb]:
-        """Return the ends of the probabilities of a class whose slopes are from low to high."""
-        ends = (arb(low.lower()) + arb(y)).lower(), (arb(high.upper()) + arb(y)).upper()
-        return [clipped(arb(end), arb(0), arb(1)) for end in ends]
-
-    def bends(self, low: arb, high: arb, y: float) -> tuple[arb, arb]:
+    def bends(self, low: np.ndarray, high: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return bounds of loss'' over slopes from low to high; for a class, q and a bound of p (1 - p)."""
         if self.kind == "Squared":
-            return arb(1), arb(1)
+            return np.ones(len(y)), np.ones(len(y))
         if self.kind == "Poisson":
-            return positive_part(low + arb(y)), positive_part(high + arb(y))
+            return self._rates(low, high, y)
         if self.kind == "Huber":
-            inside, beyond = low > -self.delta and high < self.delta, low >= self.delta or high <= -self.delta
-            return arb(int(inside)), arb(int(not beyond))
-        least, most = (low, high) if y < 0 else (-high, -low)  # of the margin's shortfall, or of the probability
-        if self.kind == "SquaredHinge":
-            return arb(int(least > 0)), arb(int(not most <= 0))
-        ends = self._probabilities(low, high, y) if self.kind == "Multinomial" else self._probabilities(least, most, 0)
-        bends = [p * (1 - p) for p in ends]
-        middle = not (ends[0] > 0.5 or ends[1] < 0.5)
-        lower = ends[0] if self.kind == "Multinomial" else bends[0].min(bends[1])
-        return lower, arb(0.25) if middle else bends[0].max(bends[1])
+            inside, beyond = (low > -self.kink) & (high < self.kink), (low >= self.kink) | (high <= -self.kink)
+            return inside * 1.0, ~beyond * 1.0
+        if self.kind == "SquaredHinge":  # slopes are minus y times the margin's shortfall
+            return np.where(y < 0, low > 0, high < 0) * 1.0, np.where(y < 0, ~(high <= 0), ~(low >= 0)) * 1.0
+        if self.kind == "Logistic":
+            low, high, y = np.where(y < 0, low, -high), np.where(y < 0, high, -low), np.zeros(len(y))
+        least, most = (np.clip(end, 0.0, 1.0) for end in self._rates(low, high, y))
+        with np.errstate(all="ignore"):
+            ends = [p * (1 - p) for p in (least, most)]
+        top = np.where((least > 0.5) | (most < 0.5), np.maximum(*ends) * UP + TINY, 0.25)
+        if self.kind == "Multinomial":
+            return least, top
+        return np.maximum(np.minimum(*ends) * DOWN - TINY, 0.0), top

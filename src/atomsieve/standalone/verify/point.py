@@ -3,6 +3,7 @@
 from flint import arb, arb_mat
 
 from .free import Free
+from .pulls import Scores
 from .verdict import Refused
 
 
@@ -15,18 +16,19 @@ class Point(Free):
         self.x = dict(zip(index, values))
         if not all(self.gauge.counts(self.gauge.labels[j]) for j in index):
             raise Refused("the point has weight where the problem has no coefficient with a price")
-        fit = arb_mat([[v] for v in self.data.offset.tolist()])
-        for start in range(0, len(index), 64):
-            for j, column in zip(index[start : start + 64], self._columns(index[start : start + 64])):
-                fit += column * self.x[j]
+        fit = arb_mat(self.n, 1, self.data.offset.tolist())
+        for start in range(0, len(index), self.width):
+            part = index[start : start + self.width]
+            fit += self._image(part, [self.x[j] for j in part])
         self.u = self._settle(fit)
         self.slopes = self._slopes_at(self.u)
-        self.theta = arb_mat([[w * t] for w, t in zip(self.weights, self.slopes)])
+        self.theta = arb_mat(self.n, 1, [w * t for w, t in zip(self.weights, self.slopes)])
         self.z = self._adjoint(self.theta)
-        self.scores = self._block_scores(self.z)
+        self.z.sharpen(index)
+        self.scores = Scores(self.gauge, self.z, arb(1))
         parts: dict[int, list[arb]] = {}
         for j, v in self.x.items():
-            parts.setdefault(self.gauge.labels[j], []).append(v)
+            parts.setdefault(int(self.gauge.labels[j]), []).append(v)
             if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
         self.norms = {g: self.gauge.norm(part) for g, part in parts.items()}
@@ -37,9 +39,18 @@ class Point(Free):
             self.charge += sum((self.ridge[self.gauge.labels[j]] * v * v / 2 for j, v in self.x.items()), arb(0))
         self.objective = self.losses + self.charge
 
+    def _image(self, index: list[int], values: list[arb]) -> arb_mat:
+        """Return the predictions of some coefficients."""
+        if self.gauge.matrix is None:
+            return self._matrix_of(index) * arb_mat(len(index), 1, values)
+        return sum((column * v for column, v in zip(self._columns(index), values)), arb_mat(self.n, 1))
+
     def _losses_at(self, u: list[arb]) -> arb:
         """Return the weighted sum of the losses."""
-        return sum((w * self.loss.value(v, t) for w, v, t in zip(self.weights, u, self.data.y.tolist())), arb(0))
+        if self.loss.kind == "Squared":
+            return (self.theta.transpose() * arb_mat(self.n, 1, self.slopes))[0, 0] / 2
+        samples = zip(self.weights, u, self.data.y.tolist(), self.slopes)
+        return sum((w * self.loss.value(v, y, t) for w, v, y, t in samples), arb(0))
 
     def _first_slope(self) -> arb:
         """Return S phi'(0)."""
@@ -49,14 +60,3 @@ class Point(Free):
         """Return S phi'(mass)."""
         slope: arb = self.total * self.phi_slope(penalty, mass)
         return slope
-
-    def _block_scores(self, z: list[arb]) -> dict[int, arb]:
-        """Return the score of every block with a price."""
-        prices = {g: price for g, price in enumerate(self.gauge.prices) if self.gauge.counts(g)}
-        if self.gauge.coordinates:
-            return {g: (abs(z[g]) if self.gauge.signed[g] else z[g]) / price for g, price in prices.items()}
-        parts: dict[int, list[arb]] = {g: [] for g in prices}
-        for g, v in zip(self.gauge.labels.tolist(), z):
-            if g in parts:
-                parts[g].append(v)
-        return {g: self.gauge.dual_norm(parts[g]) / price for g, price in prices.items()}

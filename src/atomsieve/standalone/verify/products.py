@@ -1,21 +1,19 @@
 """The pieces of the problem, and products with A."""
 
-import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat
 
-from .balls import double_above
+from .balls import bounds_of
 from .data import Data
-from .doubles import UNIT, by_outputs, lengths_above
+from .doubles import UP, column_sums, gamma, known, sums_above
 from .gauges import Gauge
 from .losses import Loss
 from .penalties import PENALTIES
+from .pulls import Pulls
 from .verdict import Refused, Unknown
-
-BALLS_UP_TO = 10_000_000
-"""Number of entries of A up to which all products use ball arithmetic; for larger A, only those that matter do."""
 
 
 class Products:
@@ -28,6 +26,7 @@ class Products:
         self.data = data
         self.gauge = gauge
         self.checked = 0
+        self._kept: tuple[list[int], arb_mat] | None = None
         self.loss = Loss(problem["loss"])
         penalty = problem["penalty"]
         if penalty["type"] == "Power" and penalty["p"] == "inf":
@@ -39,20 +38,23 @@ class Products:
         self.n, self.d = data.shape[0], len(gauge.labels)
         self.ridge = self._ridges(problem.get("ridge"))
         self.width = max(1, (1 << 20) // max(data.shape))
-        self.all_in_balls = self.n * self.d <= BALLS_UP_TO
         self.intercept: bool = problem["intercept"]
-        self.constants = arb_mat(np.kron(np.ones((data.rows[0], 1)), np.eye(data.tasks)).tolist())
         constant = np.kron(np.ones((data.rows[0], int(problem["intercept"]))), np.eye(data.tasks))
         parts = [constant, data.given]
-        self.B = [arb_mat([[float(v)] for v in column]) for part in parts for column in part.T]
+        self.B = [arb_mat(self.n, 1, column.tolist()) for part in parts for column in part.T]
         self.B += [self._columns([j])[0] for j in gauge.free]
         self.given = len(self.B) - len(gauge.free)
+
+    @cached_property
+    def constants(self) -> arb_mat:
+        """The constants of all outputs."""
+        return arb_mat(np.kron(np.ones((self.data.rows[0], 1)), np.eye(self.data.tasks)).tolist())
 
     def _ridges(self, stated: Any) -> list[arb]:
         """Return R_g for every block; an empty list without a ridge."""
         if stated is None:
             return []
-        if self.gauge.matrix is not None or self.gauge.kind == "LInf":
+        if self.gauge.matrix is not None or not self.gauge.euclidean:
             raise Unknown("a ridge beside an Image or LInf is not known to this checker")
         blocks = len(self.gauge.prices)
         if isinstance(stated, list) and not (self.gauge.coordinates and len(stated) == blocks):
@@ -64,10 +66,12 @@ class Products:
         if not holds:
             raise Refused(sentence)
 
+    # -- columns in balls ----------------------------------------------------------------------------------------------
+
     def _columns(self, index: list[int], *, centred: bool = False) -> list[arb_mat]:
         """Return columns of A, exact or with their rounding; or of X less its centres, times the matrix."""
         if self.gauge.matrix is None and not centred:
-            return [arb_mat([[v] for v in column]) for column in self.data.columns(index).T.tolist()]
+            return [arb_mat(self.n, 1, column) for column in self.data.columns(index).T.tolist()]
         inner, *outer = self._factors()
         image = arb_mat(inner.columns(index).tolist()) if outer else self._centred(inner.columns(index), index)
         for factor in outer:
@@ -123,39 +127,87 @@ class Products:
         taken[np.array(index) % per, np.arange(len(index))] = centres
         return columns - self.constants * arb_mat(taken.tolist())
 
-    def _adjoint(self, theta: arb_mat) -> list[arb]:
-        """Return z = -A' theta; for large data, in doubles with a bound of their rounding where no claim is close."""
+    # -- z -------------------------------------------------------------------------------------------------------------
+
+    def _adjoint(self, theta: arb_mat) -> Pulls:
+        """Return z = -A' theta: doubles with bounds, and balls for the columns that are asked for.
+
+        Of an Image or Atoms all columns are computed in balls.
+        """
         if self.gauge.matrix is not None:
+            rows = theta.transpose()
             parts = (range(self.d)[start : start + self.width] for start in range(0, self.d, self.width))
-            return [-(theta.transpose() * v)[0, 0] for part in parts for v in self._columns(list(part), centred=True)]
-        z: list[Any] = [None] * self.d
-        width, rows = self.width, theta.transpose()
-        if self.all_in_balls:
-            for start in range(0, self.d, width):
-                index = list(range(self.d)[start : start + width])
-                product = rows * self._centred(self.data.columns(slice(start, start + width)), index)
-                z[start : start + width] = [-product[0, k] for k in range(product.ncols())]
-            return z
-        mid = np.array([float(t.mid()) for t in theta.entries()])
-        errors = np.array([double_above(abs(t - arb(m))) for t, m in zip(theta.entries(), mid.tolist())])
-        length, error = (float(lengths_above(np.abs(v)[:, None])[0]) for v in (mid, errors))
-        off = ((self.n + 12) * UNIT * 1.01 * length + error) * 1.01 + 2.0**-1000
-        for start in range(0, self.d, width):
-            index = list(range(self.d)[start : start + width])
-            own = self._own_rows(self.data.columns(slice(start, start + width)), index)
-            block = own - self._centres(own)
+            return Pulls.of_balls(
+                [-(rows * v)[0, 0] for part in parts for v in self._columns(list(part), centred=True)]
+            )
+        low, high = bounds_of(theta.entries())
+        shape = (self.data.rows[0], self.data.tasks)
+        with np.errstate(all="ignore"):
+            middle = (low / 2 + high / 2).reshape(shape)
+            value, rad = self._products(middle, known((high - low) * UP).reshape(shape))
+            value, rad = value.ravel(), np.where(np.isfinite(value), known(rad), np.inf).ravel()
+            low, high = np.nextafter(-value - rad, -np.inf), np.nextafter(-value + rad, np.inf)
+        return Pulls(low, high, lambda index: self._products_in_balls(theta, index))
+
+    def _products_in_balls(self, theta: arb_mat, index: list[int]) -> list[arb]:
+        """Return z for some columns.
+
+        With the middles of theta a column counts less its centre, too: `A_j . theta - c sum_i theta_i`. What theta is
+        off adds at most the sum of its radii times the absolute values of the column less its centre.
+        """
+        rows, per = theta.mid().transpose(), self.data.tasks
+        radii = np.array([float(t.rad()) for t in theta.entries()]).reshape(-1, per) * UP
+        sums = [sum(part, arb(0)) for part in (rows.entries()[c::per] for c in range(per))] if self.intercept else []
+        found: list[arb] = []
+        for start in range(0, len(index), self.width):
+            part = index[start : start + self.width]
+            places = np.array(part) % per
+            product = rows * self._matrix_of(part)
+            own = self._own_rows(self.data.columns(part), part)
+            centres = self._centres(own)
             with np.errstate(all="ignore"):
-                values = block.T @ mid if self.data.tasks == 1 else by_outputs(block, mid, index, self.data.tasks)
-                rads = lengths_above(np.abs(block)) * off + self.n * 2.0**-1070
-            for k, (value, rad) in enumerate(zip(values.tolist(), rads.tolist())):
-                known = math.isfinite(value) and math.isfinite(rad)
-                z[start + k] = -arb(value, rad) if known else None
-        top = max((double_above(abs(v)) for v in z if v is not None), default=0.0)
-        near = {j for j, v in enumerate(z) if v is None or double_above(abs(v)) >= 0.99 * top}
-        close = sorted(near | set(self.point["x"]["index"]))
-        for start in range(0, len(close), width):
-            part = close[start : start + width]
-            product = rows * self._centred(self.data.columns(part), part)
-            for k, j in enumerate(part):
-                z[j] = -product[0, k]
-        return z
+                parts = np.abs(own - centres), radii[:, places]
+                off = sums_above((parts[0] * parts[1]).sum(axis=0) * UP, self.n)
+                off = np.where(((parts[0] != 0) & (parts[1] != 0)).any(axis=0), off, 0.0)
+            for k, (c, r) in enumerate(zip(centres.tolist(), off.tolist())):
+                taken = sums[places[k]] * arb(c) if c else arb(0)
+                found.append(arb(0, r) - product[0, k] + taken)
+        return found
+
+    def _matrix_of(self, index: list[int]) -> arb_mat:
+        """Return columns of X in balls; those of the point are kept."""
+        if self._kept is None or self._kept[0] != index:
+            matrix = arb_mat(self.n, len(index), self.data.columns(index).ravel().tolist())
+            if index != self.point["x"]["index"]:
+                return matrix
+            self._kept = index, matrix
+        return self._kept[1]
+
+    def _products(self, mid: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return `A' theta` for columns less their centres, by features and outputs, and bounds of the errors.
+
+        For a centre c of a column, an entry is `(a - c)(1 + d)` in doubles, with abs(d) <= u. So the sum of n products
+        with theta is off by at most `gamma(n + 1)` times the sum of the absolute values, beside the errors of theta.
+        """
+        weights = known((np.abs(mid) * gamma(self.n + 8) + error) * UP)
+        if self.data.sparse and not (self.intercept and self.centred_sums):
+            return self._sparse_products(mid, weights)
+        values, rads = [], []
+        for start in range(0, self.data.rows[1], self.width):
+            own = self.data.features(slice(start, start + self.width))
+            with np.errstate(all="ignore"):
+                own = own - self._centres(own) if self.intercept else own
+                values.append(own.T @ mid)
+                rads.append(sums_above(np.abs(own).T @ weights, self.n))
+        return np.concatenate(values), np.concatenate(rads)
+
+    centred_sums = False
+    """Whether products need columns less their centres even if theta is orthogonal to the constant."""
+
+    def _sparse_products(self, mid: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same from the entries that are not zero, without centres: theta is orthogonal to the constant."""
+        X = self.data.X
+        with np.errstate(all="ignore"):
+            parts = [column_sums(X.data * v[X.indices], X.indptr) for v in mid.T]
+            rads = [sums_above(column_sums(np.abs(X.data) * v[X.indices], X.indptr), self.n) for v in weights.T]
+        return np.stack(parts, axis=1), np.stack(rads, axis=1)

@@ -1,8 +1,8 @@
 """Intervals of coefficients, and coefficients that are not zero."""
 
-from flint import arb
+from flint import arb, arb_mat
 
-from .balls import positive_part, root, square, unit_of
+from .balls import positive_part, root, square
 from .combinations import Combinations
 from .verdict import Refused
 
@@ -11,7 +11,15 @@ class Ranges(Combinations):
     """RANGE and NOT 0."""
 
     def _ranges(self) -> None:
-        """RANGE, DEPENDENCY, NOT 0."""
+        """RANGE, DEPENDENCY, NOT 0: with an inverse in doubles, and in balls if the claims do not follow from that."""
+        before = self.checked
+        try:
+            self._ranges_from(sharp=False)
+        except Refused:
+            self.checked = before
+            self._ranges_from(sharp=True)
+
+    def _ranges_from(self, *, sharp: bool) -> None:
         rows = self._left()
         names = self._names(rows)
         dependencies = self.claims["dependencies"]
@@ -23,11 +31,11 @@ class Ranges(Combinations):
         told_of_free = [k for k, ends in enumerate(free) if ends != (None, None)]
         away: dict[int, arb] = {}
         self.independent = []  # until `_distances` has found them
-        self.inverse = []
+        self.inverse = arb_mat(0, 0)
         if bounds or told_of_free or self.claims["nonzero"] or self.claims["sums"]:
-            away = self._distances([name for name in names if name not in sums], involved)
+            away = self._distances([name for name in names if name not in sums], involved, sharp=sharp)
         for j in rows if self.ridge else ():
-            alone = root(2 * self.reach / (self.factor * self.ridge[self.gauge.labels[j]]))
+            alone = root(2 * self.reach / (self.factor * self.ridge[int(self.gauge.labels[j])]))
             away[j] = alone if j not in away or alone < away[j] else away[j]
         for j, ends in bounds.items():
             fits = self._fits(self._range(j, away.get(j)), *ends)
@@ -58,10 +66,10 @@ class Ranges(Combinations):
                 bounds[j] = low, high
         return bounds
 
-    def _distances(self, independent: list[int], involved: set[int]) -> dict[int, arb]:
+    def _distances(self, independent: list[int], involved: set[int], *, sharp: bool) -> dict[int, arb]:
         """Return how far coefficients can be from the optimum, for the columns that are in no dependency."""
         try:
-            inverse = self._inverted(independent) if independent else []
+            inverse = self._inverted(independent, sharp=sharp) if independent else arb_mat(0, 0)
         except Refused:
             if self.ridge:  # other bounds may do
                 return {}
@@ -69,23 +77,25 @@ class Ranges(Combinations):
         self.independent, self.inverse = independent, inverse
         return self._radii(independent, inverse, involved)
 
-    def _inverted(self, independent: list[int]) -> list[list[arb]]:
+    def _inverted(self, independent: list[int], *, sharp: bool = False) -> arb_mat:
         """Return the inverse of G for some columns of C."""
-        columns = [self._column(name) for name in independent]
-        units = [unit_of(column) for column in columns]  # badly scaled columns would cost the inverse all its digits
+        columns = self._chosen(independent)
+        units = columns.units  # badly scaled columns would cost the inverse all its digits
         ridge = [arb(0)] * len(columns)
         if self.ridge:
             ridge = [
-                arb(0) if name < 0 else self.factor * self.ridge[self.gauge.labels[name]] * square(unit) / 2
+                arb(0) if name < 0 else self.factor * self.ridge[int(self.gauge.labels[name])] * square(unit) / 2
                 for name, unit in zip(independent, units)
             ]
-        inverse = self._inverse([column * unit for column, unit in zip(columns, units)], self.least, ridge)
-        return [[inverse[a, b] * u * v for b, v in enumerate(units)] for a, u in enumerate(units)]
+        inverse = self._inverse(columns, self.least, ridge, sharp=sharp)
+        if all(unit == 1 for unit in units):
+            return inverse
+        return arb_mat([[inverse[a, b] * u * v for b, v in enumerate(units)] for a, u in enumerate(units)])
 
-    def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
+    def _radii(self, independent: list[int], inverse: arb_mat, involved: set[int]) -> dict[int, arb]:
         """RANGE: return the distances for columns that are in no dependency."""
         known = [(k, name) for k, name in enumerate(independent) if name not in involved]
-        return {name: root(inverse[k][k]) * (root(self.reach) + self.beside) for k, name in known}
+        return {name: root(inverse[k, k]) * (root(self.reach) + self.beside) for k, name in known}
 
     def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
         """NOT 0."""
@@ -111,7 +121,7 @@ class Ranges(Combinations):
             return None if away is None else (x - away, x + away)
         g = int(self.gauge.labels[j])
         least, most = self._dual_norm(g)
-        moved = arb(root(self.reach).upper()) * arb(self.lengths[j])
+        moved = arb(root(self.reach).upper()) * arb(float(self.lengths[j]))
         ends = [self.shrink * self.z[j] - moved, self.shrink * self.z[j] + moved]
         low, high = self.steepness
         price = self.gauge.prices[g]
@@ -123,6 +133,6 @@ class Ranges(Combinations):
 
     def _dual_norm(self, g: int) -> tuple[arb, arb]:
         """Return bounds of what a block pulls at the optimum: the norm of z*_g, or z*_g itself if x_g >= 0."""
-        moved = arb(root(self.reach).upper()) * arb(self.spreads[g])
+        moved = arb(root(self.reach).upper()) * arb(float(self.spreads[g]))
         price = self.gauge.prices[g]
         return arb(((self.scores[g] - moved) * price).lower()), arb(((self.scores[g] + moved) * price).upper())

@@ -9,7 +9,7 @@ from .classes import Classes
 from .data import Data
 from .face import Face
 from .family import Family
-from .gauges import Gauge
+from .gauges import gauge_of
 from .line import Line
 from .losses import Loss
 from .reading import read
@@ -30,7 +30,7 @@ def verify(
         content = read(certificate)
         data = Data(X, y, sample_weight, free, offset, content["problem"]["loss"])
         data.check_digest(content["data"]["sha256"], content["problem"])
-        gauge = Gauge(content["problem"]["gauge"], data, content["problem"]["form"])
+        gauge = gauge_of(content["problem"]["gauge"], data, content["problem"]["form"])
         check_sizes(content, data, gauge)
         Loss(content["problem"]["loss"]).check_targets(data.y)
         family = None if content["family"] is None else Family(content, data, gauge)
@@ -57,4 +57,4 @@ def verify(
 def _method(checker: Checker | None) -> str:
     if checker is None:
         return "nothing computed"
-    return "ball arithmetic" if checker.all_in_balls else "ball arithmetic where it matters, bounded doubles elsewhere"
+    return "ball arithmetic and bounded doubles"

@@ -1,16 +1,14 @@
 """Blocks that are zero in every solution."""
 
-import math
-
 import numpy as np
 from flint import arb, arb_mat
 
-from .balls import double_above, root, square
-from .doubles import UNIT, lengths_above
-from .gap import Gap
+from .balls import bounds_of, double_above, double_below, root
+from .doubles import DOWN, TINY, UNIT, UP, known
+from .lengths import Lengths
 
 
-class Zeros(Gap):
+class Zeros(Lengths):
     """CURVE, SLOPE and ZERO."""
 
     pairwise = True
@@ -18,114 +16,104 @@ class Zeros(Gap):
 
     def _curvature(self) -> None:
         """CURVE."""
-        self.least, most = [], []
-        for t, w, y in zip(self.slopes, self.weights, self.data.y.tolist()):
-            low, high = (
-                arb(t.lower()).min(arb((t * self.shrink).lower())),
-                arb(t.upper()).max(arb((t * self.shrink).upper())),
-            )
-            bend = self.loss.most(low, high, y, self.reach / w)
-            for _ in range(3):
-                away = arb(root(self.reach * bend / w).upper())
-                least, bend = self.loss.bends(low - away, high + away, y)
-            self.least.append(least)
-            most.append(bend)
-        self.metric = np.array([double_above(w * m) for w, m in zip(self.weights, most)])
-
-    def _spreads(self) -> list[float]:
-        """Return upper bounds of the spread of every block, in doubles rounded up."""
-        self.lengths = self._lengths_in(self.metric, range(self.d))
-        return self._of_blocks(range(self.d), self.lengths)
-
-    def _lengths_in(self, metric: np.ndarray, entries: range) -> list[float]:
-        """Return upper bounds of the lengths of some columns of A in a metric."""
-        lengths: list[float] = []
-        roots = np.array([double_above(root(arb(float(m)))) for m in metric])
-        for start in range(0, len(entries), self.width):
-            index = list(entries[start : start + self.width])
-            if self.gauge.matrix is None:
-                own = self._own_rows(self.data.columns(index), index)
-                lengths += self._least_lengths(own, roots, index).tolist()
-            else:
-                both = [self._columns(index, centred=centred) for centred in (False, True)]
-                sizes = [
-                    np.array([[double_above(abs(v)) for v in column.entries()] for column in part]).T for part in both
-                ]
-                lengths += np.minimum(*(lengths_above(part * roots[:, None]) for part in sizes)).tolist()
-        return lengths
-
-    def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:
-        """Return upper bounds of the lengths of columns, modulo the constant if there is an intercept.
-
-        The number that makes a column shortest is its mean in the metric: near that of the rest after the centre is
-        taken, which is rounded once more.
-        """
-        per = self.data.tasks
-        mine = roots[:, None] if per == 1 else roots.reshape(-1, per)[:, np.array(index) % per]
-        rest = own - self._centres(own)
-        if not self.intercept:
-            return lengths_above(np.abs(rest) * mine)
+        low, high = bounds_of(self.slopes)
+        shrink = max(double_below(self.shrink), 0.0) * (1 - 4 * UNIT)
+        low, high = np.where(low < 0, low, low * shrink), np.where(high > 0, high, high * shrink)
+        y, weights = self.data.y, self.data.weights
         with np.errstate(all="ignore"):
-            squares = mine * mine
-            means = (squares * rest).sum(axis=0) / (squares + np.zeros(rest.shape)).sum(axis=0)
-            means = np.where(np.isfinite(means), means, 0.0)
-            sizes = np.abs(rest - means) * (1 + 4 * UNIT) + 2 * UNIT * np.abs(rest)
-            return np.asarray(np.minimum(lengths_above(sizes * mine), lengths_above(np.abs(rest) * mine)))
+            reach = known(double_above(self.reach) / weights * UP)
+            most = self.loss.most(low, high, y, reach)
+            for _ in range(3):
+                away = known(np.sqrt(reach * most) * UP + TINY)
+                least, most = self.loss.bends(np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf), y)
+            self.least, self.metric = least, known(weights * most * UP + TINY)
 
-    def _of_blocks(self, entries: range, lengths: list[float]) -> list[float]:
+    def _spreads(self) -> np.ndarray:
+        """Return upper bounds of the spread of every block."""
+        self.lengths = self._lengths_in(self.metric.reshape(-1, self.data.tasks)).ravel()
+        return self._of_blocks(self.lengths)
+
+    def _of_blocks(self, lengths: np.ndarray) -> np.ndarray:
         """Return upper bounds of the spread of every block, from the lengths of its columns."""
-        parts: dict[int, list[arb]] = {g: [] for g in range(len(self.gauge.prices))}
-        for g, length in zip(self.gauge.labels[list(entries)].tolist(), lengths):
-            parts[g].append(arb(length))
-        prices = enumerate(self.gauge.prices)
-        dual = self.gauge.dual_norm
-        return [double_above(dual(parts[g]) / p) if self.gauge.counts(g) else math.inf for g, p in prices]
+        return self.gauge.over_prices(self.gauge.dual_norms_above(lengths))
 
     def _zeros(self) -> None:
         """ZERO."""
-        told = set(self.claims["nonzero"]) | set(self.claims["undecided"]) | set(self.gauge.free)
-        zero = [g for g in range(len(self.gauge.prices)) if g not in told and g not in self.gauge.barred]
-        carried = {self.gauge.labels[j] for j in self.x}
-        moves, floor = self._moves(), self._first_slope()
-        if self.ridge:
-            self.steepness = self._slopes(floor)
-            for g in zero:
-                below = self.scores[g] + moves[g] < self.steepness[0]
-                self._claim(below, f"coefficient or block {g} is not proven zero")
-                self._claim(g not in carried, f"block {g} carries weight at the point")
-            return
-        for g, score in self.scores.items():
-            candidate = score - moves[g]
-            floor = candidate if candidate > floor else floor
-        self.floor = floor
-        rivals = sorted((g for g, v in self.scores.items() if v > 0), key=lambda g: -float(self.scores[g].mid()))
-        for g in zero:
-            self._claim(
-                self.scores[g] + moves[g] < floor or self._beaten(g, rivals),
-                f"coefficient or block {g} is not proven zero",
-            )
-            self._claim(g not in carried, f"block {g} carries weight at the point")
-
-    def _moves(self) -> list[arb]:
-        """Return how far the score of every block can be from that of the optimum."""
+        told = [*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free, *self.gauge.barred]
+        zero = np.ones(len(self.gauge.prices), dtype=bool)
+        zero[told] = False
         self.spreads = self._spreads()
-        radius = arb(root(self.reach).upper())
-        return [radius * arb(spread) for spread in self.spreads]
+        moves, first = self._moves(), self._first_slope()
+        if self.ridge:
+            self.steepness = self._slopes(first)
+            floor = self.steepness[0]
+        else:
+            floor = self.floor = self._best(first, moves)
+        self._claim_zeros(zero, moves, floor)
+
+    def _claim_zeros(self, zero: np.ndarray, moves: np.ndarray, floor: arb) -> None:
+        """Refuse a block that may not be zero: doubles decide nearly all, and balls those that are left."""
+        with np.errstate(all="ignore"):
+            below = (self.scores.high + moves) * UP + TINY < double_below(floor)
+        left = np.flatnonzero(zero & ~below)
+        carried = {int(self.gauge.labels[j]) for j in self.x}
+        order = np.argsort(-self.scores.high, kind="stable") if len(left) and not self.ridge else np.zeros(0, dtype=int)
+        rivals = order[self.scores.high[order] > 0].tolist()
+        for g, score in self.scores.balls(left).items():
+            holds = score + arb(float(moves[g])) < floor or (not self.ridge and self._beaten(g, rivals))
+            self._claim(holds, f"coefficient or block {g} is not proven zero")
+        for g in carried:
+            self._claim(not zero[g], f"block {g} carries weight at the point")
+        self.checked += 2 * int(zero.sum()) - len(left) - len(carried)
+
+    def _best(self, first: arb, moves: np.ndarray) -> arb:
+        """Return the largest of the scores less their moves, or the slope of S phi at 0."""
+        with np.errstate(all="ignore"):
+            least = np.max(self.scores.low - moves, where=self.gauge.priced, initial=-np.inf)
+            close = self.gauge.priced & (self.scores.high - moves >= max(float(least), double_below(first)))
+        floor = first
+        for g, score in self.scores.balls(np.flatnonzero(close)).items():
+            candidate = score - arb(float(moves[g]))
+            floor = candidate if candidate > floor else floor
+        return floor
+
+    def _moves(self) -> np.ndarray:
+        """Return how far the score of every block can be from that of the optimum."""
+        with np.errstate(all="ignore"):
+            return known(double_above(root(self.reach)) * self.spreads * UP + TINY)
 
     def _slopes(self, first: arb) -> tuple[arb, arb]:
         """SLOPE: return bounds of the slope of S phi at the optimum."""
         if self.phi_conjugate is None:
             return first, first
         low, high = first, first
-        dragged = [self.shrink * v for v in self.z]
-        for j, v in self.x.items():
-            dragged[j] -= self.ridge[self.gauge.labels[j]] * v
-        for g, score in self._block_scores(dragged).items():
-            bend = 2 * self.ridge[g] / (self.factor * square(self.gauge.prices[g]))
-            moved = arb(root(self.reach * (square(arb(self.spreads[g])) + bend)).upper())
-            low = low.max(arb((score - moved).lower()))
-            high = high.max(arb((score + moved).upper()))
+        moved = self._slides()
+        with np.errstate(all="ignore"):
+            tops = np.where(self.gauge.priced, known((self.scores.high + moved) * UP + TINY), -np.inf)
+        dragged = {int(self.gauge.labels[j]) for j in self.x}
+        rest = tops.copy()
+        rest[list(dragged)] = -np.inf
+        for g in dragged:
+            score = self._dragged(g)
+            low = low.max(arb((score - arb(float(moved[g]))).lower()))
+            high = high.max(arb((score + arb(float(moved[g]))).upper()))
+        for g, score in self.scores.balls(np.flatnonzero(rest > double_below(low))).items():
+            low = low.max(arb((score - arb(float(moved[g]))).lower()))
+            high = high.max(arb((score + arb(float(moved[g]))).upper()))
         return arb(low.lower()), arb(high.upper())
+
+    def _slides(self) -> np.ndarray:
+        """Return how far the scores of `k z - R x` can be from those of the optimum."""
+        ridge, reach = np.array([double_above(v) for v in self.ridge]), double_above(self.reach)
+        with np.errstate(all="ignore"):
+            bends = 2 * ridge / (self.factor * self.gauge.prices.low * self.gauge.prices.low * DOWN)
+            return known(np.sqrt(known(reach * (self.spreads * self.spreads + bends) * UP + TINY)) * UP)
+
+    def _dragged(self, g: int) -> arb:
+        """Return the score of a block of `k z - R x`."""
+        entries = self.gauge.entries(g)
+        parts = {j: self.shrink * self.z[j] - self.ridge[g] * self.x.get(j, arb(0)) for j in entries}
+        return self.gauge.score(g, parts)
 
     def _beaten(self, g: int, rivals: list[int]) -> bool:
         """Return whether one of the rivals, the best first, beats coordinate g by the distance of their images.
@@ -142,8 +130,10 @@ class Zeros(Gap):
         return False
 
     def _beats(self, q: int, g: int, radius: arb) -> bool:
-        """Return whether coordinate q beats coordinate g by the distance of their images."""
-        if not self.scores[g] < self.scores[q]:
+        """Return whether coordinate q, of a positive score, beats coordinate g by the distance of their images."""
+        if not self.scores.low[g] < self.scores.high[q]:
+            return False
+        if not (self.scores[q] > 0 and self.scores[g] < self.scores[q]):
             return False
         return any(self._is_shorter(q, g, radius, self._columns([g, q], centred=way)) for way in (True, False))
 
