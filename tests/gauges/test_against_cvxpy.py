@@ -20,6 +20,7 @@ from atomsieve import (
     Square,
     Squared,
     solve,
+    verify,
 )
 
 GAUGES = [OWL, OSCAR, SLOPE, KSupport, KSparse, LInf]
@@ -129,3 +130,5 @@ def test_same_optimum(gauge, loss, penalty, seed):
     assert certificate.dual <= result.objective <= certificate.primal
     assert certificate.dual <= truth + 1e-7 * scale
     assert certificate.gap <= 1e-8 * scale
+    checked = verify(certificate, X, y)
+    assert checked.valid, checked.reason

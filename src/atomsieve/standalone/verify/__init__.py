@@ -21,7 +21,8 @@ vector of its rows. For the given x let b~ be the exact minimiser over b. At (x,
     L1 where `positive` is true).
 
 LInf is one block: `mass(x) = price max_j abs(x_j)`, and its score is `sum_j abs(z_j) / price`. Its spread is the sum of
-the spreads of its columns, because abs(p_j) <= 1 / price for an atom p.
+the spreads of its columns, because abs(p_j) <= 1 / price for an atom p. So are OWL, KSupport and KSparse, whose mass
+and score are functions of sorted absolute values (`gauges/ordered.py`); their spread is the score of the columns' own.
 
 GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
        phi with slope a and `sigma > S a`, theta is first multiplied by some k < 1 with `k sigma <= S a`, and

@@ -62,6 +62,9 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "Group": {"groups": OrNull([COUNT]), "weights": OrNull([POSITIVE])},
     "L2": {},
     "LInf": {},
+    "OWL": {"weights": [NUMBER]},
+    "KSupport": {"k": COUNT},
+    "KSparse": {"k": COUNT},
 }
 
 

@@ -9,8 +9,10 @@ from .blocks import L2, Group, LInf
 from .coordinates import L1, NonNegative, Simplex
 from .gauge import Gauge
 from .matrix import Matrix
+from .ordered import OWL, KSparse, KSupport
 
-KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in (L1, NonNegative, Simplex, Group, L2, LInf)}
+ALL = (L1, NonNegative, Simplex, Group, L2, LInf, OWL, KSupport, KSparse)
+KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "gauge_of"]
 
