@@ -3,7 +3,7 @@
     python benchmarks/certificates.py             what is decided: a Markdown table
     python benchmarks/certificates.py cost        time and memory beside a solve: a Markdown table
     python benchmarks/certificates.py rules       the rules, one beside the other at equal points
-    python benchmarks/certificates.py check       verify.py on some of them
+    python benchmarks/certificates.py check       the independent checker on them: time and memory
     python benchmarks/certificates.py families    digits that may be unknown, samples that may be left out, whole paths
 
 Needs the folder named by ATOMSIEVE_DATA; a set that is not there is skipped.
@@ -25,6 +25,7 @@ from atomsieve.certificate.proof import prove
 from atomsieve.certificate.statement import Statement
 from atomsieve.screening.rules import PairwiseRule, PaperRule
 from benchmark_utils.components import Component
+from benchmark_utils.memory import peak_memory
 
 SETS = ("leu", "colon", "riboflavin", "dorothea", "newsgroups", "a9a", "mnist", "simulated")
 PARAMETERS = {"simulated": {"n, d": (2000, 10000)}}
@@ -52,13 +53,13 @@ def problems(
                 yield name, label, Problem(data["X"], y, loss=loss, intercept=intercept), data["X"], y
 
 
-def best_time(call: Callable[[], Any], times: int = 3) -> float:
-    """Return the least of several times of the processor, which other work on the machine changes little."""
+def best_time(call: Callable[[], Any], times: int = 3, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Return the least of several times."""
     found = []
     for _ in range(times):
-        start = time.process_time()
+        start = clock()
         call()
-        found.append(time.process_time() - start)
+        found.append(clock() - start)
     return min(found)
 
 
@@ -151,12 +152,21 @@ def rules(names: tuple[str, ...]) -> None:
 
 
 def check(names: tuple[str, ...]) -> None:
-    """Print what the independent checker says, and how long it takes."""
+    """Print what the independent checker says, its time as a multiple of a solve to 1e-9, and its peak memory."""
+    print("| data | problem | penalty | left | valid | solve, ms | verify, ms | ratio | memory, MB |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for name, label, problem, X, y in problems(names):
-        certificate = solve(problem.at_penalty(Square(0.1 * problem.origin.sigma)), tol=1e-13).certificate()
-        start = time.perf_counter()
-        verdict = verify(certificate, X, y)
-        print(f"{name}, {label}: {verdict} in {time.perf_counter() - start:.1f} s", flush=True)
+        for kind in (Square, Linear):
+            chosen = problem.at_penalty(kind(0.1 * problem.origin.sigma))
+            certificate = solve(chosen, tol=1e-13).certificate()
+            valid = verify(certificate, X, y).valid
+            solved = best_time(lambda chosen=chosen: solve(chosen, tol=1e-9), clock=time.process_time)
+            seconds = best_time(lambda told=certificate, X=X, y=y: verify(told, X, y), clock=time.process_time)
+            memory = peak_memory(lambda told=certificate, X=X, y=y: verify(told, X, y))
+            told = f"{kind.__name__} 0.1 | {int((~certificate.zero).sum())} | {'yes' if valid else 'NO'}"
+            times = f"{1e3 * solved:.1f} | {1e3 * seconds:.0f} | {seconds / solved:.0f}"
+            held = "-" if memory is None else f"{memory:.0f}"
+            print(f"| {name} | {label} | {told} | {times} | {held} |", flush=True)
 
 
 def families(names: tuple[str, ...]) -> None:

@@ -30,7 +30,22 @@ if TYPE_CHECKING:
         UnprovenWarning,
         save_model,
     )
-    from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
+    from atomsieve.gauges import (
+        L1,
+        L2,
+        OSCAR,
+        OWL,
+        SLOPE,
+        Atoms,
+        Group,
+        Image,
+        KSparse,
+        KSupport,
+        LInf,
+        NonNegative,
+        Scaled,
+        Simplex,
+    )
     from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
     from atomsieve.methods import GCG, Away, Corrective, Pairwise
     from atomsieve.methods.steps import LineSearch, OpenLoop, ShortStep
@@ -51,6 +66,9 @@ __all__ = [
     "GCG",
     "L1",
     "L2",
+    "OSCAR",
+    "OWL",
+    "SLOPE",
     "Atoms",
     "Away",
     "Ball",
@@ -76,6 +94,8 @@ __all__ = [
     "Group",
     "Huber",
     "Image",
+    "KSparse",
+    "KSupport",
     "LInf",
     "LineSearch",
     "Linear",
@@ -122,7 +142,7 @@ _HOMES = {
     "certificate": "Certificate",
     "certificate.verify": "verify",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
-    "gauges": "L1 L2 Atoms Group Image LInf NonNegative Scaled Simplex",
+    "gauges": "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LInf NonNegative Scaled Simplex",
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",
     "methods.steps": "LineSearch OpenLoop ShortStep",

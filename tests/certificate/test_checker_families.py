@@ -31,7 +31,8 @@ from atomsieve import (
     solve,
 )
 from atomsieve.certificate.file import seal
-from atomsieve.standalone.verify import Checker, verify
+from atomsieve.standalone.verify import verify
+from atomsieve.standalone.verify.checker import Checker
 
 RNG = np.random.default_rng(5)
 N, D = 60, 8

@@ -3,6 +3,7 @@
 import ast
 import copy
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,7 +41,7 @@ from atomsieve import (
 )
 from atomsieve.certificate.file import seal
 
-CHECKER = Path(atomsieve.standalone.__file__).with_name("verify.py")
+CHECKER = Path(atomsieve.standalone.__file__).with_name("verify")
 X, Y = load_diabetes(return_X_y=True)
 X, Y = X[:120] * 20, (Y[:120] - Y[:120].mean()) / 50
 SIGNS = np.where(Y > 0, 1.0, -1.0)
@@ -251,26 +252,31 @@ class TestTampering:
 
 def test_the_checker_imports_nothing_of_the_package():
     allowed = {"flint", "numpy"} | set(sys.stdlib_module_names)
-    for node in ast.walk(ast.parse(CHECKER.read_text())):
-        if isinstance(node, ast.Import):
-            assert {name.name.split(".")[0] for name in node.names} <= allowed
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            assert node.module.split(".")[0] in allowed
+    for file in CHECKER.rglob("*.py"):
+        depth = len(file.relative_to(CHECKER).parts)
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                assert {name.name.split(".")[0] for name in node.names} <= allowed
+            if isinstance(node, ast.ImportFrom):
+                assert node.level <= depth
+                assert node.level or node.module.split(".")[0] in allowed
 
 
-def test_on_the_command_line(stored, tmp_path):
+@pytest.mark.parametrize("way", ["folder", "another name", "module"])
+def test_on_the_command_line(way, stored, tmp_path):
+    """A copy of the folder is run as a folder, whatever it is called, or as a module from the folder that it is in."""
     path, data, y = stored
     np.save(tmp_path / "X.npy", data)
     np.savetxt(tmp_path / "y.csv", y, delimiter=",", fmt="%.17g")
-    alone = tmp_path / "verify.py"
-    alone.write_text(CHECKER.read_text())  # anywhere, without the package
-    command = [sys.executable, "-I", str(alone), str(path), str(tmp_path / "X.npy"), str(tmp_path / "y.csv")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    alone = tmp_path / ("checker 2" if way == "another name" else "verify")
+    shutil.copytree(CHECKER, alone)  # anywhere, without the package
+    python = ["-m", "verify"] if way == "module" else ["-I", str(alone)]
+    command = [sys.executable, *python, str(path), str(tmp_path / "X.npy"), str(tmp_path / "y.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "The certificate is valid" in done.stdout
     np.save(tmp_path / "X.npy", data[:, ::-1])
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1
     assert "NOT valid" in done.stdout
 
@@ -288,15 +294,13 @@ def test_sparse_files_on_the_command_line(form, tmp_path):
     assert "The certificate is valid" in done.stdout, done.stdout + done.stderr
 
 
-def test_large_data_are_checked_in_doubles(monkeypatch):
-    checker = sys.modules["atomsieve.standalone.verify"]
-    monkeypatch.setattr(checker, "BALLS_UP_TO", 100)
+def test_the_verdict_says_in_which_arithmetic():
     certificate = solve(
         Problem(X, SIGNS, loss=Logistic(), penalty=Linear(0.03), intercept=True), tol=1e-12
     ).certificate()
     verdict = verify(certificate, X, SIGNS)
     assert verdict.valid, verdict.reason
-    assert "bounded doubles" in verdict.method
+    assert verdict.method == "ball arithmetic and bounded doubles"
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 def verify(
     certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None, offset: Any = None
 ) -> "Verification":
-    """Check a certificate or its file against the data; in ball arithmetic (python-flint).
+    """Check a certificate or its file against the data.
 
-    A module that shares no code with the solver derives every claim again from the data, in ball arithmetic.
+    A folder that shares no code with the solver derives every claim again from the data: in balls (python-flint) where
+    a claim is close, in doubles with bounds of their rounding elsewhere.
 
     >>> import numpy as np
     >>> from atomsieve import Problem, solve, verify

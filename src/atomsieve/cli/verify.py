@@ -31,7 +31,7 @@ def verify(  # noqa: PLR0917 -- the options of the command
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Check a certificate against a data file; every claim is derived again from the data, in ball arithmetic.
+    """Check a certificate against a data file; every claim is derived again from the data, in spite of rounding.
 
     The columns are read as data.json beside the certificate says. Where that is missing the certificate itself names
     the features; --target must be given then, and whatever else fit was told of --offset, --exposure and --weights.

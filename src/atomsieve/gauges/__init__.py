@@ -4,21 +4,30 @@ from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.calculus import Image, Scaled
 from atomsieve.gauges.group import Group
+from atomsieve.gauges.ksparse import KSparse
+from atomsieve.gauges.ksupport import KSupport
 from atomsieve.gauges.l1 import L1
 from atomsieve.gauges.l2 import L2
 from atomsieve.gauges.linf import LInf
 from atomsieve.gauges.nonnegative import NonNegative
+from atomsieve.gauges.owl import OWL
 from atomsieve.gauges.simplex import Simplex
+from atomsieve.gauges.slope import OSCAR, SLOPE
 
 __all__ = [
     "L1",
     "L2",
+    "OSCAR",
+    "OWL",
+    "SLOPE",
     "Atom",
     "Atoms",
     "BlockGauge",
     "Gauge",
     "Group",
     "Image",
+    "KSparse",
+    "KSupport",
     "LInf",
     "NonNegative",
     "Scaled",

@@ -129,6 +129,12 @@ class BlockGauge(Gauge):
     one_by_one: bool = False
     """Whether every coefficient is a block of its own, in order."""
 
+    proximal: bool = False
+    """Whether there are a prox and faces (gauges/proximal.py), by which working sets of columns are solved."""
+
+    dense: bool = False
+    """Whether solutions have few zeros, so that no small set of columns holds them."""
+
     signed: Signs = True
     """Whether the entries of x may be negative: one answer for all entries, or one for each row of x."""
 

@@ -1,52 +1,51 @@
 """The largest absolute value: the sign vectors are the atoms."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.design import ALL
 from atomsieve.design.seminorm import Seminorm
-from atomsieve.gauges.base import Atom, BlockGauge
+from atomsieve.gauges.ksparse import face_of, shrink
+from atomsieve.gauges.proximal import Face, Line
+from atomsieve.gauges.symmetric import SymmetricGauge, sums_above
 from atomsieve.numerics.enclosures import Enclosure
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LInf(BlockGauge):
+class LInf(SymmetricGauge):
     """Largest absolute value, `kappa(x) = max_j |x_j|`, with `sigma(z) = sum_j |z_j|`: one block, nothing to screen.
+
+    It is `KSparse` with a k that is as large as the number of coefficients.
 
     >>> import numpy as np
     >>> LInf().value(np.array([3.0, -4.0])), LInf().support(np.array([3.0, -4.0]))
     (4.0, 7.0)
     """
 
-    def check(self, shape: tuple[int, ...]) -> None:
-        pass
+    dense = True
 
-    def flat(self, shape: tuple[int, ...]) -> BlockGauge:
-        return self
+    def largest_score(self, falling: Array) -> tuple[float, int]:
+        return float(falling.sum()), len(falling)
 
-    def labels(self, shape: tuple[int, ...]) -> Index:
-        return np.zeros(shape, dtype=np.intp)
+    def bound(self, falling: Array) -> float:
+        return float(sums_above(falling)[-1])
 
-    def scores(self, z: Array) -> Array:
-        return np.array([np.abs(z).sum()])
+    def size(self, falling: Array) -> float:
+        return float(falling[0])
 
-    def sizes(self, x: Array) -> Array:
-        return np.array([np.abs(x).max()])
+    def enclose_size(self, falling: Array) -> Enclosure:
+        return Enclosure.exact(falling[0])
 
-    def enclose_sizes(self, x: Array) -> Enclosure:
-        return Enclosure.exact(self.sizes(x))
+    def weigh(self, chosen: Array) -> Array:
+        return np.where(chosen < 0, -1.0, 1.0)
 
-    def enclose_scores(self, z: Enclosure) -> Enclosure:
-        total = abs(z).sum()
-        return Enclosure(np.array([total.mid]), np.array([total.rad]))
+    def prox(self, v: Array, line: Line) -> Array:
+        return np.copysign(shrink(np.abs(v), math.inf, line), v)
 
-    def spread_bounds(self, norms: Array) -> Array:
-        return self.enclose_scores(Enclosure.exact(norms)).high
-
-    def atom(self, z: Array, block: int) -> Atom:
-        return Atom(ALL, np.where(z < 0, -1.0, 1.0), block)
+    def face(self, x: Array) -> Face:
+        return face_of(x.ravel(), math.inf)
 
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         # the paper's bound; the exact maximum over sign vectors is NP-hard

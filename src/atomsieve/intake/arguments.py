@@ -108,6 +108,14 @@ def require_positive(owner: object, **values: Any) -> None:
         keep_plain(owner, name, value)
 
 
+def require_count(owner: object, **values: Any) -> None:
+    """Refuse parameters of a piece that are not positive whole numbers; store the others as Python numbers."""
+    for name, value in values.items():
+        if not (is_whole(value) and value > 0):
+            raise ValueError(f"{type(owner).__name__}: {name} must be a positive whole number, got {shown(value)}.")
+        object.__setattr__(owner, name, int(value))
+
+
 def keep_plain(owner: object, name: str, value: Any) -> None:
     """Store a parameter of a frozen piece as a Python number; a NumPy float32 would compute in single precision."""
     if type(value) not in (int, float) or abs(value) > 2**53:  # larger whole numbers may not be doubles

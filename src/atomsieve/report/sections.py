@@ -271,10 +271,10 @@ def verification(findings: Findings) -> Html:
     data = dict(findings.data)
     first = "certificate-1.json" if len(findings.proofs) > 1 else "certificate.json"
     command = data.get(COMMAND, f"atomsieve verify {first} {shlex.quote(data.get('file', 'DATA'))}")
-    commands = f"{command}\npython verify.py {first} X.npy y.npy"
+    commands = f"{command}\npython verify {first} X.npy y.npy"
     words = (
-        "The checker derives every claim anew from the data, in ball arithmetic, and shares no code with the program "
-        "that made it: verify.py is one file in the folder standalone of the package, which needs NumPy and "
+        "The checker derives every claim anew from the data, bounds its own rounding, and shares no code with the "
+        "program that made it: verify is one folder in the folder standalone of the package, which needs NumPy and "
         "python-flint. Where the model was fitted, or with the table as numbers in two files:"
     )
     digests = [(proof.label or "certificate", _claims(proof), tag("code", proof.digest)) for proof in findings.proofs]

@@ -9,6 +9,7 @@ import numpy as np
 from atomsieve.design import Design
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
+from atomsieve.gauges.proximal import Face, Line, ProximalGauge
 from atomsieve.intake.arguments import require_piece, require_positive
 from atomsieve.numerics.enclosures import Enclosure, up
 from atomsieve.typing import Array, Index, Mask, Signs
@@ -101,6 +102,20 @@ class Scaled(BlockGauge):
     def prices(self, shape: tuple[int, ...]) -> Array | None:
         prices = self._blocks.prices(shape)
         return None if prices is None else prices / self.radius
+
+    @property
+    def proximal(self) -> bool:  # type: ignore[override]
+        return self._blocks.proximal
+
+    def prox(self, v: Array, line: Line) -> Array:
+        """Return the prox of a line of slopes; see `ProximalGauge`."""
+        inner: ProximalGauge = self.gauge  # type: ignore[assignment]
+        return inner.prox(v, (line[0] / self.radius, line[1] / self.radius / self.radius))
+
+    def face(self, x: Array) -> Face:
+        """Return the face that x lies on; see `ProximalGauge`."""
+        inner: ProximalGauge = self.gauge  # type: ignore[assignment]
+        return inner.face(x).times(1 / self.radius)
 
     def enclose_sizes(self, x: Array) -> Enclosure:
         return self._blocks.enclose_sizes(x) / self.radius

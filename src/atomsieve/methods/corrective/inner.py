@@ -131,6 +131,8 @@ class Compiled:
 class Modelled:
     """The working set driven from here, for every other loss and data anywhere: the core solves each model."""
 
+    rough = ROUGH
+
     def __init__(self, part: Part, point: Point, memory: Memory) -> None:
         self.problem = point.problem
         self.part, self.memory = part, memory
@@ -160,7 +162,7 @@ class Modelled:
             least, lowest = (point if point.gap < least.gap else least), point.objective
             if idle == STALLED:
                 break
-            part = min(max(target / 4 / point.gap, ROUGH), 0.5) if point.gap > 0 else ROUGH
+            part = min(max(target / 4 / point.gap, self.rough), 0.5) if point.gap > 0 else ROUGH
             state, length = self._newton(point, line, part)
             if length == 0:
                 break
@@ -194,13 +196,16 @@ class Modelled:
         blocks = sized(problem.lifted, entries, None, 1 / unit)
         matrix = np.ascontiguousarray(hessian(point, entries, unit))
         stiffness = np.repeat(blocks.stiffness, np.diff(blocks.ends, prepend=0))
-        steepest = problem.loss.smoothness_near(point.u) * stiffness
-        diagonal = matrix.ravel()[:: len(matrix) + 1]
         if problem.shrinkage is not None:
-            diagonal += problem.shrinkage.by_entry[entries] / unit / unit
-        diagonal += np.maximum(np.where(diagonal < LEAST_RIDGE * steepest, LEAST_RIDGE, 0.0), self.caution) * steepest
+            matrix.ravel()[:: len(matrix) + 1] += problem.shrinkage.by_entry[entries] / unit / unit
+        self._steepen(matrix, problem.loss.smoothness_near(point.u) * stiffness)
         pull = point.pulls.ravel()[entries] / unit
         return Model(entries, blocks, matrix, pull, point.state.x.ravel()[entries] * unit)
+
+    def _steepen(self, matrix: Array, steepest: Array) -> None:
+        """Add to a Hessian, in place, what its diagonal lacks, and what steps that were too long call for."""
+        diagonal = matrix.ravel()[:: len(matrix) + 1]
+        diagonal += np.maximum(np.where(diagonal < LEAST_RIDGE * steepest, LEAST_RIDGE, 0.0), self.caution) * steepest
 
     @property
     def caution(self) -> float:

@@ -4,7 +4,7 @@ See docs/method.md for the method with its cost model.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy as np
 from atomsieve.core import Outcome
 from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
-from atomsieve.methods.corrective.working_set import AtomSet, RowSet, WorkingSet
+from atomsieve.methods.corrective.proximal import Proximal
+from atomsieve.methods.corrective.working_set import AtomSet, Part, RowSet, WorkingSet
 from atomsieve.numerics.clock import TimeUp
 from atomsieve.penalties import Penalty
 from atomsieve.piece import Piece
@@ -59,9 +60,19 @@ class Corrective(Piece):
 
 def by_rows(problem: Problem) -> bool:
     """Return whether working sets are rows of x: a Hessian of the widest block must fit into memory."""
+    core = problem.core
+    if core.proximal:
+        return not core.dense or math.prod(problem.shape) <= LARGE
     if problem.lifted.prices is None or compiled(problem):
         return problem.lifted.prices is not None
     return bool(np.bincount(problem.lifted.labels).max() <= LARGE)
+
+
+def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
+    """Return what solves a working set of a problem."""
+    if problem.core.proximal:
+        return Proximal
+    return Compiled if compiled(problem) else Modelled
 
 
 class Corrections:
@@ -96,7 +107,7 @@ class Corrections:
         enough = max(fraction * min(point.gap, objective), target)
         # a copy of the columns alive may take as much memory as the working set does
         self.room = len(part.columns) / point.problem.meter.columns
-        inner: Inner = (Compiled if compiled(here.problem) else Modelled)(part, here, self._memory)
+        inner = inner_of(here.problem)(part, here, self._memory)
         try:
             self._left = correct(inner, here, enough)
         except TimeUp:  # what was found so far is not lost

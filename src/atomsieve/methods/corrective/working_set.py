@@ -1,5 +1,6 @@
 """Working sets: a small problem within the large one, and the way there and back."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -81,8 +82,11 @@ class Part:
         return len(point.state.support) == np.count_nonzero(point.state.x[self.columns])
 
     def highest_outside(self, point: Point) -> float:
-        """Return the highest score of the blocks that are left out."""
-        return highest_outside(point.unscaled_scores, self.blocks)
+        """Return the highest score of the blocks that are left out, be it in part."""
+        scores, core = point.unscaled_scores, point.problem.core
+        if len(scores) == 1 and core.proximal:
+            return float(scores[0]) if core.scores(point.pulls[self.columns])[0] < scores[0] else -math.inf
+        return highest_outside(scores, self.blocks)
 
     def restrict(self, point: Point) -> Point:
         """Return a point of the large problem as one of the small problem."""
@@ -168,6 +172,9 @@ class RowSet:
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
         problem, lifted = point.problem, point.problem.lifted
+        if len(point.unscaled_scores) == 1 and lifted.core.proximal:
+            self._part = Part(lifted, columns_near(point), np.zeros(1, dtype=np.intp))
+            return self._part
         support = point.state.support
         if not lifted.core.one_by_one:
             support = np.unique(lifted.labels[support])
@@ -179,6 +186,14 @@ class RowSet:
             blocks = problem.core.blocks(columns, lifted.shape)
         self._part = Part(lifted, columns, blocks)
         return self._part
+
+
+def columns_near(point: Point) -> Index:
+    """Return the columns of the support and those with the largest pulls, for a gauge that treats them all alike."""
+    x, pulls = point.state.x, np.abs(point.pulls)
+    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+    sizes = pulls if x.ndim == 1 else pulls.max(axis=1)
+    return best(sizes, max(LEAST - len(support), len(support)), beside=support)
 
 
 def joining_score(point: Point) -> float:

@@ -1,0 +1,154 @@
+"""Second-order models with a gauge that has a prox and faces: the prox finds the face, a Newton step is taken on it."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from atomsieve.gauges.proximal import Face, Line
+from atomsieve.methods.corrective.hessian import hessian
+from atomsieve.methods.corrective.inner import ROUGH, Memory, Modelled
+from atomsieve.methods.corrective.working_set import Part
+from atomsieve.numerics.clock import look
+from atomsieve.numerics.rounding import EPS
+from atomsieve.problem import Point
+from atomsieve.problem.state import State
+from atomsieve.typing import Array
+
+STEPS = 300
+"""Proximal steps on one model."""
+
+SHORTEST = 2.0**-12
+"""Part of a Newton step on a face below which it is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """The function `x . H x / 2 - x . r` beside a gauge whose penalty has a line of slopes."""
+
+    gauge: Any
+    hessian: Array
+    line: Line
+
+    def charge(self, x: Array) -> float:
+        """Return the penalty."""
+        kappa = float(self.gauge.value(x))
+        return self.line[0] * kappa + self.line[1] * kappa * kappa / 2
+
+    def slope(self, x: Array) -> float:
+        """Return the slope of the penalty."""
+        return self.line[0] + self.line[1] * float(self.gauge.value(x))
+
+    def minimise(self, x: Array, z: Array, enough: float) -> tuple[Array, Face | None]:
+        """Return the minimiser from x on, where minus the gradient is z, and its face.
+
+        It ends when what is left of the gradient, times the length of x, is small enough. Each round is a proximal
+        step, as long as the curvature along it allows, and a Newton step on the face where that has led.
+        """
+        steepest = float(self.hessian.diagonal().max())
+        length = 1 / steepest if steepest > 0 else 1.0
+        for _ in range(STEPS):
+            look()
+            moved, change, length = self._proximal(x, z, 2 * length)
+            left = float(np.linalg.norm(change / length - self.hessian @ change))
+            x, z = moved, z - self.hessian @ change
+            size, moved_by = float(np.linalg.norm(x)), float(np.linalg.norm(change))
+            if left * (size + moved_by) <= enough or moved_by <= 4 * EPS * size:
+                break
+            if x.any():
+                x, z = self._newton(x, z, self.gauge.face(x))
+        return x, self.gauge.face(x) if x.any() else None
+
+    def _proximal(self, x: Array, z: Array, length: float) -> tuple[Array, Array, float]:
+        """Return the point after a proximal step, the change, and the length, halved until the model allows it."""
+        a, b = self.line
+        while True:
+            moved = self.gauge.prox(x + length * z, (length * a, length * b))
+            change = moved - x
+            square, curved = float(change @ change), float(change @ self.hessian @ change)
+            if curved * length <= square * (1 + 1e-9) or square == 0:
+                return moved, change, length
+            length = min(length / 2, square / curved)
+
+    def _newton(self, x: Array, z: Array, face: Face) -> tuple[Array, Array]:
+        """Return the point after a Newton step on a face, or a part of it, where that lowers the function."""
+        slope = self.slope(x)
+        direction = face.directions.T @ solve(self.on(face, slope), face.directions @ z - slope * face.gradient)
+        bent = self.hessian @ direction
+        rising, curved = -float(z @ direction), float(direction @ bent)
+        here = self.charge(x)
+        best, taken, part = 0.0, 0.0, 1.0
+        while part >= SHORTEST:
+            change = part * rising + part * part * curved / 2 + self.charge(x + part * direction) - here
+            if change >= best and taken:
+                break
+            if change < best or (part == 1.0 and change <= EPS * here):
+                best, taken = change, part
+            part /= 2
+        return x + taken * direction, z - taken * bent
+
+    def on(self, face: Face, slope: float) -> Array:
+        """Return the Hessian on a face, with that of the penalty at a slope."""
+        matrix = np.asarray(face.directions @ (face.directions @ self.hessian).T)
+        matrix = matrix + self.line[1] * np.outer(face.gradient, face.gradient)
+        return matrix if face.hessian is None else matrix + slope * face.hessian
+
+
+def solve(matrix: Array, right: Array) -> Array:
+    """Solve a system with a matrix that has no negative eigenvalue, up to rounding."""
+    try:
+        factor = linalg.cho_factor(matrix + 4 * EPS * np.trace(matrix) * np.eye(len(matrix)), check_finite=False)
+        return np.asarray(linalg.cho_solve(factor, right, check_finite=False))
+    except linalg.LinAlgError:
+        return np.asarray(linalg.lstsq(matrix, right, check_finite=False)[0])
+
+
+def growth_of(gauge: Any, x: Array, there: Array, face: Face | None) -> float:
+    """Return how much larger the gauge is at another point, whose face is given, to all digits where faces agree."""
+    if face is not None and x.any():
+        before = gauge.face(x)
+        if before.directions.shape == face.directions.shape and (before.directions != face.directions).nnz == 0:
+            return float((before.gradient + face.gradient) @ (face.coordinates - before.coordinates)) / 2
+    return float(gauge.value(there) - gauge.value(x))
+
+
+class Proximal(Modelled):
+    """The working set for a gauge with a prox: its columns, all of them, in one model."""
+
+    def __init__(self, part: Part, point: Point, memory: Memory) -> None:
+        super().__init__(part, point, memory)
+        lengths = point.problem.seminorm.plain.column_norms()[part.columns]
+        longest = float(lengths.max(initial=0.0))
+        outputs = self.point.state.x.size // len(lengths)
+        self.unit = 2.0 ** round(math.log2(longest)) if longest > 0 else 1.0
+        self.stiffness = np.repeat((lengths / self.unit) ** 2, outputs)
+        self.rough = 0.0 if point.problem.loss.quadratic else ROUGH  # the model is then the problem itself
+        self._matrix: Array | None = None
+        self._found: tuple[Quadratic, Face | None] | None = None
+
+    def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
+        problem, unit = point.problem, self.unit
+        model = Quadratic(problem.core, self._hessian(point), (line[0] / unit, line[1] / unit / unit))
+        start = point.state.x.ravel() * unit
+        there, face = model.minimise(start, point.pulls.ravel() / unit, part * point.gap)
+        self._found = (model, face)
+        change = ((there - start) / unit).reshape(point.state.x.shape)
+        return self._go(point, change, growth_of(problem.core, start, there, face) / unit)
+
+    def _hessian(self, point: Point) -> Array:
+        loss = point.problem.loss
+        if self._matrix is None or not loss.quadratic:
+            self._matrix = np.ascontiguousarray(hessian(point, np.arange(point.state.x.size), self.unit))
+            self._steepen(self._matrix, loss.smoothness_near(point.u) * self.stiffness)
+        return self._matrix
+
+    def _response(self, point: Point, line: Line) -> float:
+        assert self._found is not None  # noqa: S101
+        model, face = self._found
+        if face is None:
+            return 0.0
+        slope = (line[0] + line[1] * point.state.mass) / self.unit
+        matrix = Quadratic(model.gauge, model.hessian, (0.0, 0.0)).on(face, slope)
+        return float(face.gradient @ solve(matrix, face.gradient)) / self.unit / self.unit

@@ -1,0 +1,129 @@
+"""Check a certificate against the data: `python verify certificate.json X y`, for this folder or a copy of it.
+
+This folder stands alone: it needs NumPy and python-flint (ball arithmetic), and nothing from the package that made the
+certificate. It trusts the data and the formulas below, and uses the point that the certificate names. It derives every
+claim again. The proofs are in docs/certificates.md. `checker.py` is where to start reading.
+
+The problem, multiplied by S, the sum of the sample weights s_i:
+
+    minimise over x, b   sum_i s_i loss(u_i, y_i) + S phi(mass(x)) + sum_g R_g norm2(x_g)^2 / 2
+    with   u = A x + B b + o,   mass(x) = sum_g price_g norm2(x_g),   R_g = S ridge_g, or 0 if no ridge is stated
+
+A is X, or X times the matrix of an Image or Atoms gauge, or those of an Image of an Image, the outer one first. B holds
+a constant column (intercept), the columns passed as `free`, and the columns of A with price 0; o is the offset. If y
+has K columns, each of its entries is a separate sample with the weight of its row. Then X, the matrix and the columns
+of B stand for their Kronecker products with the K x K identity, and x, a matrix of features and outputs, stands for the
+vector of its rows. For the given x let b~ be the exact minimiser over b. At (x, b~) let
+
+    theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score;
+
+    score_j = z_j / price_j for a coefficient that must not be negative (all of NonNegative, Simplex and Atoms, those of
+    L1 where `positive` is true).
+
+LInf is one block: `mass(x) = price max_j abs(x_j)`, and its score is `sum_j abs(z_j) / price`. Its spread is the sum of
+the spreads of its columns, because abs(p_j) <= 1 / price for an atom p. So are OWL, KSupport and KSparse, whose mass
+and score are functions of sorted absolute values (`gauges/ordered.py`); their spread is the score of the columns' own.
+
+GAP    `gap = S phi(mass) + S phi*(sigma / S) - x . z` bounds objective minus optimum; let `reach = gap`. For a linear
+       phi with slope a and `sigma > S a`, theta is first multiplied by some k < 1 with `k sigma <= S a`, and
+       `gap = objective + sum_i s_i (loss*(t_i) - t_i o_i)` with `t_i = k theta_i / s_i`, `reach = 2 gap`. For any phi
+       this holds with k = 0. Then the sum is 0, because no loss is negative.
+CURVE  Between the point and the optimum loss'(u_i) moves by at most `sqrt(reach M / s_i)`, where M bounds loss''. This
+       gives bounds m_i and M_i of loss'' there.
+ZERO   Block g is zero in every solution if `score_g + sqrt(reach) spread_g` is below `score_q - sqrt(reach) spread_q`
+       for some block q, or below `S phi'(0)`. Here spread_g^2 is the sum over its columns of `sum_i s_i M_i A_ij^2`,
+       divided by price_g^2. A coordinate is also zero if `score_g + sqrt(reach) dist < score_q`, where dist is the
+       length of the difference of the two atoms in the same metric.
+RANGE  Let C hold the columns of blocks that are not proven zero, and those of B. With `G = C' diag(s m) C`:
+       `abs(x_j - x*_j) <= sqrt(inv(G)_jj reach)`.
+DEPENDENCY  A column k that is a combination of others, `C_k = sum_l t_l C_l + rest`, exactly or nearly, may be left out
+       of C. Then `x_l + t_l x_k` takes the place of x_l, no range is claimed for any coefficient involved, and
+       `sqrt(reach)` grows by `norm(rest) (abs(x_k) + M / price)`, with the norm of G and M a bound of the mass of the
+       optimum: S phi(M) is at most the objective at the point. Free columns are left out only for exact sums.
+NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
+
+With an intercept, theta is orthogonal to the constant at the point and at the optimum. So in spread, dist and z every
+column may be replaced by the same column less a number: below, one near its mean, or its mean in the metric.
+
+With a RIDGE, R_g > 0 for all g, these become:
+
+GAP    `gap = S phi(mass) + R(x) + S phi*(t / S) + sum_g max(0, norm2(z_g) - t price_g)^2 / (2 R_g) - x . z` for any t,
+       where R(x) is what the ridge charges; t = S a for a linear phi. `reach = gap`, let c = 1. With theta multiplied
+       by k < 1 the conjugate of the loss joins as above, with k z for z; `reach = 2 gap`, let c = 2.
+SLOPE  The slope t* of S phi at the optimum is S a for a linear phi. For others it is the best score of `z* - R x*`, and
+       at least S phi'(0). The scores of `k z - R x` are within `sqrt(reach (spread_g^2 + 2 R_g / (c price_g^2)))` of
+       those. This gives bounds of t*.
+ZERO   Block g is zero if `score_g + sqrt(reach) spread_g` is below the lower bound of t*.
+RANGE  `G = C' diag(s m) C` plus `c R_g / 2` on the diagonal, for columns of A. No column is left out. Also
+       `(x_j - x*_j)^2 <= 2 reach / (c R_g)`. Also `x*_g = max(0, 1 - t* price_g / norm2(z*_g)) z*_g / R_g`, where z*_j
+       is within `sqrt(reach sum_i s_i M_i A_ij^2)` of `k z_j`, and the norm of a block within
+       `sqrt(reach) spread_g price_g` of that of `k z_g`. A claim holds if it follows from one of the three.
+NOT 0  A block is also not zero if the norm of its z* exceeds `t* price_g` for certain.
+
+Multinomial: K CLASSES, and predictions of K numbers for each sample, with probabilities `p = softmax(u_i)`, the loss
+`log(sum_c exp(u_ic)) - u_i,label`, the slopes `t = p - e_label` and the conjugate `sum_c p_c log(p_c)`. A, B and x are
+the same Kronecker products as for a y of K columns, and rows are pairs of a sample i and a class c. What differs:
+
+CURVE  Each entry of p_i moves by at most `sqrt(reach M_ic / s_i)`, where M_ic bounds `p_c (1 - p_c)`. This gives bounds
+       M_ic, and lower bounds q_ic of the probabilities at the point and at the optimum, and hence between them.
+ZERO   For single coefficients as above with M_ic, but without the rule of differences of atoms. A block holds its
+       features in all classes; its spread_g^2 is the sum over its features of `sum_i s_i L_i A_ij^2`, divided by
+       price_g^2, with `L_i = min(2 max_c M_ic, sum_c M_ic, 1/2)`, a bound of the eigenvalues of the Hessian.
+RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as above with q for m, after subtraction
+       from each column of its mean over the classes of a sample, weighted by q_i. It does not see a number that is
+       added to all classes of a feature. Free coefficients are claimed for the b* whose sums over the classes are 0. A
+       feature of a block of l2 norm that is not proven zero has the sum 0, if the lower bound of the slope of S phi is
+       positive, or there is a ridge. In both cases its columns are those of the classes less that of the last class,
+       and the coefficient of the last class is minus the sum of the others; the mean of the point's K numbers is added
+       to their distances. A feature that is left in all classes otherwise (so always for LInf), without a ridge, has no
+       ranges, and its last column is left out. A column is an exact sum of others if it differs from that sum by the
+       same numbers in all classes.
+
+ARITHMETIC  Every number is a ball, an interval that contains it (python-flint, 128 bits), or has bounds in doubles, with
+       a bound of their rounding (`doubles.py`). z, scores and spreads of all columns are bounded in doubles; balls
+       decide what that leaves open. A lower bound of a curvature, or an upper one, is a double. Inverses are bounded in
+       doubles by a residual (`gram.py`), and are balls where the claims do not follow from that.
+
+A FAMILY of problems: every claim is about all members, whose data A~ and y~ obey `abs(A~_ij - A_ij) <= E_ij` and, for
+losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B, o and s are exact. E_ij is
+what the file states, or that times `abs(X_ij)` if it is relative; without `zeros` it is 0 where X_ij is. Point, theta
+and z are those of the stated data. No ridge, classes, matrices or LInf, and only free columns may be left out. Let C
+hold the columns of B and those of the blocks that are not claimed zero, C~ those of a member, v a subgradient of
+S phi(mass) at x, p = (b~, x) and p~ the optimum of the member over these columns, with its slopes theta~. Then:
+
+ETA    u less y moves by at most `eta_i = sum_j E_ij abs(x_j) + e_i` if only the data move. Let c_i be the secant
+       curvatures between u and u~, with `m_i <= c_i <= M_i`; `e^2 = sum_i s_i M_i eta_i^2`, `a^2 = sum_i s_i c_i
+       (u~_i - u_i)^2`, both less y, and r the length of `C~ (p~ - p)` in the metric s m.
+PULL   `delta = -C~' theta - v` is 0 for B. For columns of A it is z - v, plus or minus `sum_i E_ij abs(theta_i)`. Let d
+       bound its length in the metric of `inv(C~' diag(s m) C~)`, which is at most `inv(G) / (1 - rho)^2`, with
+       `rho^2 = sum_i s_i m_i sum_kl E_ik abs(inv(G)_kl) E_il`. The length of a box is at most that of its middle plus
+       `sqrt(sum_kl r_k abs(inv(G)_kl) r_l)` for its radii r. Where `x_g = 0`, v is z_g, shortened to the length that
+       the slope of S phi allows. For Ball any slope serves; then `slack = slope (radius - mass)`, and 0 otherwise.
+FACE   p~ is optimal, phi convex: `(theta~ - theta) . C~ (p~ - p) <= delta . (p~ - p) + slack <= d r + slack`. So `a^2
+       <= a e + d (a + e) + slack` bounds a, and `r <= a + e`. Also `r^2 <= r q + slack`, with `q = d + sqrt(sum_i s_i
+       M_i^2 eta_i^2 / m_i)`; for samples with m_i = 0, `s_i M_i eta_i` times the length of the row of C~ in the metric
+       of the inverse is added instead. Bounds m and M for slopes within w_i of those of the point hold if
+       `sqrt(M_i / s_i) a < w_i` for every sample: the best p among those with slopes within w_i obeys all this too, so
+       it is not on the border, and is p~.
+ZERO   as above; z_j moves by at most `a` times the length of A~_j in the metric s M, plus `sum_i E_ij abs(theta_i)`.
+       If all blocks pass that are claimed zero, p~ is optimal among all.
+RANGE  as above, with `r / (1 - rho)` for `sqrt(reach)`.
+GAP    The member's objective at p is at most that with the worse of both ends `u_i - eta_i` and `u_i + eta_i` for each
+       sample. Its optimum is at least the objective at p for the stated data, less `sum_i abs(theta_i) eta_i + d r +
+       slack`. They differ by at most `d r + slack`, plus the smaller of `e^2 / 2` and `(q - d) r`.
+LINE   For strengths of Linear between two numbers, and exact data, the point moves with the slope: `p + t l`, for the
+       difference t of the slope of S phi to the stated one, a line l that is 0 where x is, and t between -h and h, as
+       long as no x_j changes its sign. u moves by `t g`, g = C l, and theta by `t s D g` for any numbers D, and by what
+       the secants c differ from D: at most `h max(M - D, D - m) abs(g_i)` for each slope. delta without that is linear
+       in t, so its length is largest at an end. What is left has a length of at most that of the differences in the
+       metric s / m (or, where m_i = 0, by the row of C). d is the sum of both, a = d, r = d; slopes may move by
+       `M h abs(g_i)` more. Scores differ from those of `theta + t s D g` by at most the length of A_j, less its centre,
+       times d and the length of the differences in the metric s / M. They are convex in t, the slope is linear: both
+       ends decide. Values differ by at most h times the largest mass.
+"""
+
+from .command import load, main
+from .verdict import Refused, Unknown, Verification
+from .verification import verify
+
+__all__ = ["Refused", "Unknown", "Verification", "load", "main", "verify"]

@@ -1,0 +1,177 @@
+"""The best free coefficients: intercept and other columns without a price."""
+
+import math
+from contextlib import suppress
+
+import numpy as np
+from flint import arb, arb_mat
+
+from .balls import bounds_of, double_above, double_below, length_of, unit_of
+from .doubles import DOWN, TINY, UP, lengths_above
+from .gram import Columns, Inverse, inverse_in_balls
+from .sums import Sums
+from .verdict import Refused
+
+MOST = 4000
+"""Largest number of columns for which an inverse is computed, as in the package that makes certificates."""
+
+ROUNDS = 8
+"""Number of balls around the free coefficients that are tried before much larger ones."""
+
+REFINEMENTS = 1
+"""Newton steps for the free coefficients, which are rounded in the certificate; a step doubles the number of digits."""
+
+
+class Free(Sums):
+    """The exact minimiser over b for the x of the certificate, enclosed."""
+
+    def _settle(self, fit: arb_mat) -> list[arb]:
+        """Return u at the exact minimiser over b, after proving that it is close to the b of the certificate.
+
+        If the Hessian is at least lambda on a ball around b, and the gradient at b is shorter than lambda times the
+        radius, then the minimiser is within norm(gradient) / lambda of b.
+        """
+        self.b = [arb(v) for v in self.point["free"]]
+        b = self.b
+        for column, value in zip(self.B, b):
+            fit = fit + column * value
+        u = list(fit.entries())
+        sums = [d for d in self.claims["dependencies"] if d["column"] < 0]  # they add nothing to the others
+        self._sums(sums, [-1 - k for k in range(len(b))], self._exact)
+        left_out = {d["column"] for d in sums}
+        self.used = used = [k for k in range(len(b)) if -1 - k not in left_out]
+        self.shift = arb(0)
+        if not used:
+            return u
+        columns = self._free_columns()  # entries of about 1 at most
+        both = Columns.of_balls(columns)
+        u = self._refine(u, both)
+        middles, errors = both.doubles
+        lengths = lengths_above((np.abs(middles) + errors).T * UP)
+        self.shift = self._enclose(u, both, lengths)
+        moved = double_above(self.shift) * lengths * UP + TINY
+        return [v + arb(0, r) for v, r in zip(u, moved.tolist())]
+
+    def _refine(self, u: list[arb], columns: Columns) -> list[arb]:
+        """Move b towards the minimiser by Newton steps, and return u there: doubles may be too coarse for it.
+
+        Whatever b they lead to, the minimiser is proven to be near it afterwards.
+        """
+        matrix = columns.matrix
+        for _ in range(REFINEMENTS):
+            slopes = self._slopes_at(u)
+            gradient = self._gradient(slopes, matrix)
+            middles = np.array([float(t) for t in slopes])
+            try:
+                change = self._inverse(columns, self._least_around((middles, middles), np.zeros(self.n))) * gradient
+            except Refused:
+                break
+            if not all(v.is_finite() for v in change.entries()):
+                break
+            steps = [-arb(v.mid()) for v in change.entries()]
+            self._move(steps)
+            moved = matrix * arb_mat(len(steps), 1, steps)
+            u = [v + m for v, m in zip(u, moved.entries())]
+        return u
+
+    def _gradient(self, slopes: list[arb], matrix: arb_mat) -> arb_mat:
+        """Return the derivatives with respect to the coefficients of some columns."""
+        theta = arb_mat(1, self.n, [w * t for w, t in zip(self.weights, slopes)])
+        return (theta * matrix).transpose()
+
+    def _move(self, steps: list[arb]) -> None:
+        """Move b by so much along the columns that are used, in their units."""
+        for k, step in zip(self.used, steps):
+            self.b[k] += step * self.unit[k]
+            self.b[self._home(k)] -= step * self.unit[k] * self.centre[k]
+
+    def _home(self, k: int) -> int:
+        """Return the place of the constant in the rows of a column of B."""
+        return (k if k < self.given else self.gauge.free[k - self.given]) % self.data.tasks
+
+    def _free_columns(self) -> list[arb_mat]:
+        """Return the columns of B that are used, in their units, less a double near their mean times the constant."""
+        columns = []
+        self.unit: dict[int, arb] = {}
+        self.centre = dict.fromkeys(self.used, arb(0))
+        constants = range(self.data.tasks) if self.intercept else range(0)
+        for k in self.used:
+            column = self.B[k]
+            if constants and k not in constants and set(constants) <= set(self.used):
+                mean = math.fsum(float(v.mid()) for v in column.entries()) / (self.n // len(constants))
+                self.centre[k] = arb(mean if math.isfinite(mean) else 0.0)
+                column = column - self.B[self._home(k)] * self.centre[k]
+            self.unit[k] = unit_of(column)
+            columns.append(column * self.unit[k])
+        return columns
+
+    def _moved(self, k: int) -> arb:
+        """Return how far a free coefficient of the point may be from the best one."""
+        others = sum((abs(c) * self.unit[j] for j, c in self.centre.items() if self._home(j) == k), arb(0))
+        return self.shift * (self.unit[k] + others)
+
+    def _enclose(self, u: list[arb], columns: Columns, lengths: np.ndarray) -> arb:
+        """Return a bound of the distance from b to the minimiser, in the units of the columns.
+
+        The distance found for one ball is the radius of the next, until the distance is below the radius. At first the
+        radius grows as slowly as possible, because the curvature on a larger ball may be 0.
+        """
+        slopes = self._slopes_at(u)
+        gradient = length_of(self._gradient(slopes, columns.matrix))
+
+        ends = bounds_of(slopes)
+
+        def away(radius: arb) -> arb:
+            inverse = self._inverse(columns, self._least_around(ends, lengths * double_above(radius) * UP))
+            return arb((gradient * sum((inverse[k, k] for k in range(inverse.nrows())), arb(0))).upper())
+
+        first = bound = away(arb(0))
+        for factor in (0,) * ROUNDS + (4, 64, 2**20):
+            radius = (bound * (1 + arb(2) ** -41)).max(factor * first) + arb(2) ** -1000
+            bound = away(radius)
+            if bound < radius:
+                return bound
+        raise Refused("the best free coefficients (intercept) cannot be enclosed")
+
+    def _inverse(
+        self, columns: Columns, least: np.ndarray, ridge: list[arb] | None = None, *, sharp: bool = False
+    ) -> arb_mat:
+        """Return the inverse of `C' diag(s m) C + diag(ridge)`, with bounds; raise Refused if it may not exist.
+
+        It is computed in doubles, and in balls if these do not suffice or `sharp` is true.
+        """
+        ridge = [arb(0)] * len(columns) if ridge is None else ridge
+        if len(columns) > MOST or sum(v == 0 for v in ridge) > self.n:
+            raise Refused(f"{len(columns)} columns are more than there are samples, or than {MOST}")
+        with np.errstate(all="ignore"):
+            weights = self.data.weights * least * DOWN
+        weights = np.where(weights > TINY, weights, 0.0)
+        if not sharp:
+            with suppress(Refused):
+                return self._inverse_in_doubles(columns, weights, ridge)
+        return inverse_in_balls(self._seen_in_balls(columns.balls(), weights), weights, ridge)
+
+    def _inverse_in_doubles(self, columns: Columns, weights: np.ndarray, ridge: list[arb]) -> arb_mat:
+        found = Inverse(
+            *self._seen(*columns.doubles, weights), weights, np.array([max(double_below(v), 0.0) for v in ridge])
+        )
+        pairs = zip(found.mid.ravel().tolist(), found.rad.ravel().tolist())
+        return arb_mat(len(columns), len(columns), [arb(v, r) for v, r in pairs])
+
+    def _seen(self, middles: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what losses see of columns, and bounds of the lengths of its errors in the metric of the weights."""
+        if not errors.any():
+            return middles, np.zeros(middles.shape[1])
+        return middles, lengths_above(errors * np.sqrt(weights)[:, None] * UP)
+
+    def _seen_in_balls(self, columns: list[arb_mat], weights: np.ndarray) -> list[arb_mat]:  # noqa: ARG002
+        """Return what losses see of columns."""
+        return columns
+
+    def _slopes_at(self, u: list[arb]) -> list[arb]:
+        """Return the slope of every row."""
+        return self.loss.slopes(u, self.data.y.tolist())
+
+    def _least_around(self, ends: tuple[np.ndarray, np.ndarray], moved: np.ndarray) -> np.ndarray:
+        """Return lower bounds of loss'' where u moves by at most so much from where the slopes are between two ends."""
+        return self.loss.least_around(*ends, self.data.y, moved)

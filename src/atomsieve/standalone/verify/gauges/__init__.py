@@ -1,0 +1,30 @@
+"""Gauges: each kind is a class, found by its name."""
+
+from typing import Any
+
+from flint import arb
+
+from ..data import Data
+from .blocks import L2, Group, LInf
+from .coordinates import L1, NonNegative, Simplex
+from .gauge import Gauge
+from .matrix import Matrix
+from .ordered import OWL, KSparse, KSupport
+
+ALL = (L1, NonNegative, Simplex, Group, L2, LInf, OWL, KSupport, KSparse)
+KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
+
+__all__ = ["KINDS", "Gauge", "Matrix", "gauge_of"]
+
+
+def gauge_of(piece: dict[str, Any], data: Data, form: list[int]) -> Gauge:
+    """Return the gauge that a certificate states; Scaled, Image and Atoms are around it."""
+    matrix: Matrix | None = None
+    scale = arb(1)
+    while "gauge" in piece:
+        if piece["type"] == "Scaled":
+            scale = scale * arb(piece["radius"])
+        else:
+            matrix = Matrix(piece["matrix"], data, matrix)
+        piece = piece["gauge"]
+    return KINDS[piece["type"]](piece, scale, matrix, data, form)

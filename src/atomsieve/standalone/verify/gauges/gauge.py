@@ -1,0 +1,146 @@
+"""What all gauges share: blocks of coefficients with their prices."""
+
+import math
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from ..balls import double_above, double_below, root
+from ..data import Data
+from ..doubles import DOWN, TINY, UP, gamma, known, sums_above
+from ..verdict import Refused
+from .matrix import Matrix
+
+
+class Gauge:
+    """Blocks of coefficients with their prices, and the innermost matrix of Image or Atoms gauges, if there is one.
+
+    A kind of gauge is a class of its own, with the l2 norm of blocks where it says nothing else. `labels` holds the
+    block of every coefficient, `signed` whether it may be negative, `prices` the prices as balls, `priced` which blocks
+    have a price, `free` the blocks of price 0 and `barred` those whose price is inf.
+    """
+
+    coordinates = False
+    """Whether every coefficient is a block."""
+    euclidean = True
+    """Whether the norm of a block is its l2 norm."""
+    free_allowed = False
+    """Whether weights may be 0."""
+
+    def __init__(self, piece: dict[str, Any], scale: arb, matrix: Matrix | None, data: Data, form: list[int]) -> None:
+        self.matrix, self.form = matrix, form
+        self.kind: str = piece["type"]
+        entries = data.shape[1] if matrix is None else matrix.width * data.tasks
+        per = math.prod(form[1:])
+        if not form or math.prod(form) != entries or per < data.tasks or per % data.tasks:
+            raise Refused(f"x of shape {form} does not fit {entries} coefficients")
+        if (data.tasks > 1 or matrix is not None) and form[1:] != [data.tasks] * (data.tasks > 1):
+            raise Refused(f"x of shape {form} does not fit features and {data.tasks} outputs")
+        self.signed = self._signs(piece, form[0], per)
+        self.labels = self._labels(piece, form[0], per)
+        weights = self._weights(piece.get("weights"), int(self.labels.max()) + 1, form[0], per)
+        self.free: list[int] = np.flatnonzero(weights == 0).tolist()
+        self.barred: set[int] = set(np.flatnonzero(weights == np.inf).tolist())
+        self.priced = (weights > 0) & (weights < np.inf)
+        self.prices = Prices(np.where(self.priced, weights, 0.0), scale)
+        self._order = np.argsort(self.labels, kind="stable")
+        self._starts = np.searchsorted(self.labels[self._order], np.arange(len(weights) + 1))
+
+    def _signs(self, piece: dict[str, Any], rows: int, per: int) -> np.ndarray:  # noqa: ARG002
+        """Return which coefficients may be negative."""
+        return np.ones(rows * per, dtype=bool)
+
+    def _labels(self, piece: dict[str, Any], rows: int, per: int) -> np.ndarray:  # noqa: ARG002
+        """Return the block of every coefficient: one block."""
+        return np.zeros(rows * per, dtype=int)
+
+    def _weights(self, stated: list[Any] | None, blocks: int, rows: int, per: int) -> np.ndarray:
+        """Return the price of every block before scaling."""
+        if stated and isinstance(stated[0], list):
+            if any(len(row) != per for row in stated) or len(stated) != rows:
+                raise Refused("the weights do not have the shape of x")
+            stated = [w for row in stated for w in row]
+        elif stated is not None and self.coordinates and len(stated) == rows:
+            stated = [w for w in stated for _ in range(per)]
+        weights = (
+            np.ones(blocks) if stated is None else np.array([math.inf if w == "inf" else w for w in stated], float)
+        )
+        if len(weights) != blocks:
+            raise Refused(f"there are {len(weights)} weights for {blocks} blocks: every block needs one")
+        if not self.free_allowed and (weights == 0).any():
+            raise Refused(f"{self.kind} has no weights of 0")
+        if self.coordinates and ((weights == 0) & ~self.signed).any():
+            raise Refused("a coefficient that must not be negative needs a price")
+        return weights
+
+    def entries(self, block: int) -> list[int]:
+        """Return the coefficients of a block."""
+        found: list[int] = self._order[self._starts[block] : self._starts[block + 1]].tolist()
+        return found
+
+    def counts(self, block: int) -> bool:
+        """Return whether a block has a price."""
+        return bool(self.priced[block])
+
+    def norm(self, values: list[arb]) -> arb:
+        """Return what the price of a block is multiplied by."""
+        return root(sum((v * v for v in values), arb(0)))
+
+    def dual_norm(self, values: list[arb]) -> arb:
+        """Return the largest inner product with a block of norm 1."""
+        return self.norm(values)
+
+    def score(self, block: int, z: Any) -> arb:
+        """Return the score of a block."""
+        return self.dual_norm([z[j] for j in self.entries(block)]) / self.prices[block]
+
+    def scores(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds of the scores of all blocks, given bounds of z."""
+        size, least = np.maximum(np.abs(low), np.abs(high)), np.maximum(np.maximum(low, -high), 0.0)
+        with np.errstate(all="ignore"):
+            return self.dual_norms_below(least) / self.prices.high * DOWN, self.over_prices(self.dual_norms_above(size))
+
+    def over_prices(self, norms: np.ndarray) -> np.ndarray:
+        """Return upper bounds of numbers that are not negative, divided by the prices."""
+        with np.errstate(all="ignore"):
+            return known(norms / self.prices.low * UP + TINY)
+
+    def dual_norms_above(self, sizes: np.ndarray) -> np.ndarray:
+        """Return upper bounds of the dual norms of all blocks, given upper bounds of absolute values."""
+        largest = float(sizes.max(initial=0.0))
+        if not 0 < largest < np.inf:
+            return np.full(len(self.priced), largest if largest == 0 else np.inf)
+        scaled = sizes / largest * UP
+        sums = sums_above(np.bincount(self.labels, scaled * scaled, len(self.priced)), len(sizes))
+        return known(np.sqrt(sums) * largest * UP + TINY)
+
+    def dual_norms_below(self, sizes: np.ndarray) -> np.ndarray:
+        """Return lower bounds of the dual norms of all blocks, given lower bounds of absolute values."""
+        largest = float(sizes.max(initial=0.0))
+        if not TINY < largest < np.inf:
+            return np.zeros(len(self.priced))
+        scaled = sizes / largest * DOWN
+        scaled = np.where(scaled > 2.0**-400, scaled, 0.0)  # so that no square is too small for a double
+        sums = np.bincount(self.labels, scaled * scaled, len(self.priced)) * max(1 - 2 * gamma(len(sizes) + 8), 0.0)
+        return np.asarray(np.sqrt(sums) * largest * DOWN)
+
+
+class Prices:
+    """The prices of all blocks: balls, which are made when they are asked for, and bounds in doubles."""
+
+    def __init__(self, weights: np.ndarray, scale: arb) -> None:
+        self._weights, self._scale = weights, scale
+        below, above = double_below(scale), double_above(scale)
+        with np.errstate(all="ignore"):
+            low = weights / above * DOWN
+            self.low, self.high = np.where(low > TINY, low, 0.0), known(weights / below * UP + TINY)
+        if scale == 1:
+            self.low = self.high = weights
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+    def __getitem__(self, block: int) -> arb:
+        price: arb = arb(float(self._weights[block])) / self._scale
+        return price

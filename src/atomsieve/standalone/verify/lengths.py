@@ -1,0 +1,93 @@
+"""Lengths of columns of A in a metric, in doubles rounded up."""
+
+import numpy as np
+
+from .balls import double_above
+from .doubles import DOWN, TINY, UNIT, UP, column_sums, gamma, known, lengths_above, sums_above
+from .gap import Gap
+
+
+class Lengths(Gap):
+    """`sqrt(sum_i metric_i A_ij^2)` for every column, modulo the constant if there is an intercept."""
+
+    def _lengths_in(self, metric: np.ndarray) -> np.ndarray:
+        """Return upper bounds of the lengths, by features and columns of the metric."""
+        if self.gauge.matrix is not None:
+            return self._image_lengths(np.sqrt(metric) * UP)
+        if self.data.sparse and not self.in_blocks:
+            return self._sparse_lengths(metric)
+        lengths = []
+        for start in range(0, self.data.rows[1], self.width):
+            own = self.data.features(slice(start, start + self.width))
+            lengths.append(self._least_lengths(own, metric, start))
+        return np.concatenate(lengths)
+
+    in_blocks = False
+    """Whether lengths are not those of the columns alone, and need them as dense blocks."""
+
+    def _least_lengths(self, own: np.ndarray, metric: np.ndarray, start: int) -> np.ndarray:  # noqa: ARG002
+        """Return upper bounds of the lengths of columns from `start` on."""
+        with np.errstate(all="ignore"):
+            rest = own - self._centres(own) if self.intercept else own
+            found, good = self._from_sums((rest * rest).T @ metric, rest.T @ metric, metric)
+        for j in np.flatnonzero(~good):
+            found[j] = self._one_by_one(rest[:, j], metric)
+        return found
+
+    def _sparse_lengths(self, metric: np.ndarray) -> np.ndarray:
+        """Return the same from the entries that are not zero."""
+        X = self.data.X
+        with np.errstate(all="ignore"):
+            weighted = [X.data * v[X.indices] for v in metric.T]
+            sums = np.stack([column_sums(v, X.indptr) for v in weighted], axis=1) if self.intercept else np.zeros(1)
+            squares = np.stack([column_sums(v * X.data, X.indptr) for v in weighted], axis=1)
+            found, good = self._from_sums(squares, sums, metric)
+        empty = X.indptr[:-1] == X.indptr[1:]
+        found[empty] = 0.0
+        for j in np.flatnonzero(~good & ~empty):
+            column = self.data.features([j])
+            found[j] = self._one_by_one((column - self._centres(column))[:, 0], metric)
+        return found
+
+    def _from_sums(self, squares: np.ndarray, sums: np.ndarray, metric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds of the lengths of columns v from `sum_i m_i v_i^2` and `sum_i m_i v_i`, and which are good.
+
+        With an intercept the least square over all numbers that are taken off is the first less the square of the
+        second over `sum_i m_i`. The error of the second is at most `gamma` times the root of the product of the others.
+        """
+        n = self.n
+        good = (squares > 2.0**-900) & (squares < 2.0**900)  # so nothing that matters was too small for a double
+        squares = sums_above(squares, n + 8)
+        left = squares
+        if self.intercept:
+            total = sums_above(metric.sum(axis=0), n)
+            mean = np.abs(sums) - 2 * gamma(n + 8) * np.sqrt(squares * total) * UP
+            mean = np.where(np.isfinite(mean), np.maximum(mean, 0.0), 0.0)
+            left = np.maximum(squares - mean * mean / total * DOWN, 0.0) + 2 * UNIT * squares
+            good &= left > 2.0**-20 * squares  # or else only a few digits are left
+        return known(np.sqrt(left) * UP + TINY), np.asarray(good.all(axis=1))
+
+    def _one_by_one(self, rest: np.ndarray, metric: np.ndarray) -> np.ndarray:
+        """Return bounds of the lengths of one column, less its centre, in all metrics.
+
+        The number that makes it shortest is its mean in the metric.
+        """
+        with np.errstate(all="ignore"):
+            roots, sizes = np.sqrt(metric) * UP, np.abs(rest)[:, None] * UP
+            plain = lengths_above(sizes * roots * UP)
+            if not self.intercept:
+                return plain
+            means = rest @ metric / metric.sum(axis=0)
+            means = np.where(np.isfinite(means), means, 0.0)
+            nearer = np.abs(rest[:, None] - means) * (1 + 4 * UNIT) + 2 * UNIT * sizes
+            return np.asarray(np.minimum(plain, lengths_above(nearer * roots * UP)))
+
+    def _image_lengths(self, roots: np.ndarray) -> np.ndarray:
+        """Return the same for the columns of an Image or Atoms, which are balls."""
+        lengths: list[np.ndarray] = []
+        for start in range(0, self.d, self.width):
+            index = list(range(self.d)[start : start + self.width])
+            both = [self._columns(index, centred=centred) for centred in (False, True)]
+            sizes = [np.array([[double_above(abs(v)) for v in column.entries()] for column in part]).T for part in both]
+            lengths.append(np.minimum(*(lengths_above(part * roots.ravel()[:, None] * UP) for part in sizes)))
+        return np.concatenate(lengths).reshape(-1, self.data.tasks)

@@ -1,0 +1,62 @@
+"""What follows at the point of the certificate."""
+
+from flint import arb, arb_mat
+
+from .free import Free
+from .pulls import Scores
+from .verdict import Refused
+
+
+class Point(Free):
+    """u, theta, z, scores, mass and the objective."""
+
+    def _evaluate(self) -> None:
+        """Derive u, theta, z, scores, mass and the objective."""
+        index, values = self.point["x"]["index"], [arb(v) for v in self.point["x"]["value"]]
+        self.x = dict(zip(index, values))
+        if not all(self.gauge.counts(self.gauge.labels[j]) for j in index):
+            raise Refused("the point has weight where the problem has no coefficient with a price")
+        fit = arb_mat(self.n, 1, self.data.offset.tolist())
+        for start in range(0, len(index), self.width):
+            part = index[start : start + self.width]
+            fit += self._image(part, [self.x[j] for j in part])
+        self.u = self._settle(fit)
+        self.slopes = self._slopes_at(self.u)
+        self.theta = arb_mat(self.n, 1, [w * t for w, t in zip(self.weights, self.slopes)])
+        self.z = self._adjoint(self.theta)
+        self.z.sharpen(index)
+        self.scores = Scores(self.gauge, self.z, arb(1))
+        parts: dict[int, list[arb]] = {}
+        for j, v in self.x.items():
+            parts.setdefault(int(self.gauge.labels[j]), []).append(v)
+            if not self.gauge.signed[j] and not v >= 0:
+                raise Refused("the point has a negative coefficient where none is allowed")
+        self.norms = {g: self.gauge.norm(part) for g, part in parts.items()}
+        self.mass = sum((self.gauge.prices[g] * v for g, v in self.norms.items()), arb(0))
+        self.losses = self._losses_at(self.u)
+        self.charge = self.total * self.phi(self.penalty, self.mass)
+        if self.ridge:
+            self.charge += sum((self.ridge[self.gauge.labels[j]] * v * v / 2 for j, v in self.x.items()), arb(0))
+        self.objective = self.losses + self.charge
+
+    def _image(self, index: list[int], values: list[arb]) -> arb_mat:
+        """Return the predictions of some coefficients."""
+        if self.gauge.matrix is None:
+            return self._matrix_of(index) * arb_mat(len(index), 1, values)
+        return sum((column * v for column, v in zip(self._columns(index), values)), arb_mat(self.n, 1))
+
+    def _losses_at(self, u: list[arb]) -> arb:
+        """Return the weighted sum of the losses."""
+        if self.loss.kind == "Squared":
+            return (self.theta.transpose() * arb_mat(self.n, 1, self.slopes))[0, 0] / 2
+        samples = zip(self.weights, u, self.data.y.tolist(), self.slopes)
+        return sum((w * self.loss.value(v, y, t) for w, v, y, t in samples), arb(0))
+
+    def _first_slope(self) -> arb:
+        """Return S phi'(0)."""
+        return self._slope_at(arb(0), self.penalty)
+
+    def _slope_at(self, mass: arb, penalty: dict[str, arb]) -> arb:
+        """Return S phi'(mass)."""
+        slope: arb = self.total * self.phi_slope(penalty, mass)
+        return slope

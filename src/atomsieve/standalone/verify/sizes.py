@@ -1,0 +1,62 @@
+"""Lists that belong together are as long as the statement, the data and the gauge say."""
+
+import math
+from typing import Any
+
+from .data import Data
+from .gauges import Gauge
+from .verdict import Refused
+
+
+def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
+    """Refuse a statement that does not fit the data and the gauge, and lists that do not fit the statement."""
+    claims = content["claims"]
+    point = content["point"]
+    problem = content["problem"]
+    stated = [problem[name] for name in ("shape", "form", "blocks", "samples", "outputs", "free", "unpenalised")]
+    entries = len(gauge.labels)
+    blocks = len(gauge.prices)
+    own = data.given.shape[1] // data.tasks
+    flat, outputs = ([entries], data.tasks) if data.labels is None else (gauge.form, 1)
+    found = [flat, gauge.form, blocks, data.rows[0], outputs, own, gauge.free]
+    told = [problem["weighted"], problem["offset"]] == [bool((data.weights != 1).any()), bool(data.offset.any())]
+    if stated != found or not told:
+        raise Refused("what the certificate states of the problem does not fit the data and the gauge")
+    intervals, free = claims["intervals"], data.tasks * (int(problem["intercept"]) + own) + len(gauge.free)
+    lists = [(point["x"]["index"], point["x"]["value"])]
+    lists += [(intervals["index"], intervals[side]) for side in ("lower", "upper")]
+    lists += [(dependency["of"], dependency["times"]) for dependency in claims["dependencies"]]
+    lists += [(total["index"], total["times"]) for total in claims["sums"]]
+    lists += [(range(free), values) for values in (point["free"], claims["free"]["lower"], claims["free"]["upper"])]
+    if any(len(index) != len(values) for index, values in lists):
+        raise Refused("lists that belong together have different lengths")
+    indices = {"point.x": point["x"]["index"], "intervals": intervals["index"]}
+    limits = [(name, index, entries) for name, index in indices.items()]
+    limits += [(name, claims[name], blocks) for name in ("nonzero", "undecided")]
+    for name, index, limit in limits:
+        if index and index[-1] >= limit:
+            raise Refused(f"the indices of {name} are not increasing whole numbers in range")
+    if set(claims["nonzero"]) & set(claims["undecided"]):
+        raise Refused("a block is claimed to be decided and undecided")
+    check_dependencies(claims["dependencies"])
+
+
+def check_dependencies(dependencies: list[dict[str, Any]]) -> None:
+    """Refuse ambiguous sums: a column with two sums, or a sum with a repeated or zero part."""
+    columns = [dependency["column"] for dependency in dependencies]
+    twice = len(set(columns)) < len(columns) or any(len(set(d["of"])) < len(d["of"]) for d in dependencies)
+    if twice or any(factor == 0 for d in dependencies for factor in d["times"]):
+        raise Refused("a dependency names a column twice, or one that does not count")
+
+
+def check_silence(content: dict[str, Any]) -> None:
+    """Refuse a certificate that says it claims nothing, but makes claims."""
+    claims, problem = content["claims"], content["problem"]
+    silent = [*claims["intervals"]["lower"], *claims["intervals"]["upper"], *claims["free"]["lower"], claims["gap"]]
+    silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
+    speaks = claims["nonzero"] or claims["dependencies"] or claims["sums"] or any(value is not None for value in silent)
+    free = set(problem["unpenalised"])
+    if speaks or claims["intervals"]["index"] != [j for j in range(math.prod(problem["shape"])) if j not in free]:
+        raise Refused("it says that it claims nothing, and makes claims")
+    if len(set(claims["undecided"]) | free) < problem["blocks"]:
+        raise Refused("it says that it claims nothing, and leaves blocks out that are then claimed to be zero")

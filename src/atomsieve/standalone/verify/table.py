@@ -1,0 +1,142 @@
+"""The table of the file: every key, and what its value must be."""
+
+from typing import Any
+
+from .forms import (
+    BOUND,
+    CLASSES,
+    COUNT,
+    ERROR,
+    EXPONENT,
+    INDICES,
+    NON_NEGATIVE,
+    NULL,
+    NUMBER,
+    POSITIVE,
+    PRICE,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    Kinds,
+    Optional,
+    OrNull,
+)
+
+LOSS = Kinds(
+    "loss",
+    {
+        "Squared": {},
+        "Huber": {"delta": POSITIVE},
+        "SquaredHinge": {},
+        "Logistic": {},
+        "Poisson": {},
+        "Multinomial": {"classes": OrNull(CLASSES)},
+    },
+)
+
+PENALTY = Kinds(
+    "penalty",
+    {
+        "Linear": {"strength": POSITIVE},
+        "Square": {"strength": POSITIVE},
+        "LinearSquare": {"strength": POSITIVE, "square": POSITIVE},
+        "Power": {"strength": POSITIVE, "p": EXPONENT},
+        "Ball": {"radius": POSITIVE},
+        "LogBarrier": {"radius": POSITIVE, "sharpness": POSITIVE},
+    },
+)
+
+
+def _prices_form(value: Any) -> Any:
+    """Return the form of weights: null, one for each row of x, or one for each entry."""
+    nested = isinstance(value, list) and value and isinstance(value[0], list)
+    return OrNull([[PRICE]] if nested else [PRICE])
+
+
+PLACES = {"shape": [COUNT], "row": [COUNT], "column": [COUNT], "value": [NUMBER]}
+
+BLOCKS: dict[str, dict[str, Any]] = {
+    "L1": {"weights": _prices_form, "positive": OrNull([TRUTH])},
+    "NonNegative": {"weights": _prices_form},
+    "Simplex": {"weights": NULL},
+    "Group": {"groups": OrNull([COUNT]), "weights": OrNull([POSITIVE])},
+    "L2": {},
+    "LInf": {},
+    "OWL": {"weights": [NUMBER]},
+    "KSupport": {"k": COUNT},
+    "KSparse": {"k": COUNT},
+}
+
+
+def _matrix_form(value: Any) -> Any:
+    """Return the form of a matrix: places and values of its non-zero entries, or rows of numbers."""
+    return PLACES if isinstance(value, dict) else [[NUMBER]]
+
+
+def _gauge_form(_: Any) -> Kinds:
+    """Return the form of a gauge; it may contain another gauge."""
+    made: dict[str, dict[str, Any]] = {
+        "Scaled": {"gauge": _gauge_form, "radius": POSITIVE},
+        "Image": {"gauge": _gauge_form, "matrix": _matrix_form},
+        "Atoms": {"gauge": {"type": NON_NEGATIVE, "weights": NULL}, "matrix": _matrix_form},
+    }
+    return Kinds("gauge", BLOCKS | made)
+
+
+def _ridge_form(value: Any) -> Any:
+    """Return the form of a ridge: one number for all blocks, or one for each coefficient."""
+    return [POSITIVE] if isinstance(value, list) else POSITIVE
+
+
+def _errors_form(value: Any) -> Any:
+    """Return the form of errors: one for all entries, one for each column or sample, or one for each entry."""
+    nested = isinstance(value, list) and value and isinstance(value[0], list)
+    return [[ERROR]] if nested else [ERROR] if isinstance(value, list) else ERROR
+
+
+FILE: dict[str, Any] = {
+    "format": TEXT,
+    "version": COUNT,
+    "problem": {
+        "loss": LOSS,
+        "gauge": _gauge_form,
+        "penalty": PENALTY,
+        "ridge": Optional(_ridge_form),
+        "intercept": TRUTH,
+        "free": COUNT,
+        "weighted": TRUTH,
+        "unpenalised": INDICES,
+        "offset": TRUTH,
+        "samples": COUNT,
+        "outputs": COUNT,
+        "form": [COUNT],
+        "shape": [COUNT],
+        "blocks": COUNT,
+    },
+    "data": {"sha256": TEXT},
+    "family": OrNull(
+        {
+            "x_error": OrNull({"relative": TRUTH, "zeros": TRUTH, "values": _errors_form}),
+            "y_error": OrNull({"relative": TRUTH, "values": _errors_form}),
+            "strengths": OrNull([POSITIVE]),
+        }
+    ),
+    "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT])},
+    "versions": {"numpy": TEXT, "scipy": TEXT},
+    "assumptions": [TEXT],
+    "point": {"x": {"index": INDICES, "value": [NUMBER]}, "free": [NUMBER]},
+    "remarks": {"reason": TEXT, "margin": BOUND},
+    "claims": {
+        "valid": TRUTH,
+        "value": {"lower": BOUND, "upper": BOUND},
+        "gap": BOUND,
+        "nonzero": INDICES,
+        "undecided": INDICES,
+        "dependencies": [{"column": WHOLE, "of": [WHOLE], "times": [NUMBER]}],
+        "sums": [{"index": [WHOLE], "times": [NUMBER], "lower": BOUND, "upper": BOUND}],
+        "intervals": {"index": INDICES, "lower": [BOUND], "upper": [BOUND]},
+        "free": {"lower": [BOUND], "upper": [BOUND]},
+    },
+    "seal": TEXT,
+}
+"""The form of a file: every key, and what its value must be."""

@@ -1,0 +1,60 @@
+"""From a file and data to a verdict."""
+
+from typing import Any
+
+from flint import ctx
+
+from .checker import Checker
+from .classes import Classes
+from .data import Data
+from .face import Face
+from .family import Family
+from .gauges import gauge_of
+from .line import Line
+from .losses import Loss
+from .reading import read
+from .sizes import check_silence, check_sizes
+from .verdict import Refused, Unknown, Verification
+
+PRECISION = 128
+"""Bits."""
+
+
+def verify(
+    certificate: Any, X: Any, y: Any, *, sample_weight: Any = None, free: Any = None, offset: Any = None
+) -> Verification:
+    """Check a certificate (a file, or the object that `Result.certificate()` returns) against the data."""
+    bits, ctx.prec = ctx.prec, PRECISION
+    checker = None
+    try:
+        content = read(certificate)
+        data = Data(X, y, sample_weight, free, offset, content["problem"]["loss"])
+        data.check_digest(content["data"]["sha256"], content["problem"])
+        gauge = gauge_of(content["problem"]["gauge"], data, content["problem"]["form"])
+        check_sizes(content, data, gauge)
+        Loss(content["problem"]["loss"]).check_targets(data.y)
+        family = None if content["family"] is None else Family(content, data, gauge)
+        if not content["claims"]["valid"]:
+            check_silence(content)
+            return Verification(True, "it claims nothing.", 0, _method(None))
+        if family is None:
+            checker = (Classes if data.labels is not None else Checker)(content, data, gauge)
+        else:
+            checker = (Line if family.strengths else Face)(content, data, gauge, family)
+        checker.check()
+    except Refused as refusal:
+        checked, known = 0 if checker is None else checker.checked, not isinstance(refusal, Unknown)
+        return Verification(False, str(refusal), checked, _method(checker), known)
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
+        sentence = f"the file or the data are malformed: {type(error).__name__} ({str(error)[:200]})"
+        return Verification(False, sentence, 0, _method(checker))
+    finally:
+        ctx.prec = bits
+    members = "" if family is None else family.words()
+    return Verification(True, f"every claim follows from the data{members}.", checker.checked, _method(checker))
+
+
+def _method(checker: Checker | None) -> str:
+    if checker is None:
+        return "nothing computed"
+    return "ball arithmetic and bounded doubles"
