@@ -154,11 +154,11 @@ def test_a_fingerprint_is_a_sum_of_products_of_halves():
 def test_what_does_not_fit_is_refused():
     packed, v = Packed.of(np.ones((3, 2))), np.ones(3)
     with pytest.raises(ValueError, match="out: expected 8 numbers"):
-        core._core.exact_dots(packed.parts, v, v, np.zeros(2), np.empty((3, 2)))
+        core._core.exact_dots(packed, v, v, np.zeros(2), np.empty((3, 2)))
     with pytest.raises(ValueError, match="column 0 lies outside"):
-        core._core.exact_image(packed.parts, np.ones(2), np.zeros((3, 2)))
+        core._core.exact_image(packed, np.ones(2), np.zeros((3, 2)))
     with pytest.raises(ValueError, match="a weight for each row"):
-        core._core.lengths(packed.parts, v, np.zeros(1), np.zeros(1), False)
+        core._core.lengths(packed, v, np.zeros(1), np.zeros(1), False)
     with pytest.raises(ValueError, match="keys: expected 2048"):
         core._core.fingerprint(np.zeros(8, dtype=np.uint8), np.zeros(5, dtype=np.int64), np.zeros(2, dtype=np.int64))
     rows = random_array((4, 3), density=1.0, format="csc", rng=0)

@@ -30,7 +30,7 @@ def dots(packed: Packed, v: Enclosure, centres: Array | None = None) -> Enclosur
     m, terms = len(packed.counts), int(packed.counts.max(initial=0))
     found = np.empty((4, m))
     mid, rad = np.ascontiguousarray(v.mid), np.ascontiguousarray(v.rad)
-    _core.exact_dots(packed.parts, mid, rad, np.zeros(m) if centres is None else centres, found)
+    _core.exact_dots(packed, mid, rad, np.zeros(m) if centres is None else centres, found)
     total, small, size, spread = found
     return _rounded(total, small, size, terms, spread * (1 + gamma(terms + 4)))
 
@@ -43,7 +43,7 @@ def image(packed: Packed, x: Array, n: int, level: tuple[float, float] = (0.0, 0
     sums = np.zeros((3, n))
     if level != (0.0, 0.0):
         sums[:] = np.array([-level[0], -level[1], abs(level[1])])[:, None]
-    _core.exact_image(packed.parts, np.ascontiguousarray(x), sums)
+    _core.exact_image(packed, np.ascontiguousarray(x), sums)
     total, small, size = sums
     return _rounded(total, small, size, len(packed.counts) + 2, 0.0)
 
@@ -62,7 +62,7 @@ def squared_lengths(packed: Packed, weights: Array, centres: Array, *, by_rows: 
     `packed` are all columns, or all rows.
     """
     sums = np.empty(len(centres))
-    _core.lengths(packed.parts, np.ascontiguousarray(weights), np.ascontiguousarray(centres), sums, by_rows)
+    _core.lengths(packed, np.ascontiguousarray(weights), np.ascontiguousarray(centres), sums, by_rows)
     return sums
 
 
