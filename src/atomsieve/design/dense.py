@@ -197,9 +197,11 @@ class DenseDesign:
         return exact.squared_lengths(packed, weights, centres, by_rows=by_rows)
 
     def parts(self) -> Iterator[Array]:
-        vector, step = self._by_columns or as_vector(self.matrix.T) or (np.zeros(0), 0)
-        length = self.shape[0] if self._by_columns is not None else self.shape[1]
-        yield from [self.matrix] if step == length else (vector[at : at + length] for at in range(0, len(vector), step))
+        if self.matrix.flags.c_contiguous or self.matrix.flags.f_contiguous:
+            yield self.matrix
+            return
+        for rows in blocks_of_rows(self.shape):
+            yield np.ascontiguousarray(self.matrix[rows])
 
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:
         yield f"{self.shape}".encode()
