@@ -78,7 +78,7 @@ RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as
        ranges, and its last column is left out. A column is an exact sum of others if it differs from that sum by the
        same numbers in all classes.
 
-ARITHMETIC  Every number is a ball, an interval that contains it (python-flint, 128 bits), or has bounds in doubles, with
+ARITHMETIC  Every number is a ball, an interval that contains it (python-flint, 128 bits), or has bounds in doubles with
        a bound of their rounding (`doubles.py`). z, scores and spreads of all columns are bounded in doubles; balls
        decide what that leaves open. A lower bound of a curvature, or an upper one, is a double. Inverses are bounded in
        doubles by a residual (`gram.py`), and are balls where the claims do not follow from that.
