@@ -6,6 +6,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import lars_path
 
 from atomsieve import Group, Linear, Logistic, Problem, Squared, path, solve
+from atomsieve.run.progress import watched_by
 
 
 def diabetes():
@@ -57,3 +58,69 @@ def test_paths_of_groups_are_refused():
     X, y = diabetes()
     with pytest.raises(ValueError, match="gauge of coordinates"):
         path(Problem(X, y, gauge=Group([0] * 5 + [1] * 5)), n=5, ratio=0.5).certificates()
+
+
+class Impatient:
+    """A watcher who presses Ctrl-C: after so many iterations, or so many certificates."""
+
+    def __init__(self, iterations=np.inf, certificates=np.inf):
+        self.left, self.told, self.texts = iterations, certificates, []
+
+    def see(self, progress, target):  # noqa: ARG002
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+    def say(self, text):
+        self.texts.append(text)
+        if len(self.texts) >= self.told:
+            raise KeyboardInterrupt
+
+    def end(self):
+        pass
+
+
+def test_watchers_are_told_of_every_certificate():
+    X, y = diabetes()
+    found = path(Problem(X, y), n=5, ratio=0.1)
+    somebody = Impatient()
+    with watched_by(somebody):
+        whole = found.certificates()
+    assert len(somebody.texts) == len(whole.certificates)
+    assert somebody.texts[-1] == f"{len(whole.certificates)} certificates for 100.0 % of the strengths"
+    assert somebody.left == np.inf
+    assert not whole.interrupted
+
+
+@pytest.mark.parametrize("pressed", [{"certificates": 3}, {"iterations": 25}, {"iterations": 0}], ids=repr)
+def test_an_interrupted_cover_has_what_was_found(pressed):
+    """Ctrl-C between certificates, within a run, and before anything is found."""
+    X, y = diabetes()
+    found = path(Problem(X, y), n=5, ratio=0.01)
+    whole = found.certificates()
+    with watched_by(Impatient(**pressed)):
+        part = found.certificates()
+    assert part.interrupted
+    assert "interrupted" in repr(part)
+    assert not whole.interrupted
+    assert part.covered < whole.covered
+    assert part.ranges == whole.ranges[: len(part.ranges)]
+    assert part.strengths == whole.strengths
+    assert ("certificates" in pressed) == (len(part.certificates) == 3)
+
+
+def test_ctrl_c_ends_a_certificate_for_strengths():
+    """The run to the middle of the range answers Ctrl-C with its best point; the certificate does not take that."""
+    X, y = diabetes()
+    result = solve(Problem(X, y, penalty=Linear(0.1)), tol=1e-12)
+    with watched_by(Impatient(iterations=1)), pytest.raises(KeyboardInterrupt):
+        result.certificate(strengths=(0.01, 0.15))
+
+
+def test_watchers_are_told_of_samples():
+    X, y = diabetes()
+    certificate = solve(Problem(X, y, penalty=Linear(0.1)), tol=1e-12).certificate()
+    somebody = Impatient()
+    with watched_by(somebody):
+        found = certificate.without_each_sample()
+    assert somebody.texts[-1] == f"{found.sum()} of {len(y)} samples can be left out, so far"

@@ -22,6 +22,7 @@ from atomsieve.certificate.face import Face, Place, still
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.inverse import Inverse
 from atomsieve.certificate.proof import Proof, low
+from atomsieve.display.live import LiveLine
 from atomsieve.numerics.clock import look
 from atomsieve.numerics.enclosures import Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
@@ -45,7 +46,7 @@ def removable(proof: Proof, zero: Mask) -> Mask:
     found, t = np.zeros(len(statement.counts), dtype=bool), proof.slopes
     if not proof.x[alive[statement.labels]].all():
         return found
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), LiveLine() as line:
         middle = np.mean(statement.loss.curvatures(t.low, t.high, statement.y), axis=0)
         for step in STEPS:
             away = up(middle * step) + 4 * EPS * t.size
@@ -58,6 +59,7 @@ def removable(proof: Proof, zero: Mask) -> Mask:
             for some in moves.parts(np.flatnonzero(~found)):
                 near = some.only(some.stay(away) & some.signs())
                 found[near.samples] = near.scores(alive)
+                line.tell(f"{np.count_nonzero(found):,} of {len(found):,} samples can be left out, so far")
             if step == math.inf and (least == most).all():  # the loss is quadratic
                 break
     return found

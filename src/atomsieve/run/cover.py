@@ -8,6 +8,7 @@ import numpy as np
 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.face import FaceProof
+from atomsieve.display.live import LiveLine
 from atomsieve.display.numbers import count
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.numerics.clock import look
@@ -15,6 +16,7 @@ from atomsieve.penalties import Linear
 from atomsieve.problem import Problem
 from atomsieve.run.result import Result
 from atomsieve.run.solve import solve
+from atomsieve.run.status import Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +51,9 @@ class Cover:
     certificates: list[Certificate]
     """One for each range, `certificate.family["strengths"]`, from the largest strengths to the smallest."""
 
+    interrupted: bool = False
+    """Whether Ctrl-C ended the search; the certificates are those found until then."""
+
     @property
     def ranges(self) -> list[tuple[float, float]]:
         """The ranges of strengths, largest first."""
@@ -81,19 +86,31 @@ class Cover:
 
     def __repr__(self) -> str:
         low, high = self.strengths
+        ended = ", interrupted" if self.interrupted else ""
         return (
             f"Cover({count(len(self.certificates), 'certificate')} for {100 * self.covered:.4g} % of the strengths "
-            f"from {high:.6g} down to {low:.6g}, {count(len(self.events), 'event')} between them)"
+            f"from {high:.6g} down to {low:.6g}, {count(len(self.events), 'event')} between them{ended})"
         )
 
 
 def cover(problem: Problem, low: float, high: float, start: Result) -> Cover:
     """Cover a range of strengths of Linear with certificates that decide every coefficient.
 
-    It begins a little higher, so that the first feature of a path comes within it.
+    It begins a little higher, so that the first feature of a path comes within it. Ctrl-C ends it with those found.
     """
     high *= 1 + 10 * HAIR
-    return Cover(problem, (low, high), list(_walk(problem, low, high, start)))
+    found: list[Certificate] = []
+    interrupted = False
+    with LiveLine() as line:
+        try:
+            for certificate in _walk(problem, low, high, start):
+                found.append(certificate)
+                covered = Cover(problem, (low, high), found).covered
+                told = f"{count(len(found), 'certificate')} for {100 * covered:.1f} % of the strengths"
+                line.tell(told)
+        except KeyboardInterrupt:
+            interrupted = True
+    return Cover(problem, (low, high), found, interrupted)
 
 
 def _walk(problem: Problem, low: float, high: float, start: Result) -> Iterator[Certificate]:
@@ -139,6 +156,8 @@ def _widest(
 def _between(problem: Problem, low: float, high: float, start: Result) -> tuple[Result, Certificate]:
     """Return the solution in the middle of a range of strengths, and its certificate for all of the range."""
     result = solve(problem.at_penalty(Linear((low + high) / 2)), tol=TOL, start=start)
+    if result.status is Status.INTERRUPTED:  # a run answers Ctrl-C with its best point, and here that is not enough
+        raise KeyboardInterrupt
     return result, result.certificate(strengths=(low, high))
 
 

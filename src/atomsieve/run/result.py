@@ -193,7 +193,10 @@ class Result:
 
         problem = self.problem.at_penalty(self.problem.penalty.at(strength))
         baseline = self.problem.baseline
-        return solve(problem, tol=max(self.gap / baseline, EPS) if baseline > 0 else EPS, start=self)
+        found = solve(problem, tol=max(self.gap / baseline, EPS) if baseline > 0 else EPS, start=self)
+        if found.status is Status.INTERRUPTED:  # Ctrl-C ends the certificate, not only the run before it
+            raise KeyboardInterrupt
+        return found
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per entry of x: feature, output, coefficient, whether it is ruled out."""
