@@ -102,6 +102,9 @@ def draw(rng):
         "free": rng.standard_normal((n, 1)) + rng.choice([0, 100]) if rng.random() < 0.15 else None,
         "offset": rng.standard_normal(y.shape) if rng.random() < 0.15 else None,
     }
+    if rng.random() < 0.25:
+        pieces["ridge"] = 10.0 ** rng.uniform(-3, 0)
+        traits.append("ridge")
     asked = _asked(rng, X, y, loss, pieces, traits)
     if "x_error" in asked and "prices" in traits:
         asked["x_error"] = asked["x_error"] * (pieces["gauge"].weights > 0)
@@ -190,7 +193,6 @@ def _gauge(rng, d, outputs, traits):
 
 def _asked(rng, X, y, loss, pieces, traits):
     penalty = pieces["penalty"]
-    entrywise = isinstance(pieces["gauge"], (L1, NonNegative)) and y.ndim == 1
     size, asked = 10.0 ** rng.uniform(-9, -1), {}
     (n, d), forms = X.shape, int(rng.integers(3))
     if relative := bool(rng.random() < 0.3):
@@ -203,10 +205,11 @@ def _asked(rng, X, y, loss, pieces, traits):
     if loss.translates and rng.random() < 0.6:
         asked["y_error"] = size * float(rng.choice([1, 5])) * (rng.uniform(0, 1, y.shape) if forms else 1.0)
         traits.append("y")
-    if not penalty.superlinear and entrywise and rng.random() < 0.4:
-        asked.clear()
-        traits[:] = [trait for trait in traits if trait not in {"X", "y"}]
-        wide = size * float(rng.choice([1, 5]))
+    if not penalty.superlinear and rng.random() < 0.6:
+        if rng.random() < 0.5:
+            asked.clear()
+            traits[:] = [trait for trait in traits if trait not in {"X", "y"}]
+        wide = min(size, 0.5) * float(rng.choice([0.1, 1, 5]))
         asked["strengths"] = (penalty.strength * max(1 - wide, 0.1), penalty.strength * (1 + wide))
         traits.append("strengths")
     return asked
@@ -227,7 +230,8 @@ def _member(rng, drawn, way, pull):
     """Return the member with the errors in these directions: parts from -1 to 1 of their bounds."""
     penalty = None
     if drawn.asked.get("strengths"):
-        penalty = drawn.pieces["penalty"].at(float(rng.choice(drawn.asked["strengths"])))
+        low, high = drawn.asked["strengths"]
+        penalty = drawn.pieces["penalty"].at(float(rng.choice([low, high, rng.uniform(low, high)])))
     X, y = _moved(drawn.X, drawn.x_errors * way), _moved(drawn.y, drawn.y_errors * pull)
     return drawn.problem(X, y, penalty)
 

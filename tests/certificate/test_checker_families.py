@@ -6,10 +6,12 @@ The claims are made here, by a small prover in plain floats; FAMILY in the text 
 import copy
 import json
 import math
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from families import draw
 from scipy.sparse import csr_array
 
 from atomsieve import (
@@ -510,7 +512,6 @@ MALFORMED = {
     "strengths elsewhere": (family(strengths=[0.3, 0.4]), "around the stated strength"),
     "one strength": (family(strengths=[0.2]), "two numbers around the stated strength"),
     "no strength": (family(strengths=[0, 0.4]), "positive"),
-    "strengths and errors": (family(x_error(0.1), strengths=[0.1, 0.4]), "for exact data"),
     "an unknown word": (family() | {"z_error": None}, "z_error"),
 }
 
@@ -544,7 +545,6 @@ def test_a_file_says_whether_there_is_a_family():
 
 LABELS = (SIGNAL > 0).astype(float) + (SIGNAL > 1)
 WITHOUT_FORMULAS = {
-    "a ridge": Problem(X, TARGETS["Squared"], penalty=Linear(0.2), ridge=0.1),
     "Multinomial": Problem(X, LABELS, loss=Multinomial(), penalty=Linear(0.1), intercept=True),
     "an Image": Problem(X, TARGETS["Squared"], gauge=Image(L1(), np.eye(D)), penalty=Linear(0.2)),
     "LInf": Problem(X, TARGETS["Squared"], gauge=LInf(), penalty=Linear(0.2)),
@@ -579,41 +579,48 @@ def test_a_range_of_strengths_needs_linear(penalty):
     assert "for Linear only" in judged(stated(problem, family(strengths=[0.1, 0.3])), X, problem.y).reason
 
 
-def test_a_range_of_strengths_needs_coordinates():
-    problem = problem_of(Squared(), GAUGES[1])
-    strength = problem.penalty.strength
-    told = family(strengths=[0.9 * strength, 1.1 * strength])
-    assert "for gauges of coordinates" in judged(stated(problem, told), X, problem.y).reason
+BESIDE = {
+    "alone": {},
+    "groups": {"gauge": Group(GROUPS, [1.0, 1.2, 1.0, 1.5])},
+    "ridge": {"ridge": 0.05},
+    "errors": {},
+    "all": {"gauge": Group(GROUPS), "ridge": 0.05},
+}
 
 
+@pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("wide", [1e-6, 1e-2])
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda v: type(v).__name__)
 class TestStrengths:
     """Certificates of the package for a range of strengths; the checker has a line of its own."""
 
     @staticmethod
-    def made(loss, wide):
-        problem = problem_of(loss, weights=WEIGHTS if wide > 1e-3 else None)
-        strength = problem.penalty.strength
-        asked = (strength * (1 - wide), strength * (1 + wide))
-        content = solve(problem, tol=1e-13).certificate(strengths=asked).content()
+    def made(loss, wide, beside):
+        name = type(loss).__name__
+        weights, penalty = WEIGHTS if wide > 1e-3 else None, Linear(STRENGTHS[name] / 2)
+        pieces = {"loss": loss, "penalty": penalty, "sample_weight": weights, "intercept": True} | BESIDE[beside]
+        problem = Problem(X, TARGETS[name], **pieces)
+        asked = {"strengths": (penalty.strength * (1 - wide), penalty.strength * (1 + wide))}
+        if beside in ("errors", "all"):
+            asked["x_error"] = wide / 100
+        content = solve(problem, tol=1e-13).certificate(**asked).content()
         assert content["claims"]["nonzero"]
-        return problem, content, WEIGHTS if wide > 1e-3 else None
+        return problem, content, weights
 
-    def test_honest(self, loss, wide):
-        problem, content, weights = self.made(loss, wide)
+    def test_honest(self, loss, wide, beside):
+        problem, content, weights = self.made(loss, wide, beside)
         verdict = judged(content, X, problem.y, weights)
         assert verdict, verdict
         assert "all strengths from" in str(verdict)
 
-    def test_a_wider_range_needs_weaker_claims(self, loss, wide):
-        problem, content, weights = self.made(loss, wide)
+    def test_a_wider_range_needs_weaker_claims(self, loss, wide, beside):
+        problem, content, weights = self.made(loss, wide, beside)
         low, high = content["family"]["strengths"]
         content["family"]["strengths"] = [low - (high - low), high + (high - low)]
         assert not judged(content, X, problem.y, weights)
 
-    def test_a_narrower_interval_is_refused(self, loss, wide):
-        problem, content, weights = self.made(loss, wide)
+    def test_a_narrower_interval_is_refused(self, loss, wide, beside):
+        problem, content, weights = self.made(loss, wide, beside)
         intervals = content["claims"]["intervals"]
         middle, half = (
             (intervals["upper"][0] + intervals["lower"][0]) / 2,
@@ -623,14 +630,33 @@ class TestStrengths:
         verdict = judged(content, X, problem.y, weights)
         assert "is too narrow" in verdict.reason
 
-    def test_a_false_zero_is_refused(self, loss, wide):
-        problem, content, weights = self.made(loss, wide)
+    def test_a_false_zero_is_refused(self, loss, wide, beside):
+        problem, content, weights = self.made(loss, wide, beside)
         claims = content["claims"]
         gone = claims["nonzero"].pop()
-        place = claims["intervals"]["index"].index(gone)
-        for part in claims["intervals"].values():
-            part.pop(place)
+        labels = np.array(GROUPS if "gauge" in BESIDE[beside] else range(D))
+        places = [k for k, j in enumerate(claims["intervals"]["index"]) if labels[j] != gone]
+        for name, part in claims["intervals"].items():
+            claims["intervals"][name] = [part[k] for k in places]
         assert not judged(content, X, problem.y, weights)
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_what_the_package_claims_follows(part):
+    """Random families of all kinds: errors, strengths and both, with groups, prices, signs and ridges."""
+    judged_of, refused = Counter(), []
+    for number in range(40):
+        drawn = draw(np.random.default_rng([part, number]))
+        if drawn is None or not drawn.certificate.valid:
+            continue
+        stored = drawn._stored(drawn.X) if drawn.is_sparse else drawn.X
+        given = {name: drawn.pieces[name] for name in ("sample_weight", "free", "offset")}
+        verdict = verify(drawn.certificate, stored, drawn.y, **given)
+        judged_of.update({*drawn.traits, "all"} & {"all", "strengths", "ridge", "Group", "X"})
+        refused += [] if verdict else [(number, drawn.traits, verdict.reason)]
+    assert refused == []
+    assert judged_of["all"] > 15
+    assert min(judged_of[name] for name in ("strengths", "ridge", "Group", "X")) >= 1
 
 
 def test_columns_have_one_centre():

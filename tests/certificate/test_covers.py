@@ -54,10 +54,25 @@ def test_events_have_names():
     assert found.events[0].enters[0].startswith("gene")
 
 
-def test_paths_of_groups_are_refused():
+GROUPS = [0, 0, 1, 1, 1, 2, 3, 3, 3, 4]
+
+
+@pytest.mark.parametrize("pieces", [{"gauge": Group(GROUPS)}, {"ridge": 0.1}, {"gauge": Group(GROUPS), "ridge": 0.1}])
+def test_paths_of_groups_and_of_the_elastic_net(pieces):
+    """Within every range, exactly those blocks are in the model that its certificate says are."""
+    rng = np.random.default_rng(0)
     X, y = diabetes()
-    with pytest.raises(ValueError, match="gauge of coordinates"):
-        path(Problem(X, y, gauge=Group([0] * 5 + [1] * 5)), n=5, ratio=0.5).certificates()
+    problem = Problem(X[:150], y[:150], intercept=True, **pieces)
+    found = path(problem, n=5, ratio=0.3).certificates()
+    assert found.covered > 0.99
+    assert found.events
+    for (low, high), certificate in zip(found.ranges, found.certificates, strict=True):
+        here = solve(problem.at_penalty(Linear(float(rng.uniform(low, high)))), tol=1e-12)
+        assert np.array_equal(problem.core.sizes(here.lifted) > 0, certificate.nonzero)
+        assert (certificate.lower <= here.x + 1e-9).all()
+        assert (here.x - 1e-9 <= certificate.upper).all()
+    if "gauge" in pieces:
+        assert {name for event in found.events for name in event.enters} <= set(problem.gauge.names())
 
 
 class Impatient:

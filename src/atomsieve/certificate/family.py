@@ -56,8 +56,6 @@ class Family:
                 f"y_error is for losses of the difference to the target (Squared, Huber); for "
                 f"{type(problem.loss).__name__} the targets are labels or counts, and exact."
             )
-        if strengths is not None and not (errors is None and y_errors is None):
-            raise ValueError("Pass either strengths, or errors of the data: there is no proof for both at once yet.")
         told = {
             "x_error": None if errors is None else _told(errors, relative) | {"zeros": not _is_sparse(problem)},
             "y_error": None if y_errors is None else _told(y_errors.ravel() if y_errors.ndim else y_errors, relative),
@@ -144,8 +142,6 @@ def _require_plain(problem: Problem) -> None:
     why = None
     if problem.outputs:
         why = "losses of several classes"
-    elif problem.shrinkage is not None:
-        why = "a ridge"
     elif problem.gauge.mapped:
         why = "images and lists of atoms"
     elif problem.core.prices(problem.shape) is None:
@@ -235,10 +231,10 @@ def _parts(data: Array, errors: Array) -> Array:
 def _range(problem: Problem, strengths: Any) -> tuple[float, float]:
     """Return a range of strengths around the stated one."""
     penalty = problem.penalty
-    if penalty.superlinear or not problem.core.entrywise:
+    if penalty.superlinear:
         raise ValueError(
-            "A range of strengths needs the penalty Linear and a gauge of coordinates (L1). All penalties share one "
-            "path of solutions, and along that of Linear the strength is the slope itself."
+            "A range of strengths needs the penalty Linear. All penalties share one path of solutions, and along that "
+            "of Linear the strength is the slope itself."
         )
     try:
         low, high = (float(s) for s in strengths)

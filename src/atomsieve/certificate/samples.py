@@ -18,9 +18,10 @@ from functools import cached_property
 
 import numpy as np
 
-from atomsieve.certificate.face import Face, Place, still
+from atomsieve.certificate.face import Face, Place
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.inverse import Inverse
+from atomsieve.certificate.line import still
 from atomsieve.certificate.proof import Proof, low
 from atomsieve.display.live import LiveLine
 from atomsieve.numerics.clock import look
@@ -170,7 +171,7 @@ class _Moves:
     @cached_property
     def before(self) -> Array:
         """How far the optimum can be from the point, in the metric of the least curvatures without the sample."""
-        pulled = self.face.pulled(self.place, still(0.0, self.place))
+        pulled = self.face.pulled(self.place, still(self.face, self.place))
         return np.where(self.kept > 0, up(pulled * (1 + 4 * EPS) / np.sqrt(self.kept)), np.inf)
 
     @cached_property

@@ -17,6 +17,7 @@ from atomsieve.problem import Problem
 from atomsieve.run.result import Result
 from atomsieve.run.solve import solve
 from atomsieve.run.status import Status
+from atomsieve.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,14 +69,22 @@ class Cover:
     @property
     def events(self) -> list[Event]:
         """The strengths at which the support changes, each between two bounds, with what enters and what leaves."""
-        names = entries(self.problem.data.names, self.problem.shape)["feature"]
-        found = []
+        names, found = self._names(), []
         for k in range(len(self.certificates) - 1):
             before, after = self.certificates[k].nonzero, self.certificates[k + 1].nonzero
             enters, leaves = ([names[j] for j in np.flatnonzero(some)] for some in (after & ~before, before & ~after))
             if enters or leaves:
                 found.append(Event(self.ranges[k + 1][1], self.ranges[k][0], enters, leaves))
         return found
+
+    def _names(self) -> list[str]:
+        """Return the names of blocks: of features, of features and outputs, or of groups."""
+        problem, shape = self.problem, self.problem.lifted.form
+        if len(problem.eligible) < problem.core.labels(problem.shape).size:
+            return list(problem.gauge.names() or (f"group {k}" for k in range(len(problem.eligible))))
+        about = entries(problem.data.names, shape)
+        outputs = [f" of output {k}" for k in about["output"]] if "output" in about else [""] * len(about["feature"])
+        return [name + output for name, output in zip(about["feature"], outputs, strict=True)]
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per event: bounds of the strength, what enters, what leaves."""
@@ -162,25 +171,43 @@ def _between(problem: Problem, low: float, high: float, start: Result) -> tuple[
 
 
 def _next_knot(certificate: Certificate) -> float:
-    """Return the next smaller strength at which a coefficient reaches 0, or a score the slope, as far as floats tell.
+    """Return the next smaller strength at which a block reaches 0, or a score the slope, as far as floats tell.
 
     Along the line of the proof, x and z are linear in the strength.
     """
     proof = certificate.proof
     assert isinstance(proof, FaceProof)  # noqa: S101
-    x, change = proof.x, proof.moves[0]
+    statement, x, change = proof.statement, proof.x.ravel(), proof.moves[0].ravel()
     (z, _), (beyond, _) = proof.ends
-    rise, middle = (beyond.mid - z.mid) / 2, (beyond.mid + z.mid) / 2
+    rise, middle = (beyond.mid - z.mid).ravel() / 2, (beyond.mid + z.mid).ravel() / 2
     low, high = certificate.family["strengths"]  # type: ignore[index]
     here, step = (low + high) / 2, (high - low) / 2
-    prices = np.where(proof.statement.problem.eligible, proof.statement.prices.mid, np.inf)
-    slope, off = float(proof.statement.total.mid) * prices, x == 0
+    blocks = len(statement.problem.eligible)
+    prices = np.where(statement.problem.eligible, statement.prices.mid, np.inf)
+    slope, on = float(statement.total.mid) * prices, np.bincount(statement.labels, np.abs(x), blocks) > 0
+
+    def inner(a: Array, b: Array) -> Array:
+        return np.asarray(np.bincount(statement.labels, a * b, blocks), dtype=np.float64)
+
     with np.errstate(all="ignore"):
-        steps = [(x / change)[~off & (x * change > 0)]]
-        for side in (1.0, -1.0):
-            reached = (slope * here - side * middle) / (slope * step - side * rise)
-            steps.append(reached[off & (reached > 0) & np.isfinite(reached)])
+        shrinking = inner(x, x) / inner(x, change)
+        steps = [shrinking[on & (shrinking > 0)]]
+        if statement.plain:
+            reached = [(slope * here - side * middle) / (slope * step - side * rise) for side in (1.0, -1.0)]
+        else:
+            reached = _roots(
+                inner(rise, rise) - (slope * step) ** 2,
+                inner(middle, rise) - slope * here * slope * step,
+                inner(middle, middle) - (slope * here) ** 2,
+            )
+        steps += [some[~on & (some > 0) & np.isfinite(some)] for some in reached]
     return float(max(here - step * np.min(np.concatenate(steps), initial=np.inf), 0.0))
+
+
+def _roots(a: Array, b: Array, c: Array) -> list[Array]:
+    """Return both roots of `a s^2 - 2 b s + c`, without cancellation."""
+    farther = b + np.copysign(np.sqrt(b * b - a * c), b)
+    return [farther / a, c / farther]
 
 
 def _is_decided(certificate: Certificate) -> bool:

@@ -1,6 +1,6 @@
 """What a run found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -184,7 +184,9 @@ class Result:
             return self._certificate
         family = Family.of(self.problem, x_error, y_error, strengths, decimals, relative=relative)
         if family.middle is not None:
-            return self._at_strength(family.middle).certificate(strengths=strengths)
+            middle = self._at_strength(family.middle)
+            family = replace(family, problem=middle.problem)
+            return certify(middle.problem, middle.lifted, middle.point.state.coordinates, family)
         return certify(self.problem, self.lifted, self.point.state.coordinates, family)
 
     def _at_strength(self, strength: float) -> "Result":

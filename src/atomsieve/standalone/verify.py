@@ -81,18 +81,21 @@ RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as
 A FAMILY of problems: every claim is about all members, whose data A~ and y~ obey `abs(A~_ij - A_ij) <= E_ij` and, for
 losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B, o and s are exact. E_ij is
 what the file states, or that times `abs(X_ij)` if it is relative; without `zeros` it is 0 where X_ij is. Point, theta
-and z are those of the stated data. No ridge, classes, matrices or LInf, and only free columns may be left out. Let C
-hold the columns of B and those of the blocks that are not claimed zero, C~ those of a member, v a subgradient of
-S phi(mass) at x, p = (b~, x) and p~ the optimum of the member over these columns, with its slopes theta~. Then:
+and z are those of the stated data. No classes, matrices or LInf, and only free columns may be left out. Let C hold the
+columns of B and those of the blocks that are not claimed zero, C~ those of a member, v a subgradient of S phi(mass) at
+x, p = (b~, x) and p~ the optimum of the member over these columns, with its slopes theta~. A ridge counts as one more
+sample for each coefficient that is left, `sqrt(R_g) x_j` with the squared loss, m = M = 1, and no errors: it joins G,
+a, r and delta, and the scores of blocks that are zero do not see it. Then:
 
 ETA    u less y moves by at most `eta_i = sum_j E_ij abs(x_j) + e_i` if only the data move. Let c_i be the secant
        curvatures between u and u~, with `m_i <= c_i <= M_i`; `e^2 = sum_i s_i M_i eta_i^2`, `a^2 = sum_i s_i c_i
        (u~_i - u_i)^2`, both less y, and r the length of `C~ (p~ - p)` in the metric s m.
-PULL   `delta = -C~' theta - v` is 0 for B. For columns of A it is z - v, plus or minus `sum_i E_ij abs(theta_i)`. Let d
-       bound its length in the metric of `inv(C~' diag(s m) C~)`, which is at most `inv(G) / (1 - rho)^2`, with
-       `rho^2 = sum_i s_i m_i sum_kl E_ik abs(inv(G)_kl) E_il`. The length of a box is at most that of its middle plus
-       `sqrt(sum_kl r_k abs(inv(G)_kl) r_l)` for its radii r. Where `x_g = 0`, v is z_g, shortened to the length that
-       the slope of S phi allows. For Ball any slope serves; then `slack = slope (radius - mass)`, and 0 otherwise.
+PULL   `delta = -C~' theta - R x - v` is 0 for B. For columns of A it is z - R x - v, plus or minus `sum_i E_ij
+       abs(theta_i)`. Let d bound its length in the metric of `inv(C~' diag(s m) C~)`, which is at most `inv(G) / (1 -
+       rho)^2`, with `rho^2 = sum_i s_i m_i sum_kl E_ik abs(inv(G)_kl) E_il`. The length of a box is at most that of its
+       middle plus `sqrt(sum_kl r_k abs(inv(G)_kl) r_l)` for its radii r. Where `x_g = 0`, v is z_g, shortened to the
+       length that the slope of S phi allows. For Ball any slope serves; then `slack = slope (radius - mass)`, and 0
+       otherwise.
 FACE   p~ is optimal, phi convex: `(theta~ - theta) . C~ (p~ - p) <= delta . (p~ - p) + slack <= d r + slack`. So `a^2
        <= a e + d (a + e) + slack` bounds a, and `r <= a + e`. Also `r^2 <= r q + slack`, with `q = d + sqrt(sum_i s_i
        M_i^2 eta_i^2 / m_i)`; for samples with m_i = 0, `s_i M_i eta_i` times the length of the row of C~ in the metric
@@ -100,20 +103,26 @@ FACE   p~ is optimal, phi convex: `(theta~ - theta) . C~ (p~ - p) <= delta . (p~
        `sqrt(M_i / s_i) a < w_i` for every sample: the best p among those with slopes within w_i obeys all this too, so
        it is not on the border, and is p~.
 ZERO   as above; z_j moves by at most `a` times the length of A~_j in the metric s M, plus `sum_i E_ij abs(theta_i)`.
-       If all blocks pass that are claimed zero, p~ is optimal among all.
+       If all blocks pass that are claimed zero, p~ is optimal among all. With a ridge, the slope is at least the score
+       of `z - R x` of any block, less that and less `sqrt(R_g) r / price_g`.
 RANGE  as above, with `r / (1 - rho)` for `sqrt(reach)`.
 GAP    The member's objective at p is at most that with the worse of both ends `u_i - eta_i` and `u_i + eta_i` for each
        sample. Its optimum is at least the objective at p for the stated data, less `sum_i abs(theta_i) eta_i + d r +
        slack`. They differ by at most `d r + slack`, plus the smaller of `e^2 / 2` and `(q - d) r`.
-LINE   For strengths of Linear between two numbers, and exact data, the point moves with the slope: `p + t l`, for the
-       difference t of the slope of S phi to the stated one, a line l that is 0 where x is, and t between -h and h, as
-       long as no x_j changes its sign. u moves by `t g`, g = C l, and theta by `t s D g` for any numbers D, and by what
-       the secants c differ from D: at most `h max(M - D, D - m) abs(g_i)` for each slope. delta without that is linear
-       in t, so its length is largest at an end. What is left has a length of at most that of the differences in the
-       metric s / m (or, where m_i = 0, by the row of C). d is the sum of both, a = d, r = d; slopes may move by
-       `M h abs(g_i)` more. Scores differ from those of `theta + t s D g` by at most the length of A_j, less its centre,
-       times d and the length of the differences in the metric s / M. They are convex in t, the slope is linear: both
-       ends decide. Values differ by at most h times the largest mass.
+LINE   For strengths of Linear between two numbers the point moves with the slope: `p + t l`, for the difference t of
+       the slope of S phi to the stated one, a line l that is 0 for blocks where x is, and t between -h and h, as long
+       as no block reaches 0. u moves by `t g`, g = C l, and theta by `t s D g` for any numbers D, and by what the
+       secants c differ from D: at most `h max(M - D, D - m) abs(g_i)` for each slope. Let n be x_g over its norm, and
+       q_g the norm of x_g times that of `l_g - n (n . l_g)`. Then v at `p + t l` is `(sigma + t) price_g n + t sigma
+       price_g (l_g - n (n . l_g)) / norm2(x_g)`, and by at most `price_g h^2 (sigma norm2(l_g) q_g / k^3 + q_g / k^2)`
+       more, with `k = norm2(x_g) - h norm2(l_g)`: 0 for single coefficients. delta without these two differences is
+       linear in t, so its length is largest at an end. d is the sum of that, of the latter as a box, and of the length
+       of the slopes' differences in the metric s / m (or, where m_i = 0, by the row of C~); in q they are added to M
+       eta. Then FACE holds with eta and `sum_i E_ij abs(theta_i)` for the largest x and theta on the line. Slopes may
+       move by `M h abs(g_i)` more. Scores differ from those of `theta + t s D g` by at most the length of A~_j, less
+       the centre of z_j, times a plus the length of the differences in the metric s / M, plus `sum_i E_ij
+       abs(theta_i)`. They are convex in t, the slope is linear: both ends decide. Values differ by at most h times the
+       largest mass.
 """
 
 import argparse
@@ -222,7 +231,7 @@ def verify(
         if family is None:
             checker = (Classes if data.labels is not None else Checker)(content, data, gauge)
         else:
-            checker = (Line if family.strengths else Face)(content, data, gauge, family)
+            checker = Face(content, data, gauge, family)
         checker.check()
     except Refused as refusal:
         checked, known = 0 if checker is None else checker.checked, not isinstance(refusal, Unknown)
@@ -1104,10 +1113,6 @@ class Family:
         if gauge.free and self.columns(gauge.free).any():
             raise Unknown("errors of features without a price are not known to this checker")
         self.strengths = _strengths(stated["strengths"], content["problem"]["penalty"])
-        if self.strengths and (self.x_error is not None or self.targets.any() or data.tasks > 1):
-            raise Refused("a range of strengths is claimed for exact data with one output only")
-        if self.strengths and gauge.labels.tolist() != list(range(len(gauge.prices))):
-            raise Refused("a range of strengths is claimed for gauges of coordinates only")
 
     def columns(self, index: list[int]) -> np.ndarray:
         """Return the bounds for columns of A, in the rows of their output."""
@@ -1133,10 +1138,9 @@ class Family:
 
 def check_members(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     """Refuse families of problems for which there are no formulas, and claims that are not made about families."""
-    problem, claims = content["problem"], content["claims"]
+    claims = content["claims"]
     lacking = {
         "Multinomial": data.labels is not None,
-        "a ridge": problem.get("ridge") is not None,
         "an Image or Atoms": gauge.matrix is not None,
         "LInf": gauge.kind == "LInf",
     }
@@ -1183,6 +1187,9 @@ class Checker:
 
     pairwise = True
     """Whether the difference of two atoms moves by no more than its length, so that one can beat the other."""
+
+    alone = True
+    """Whether the gap and a ridge bound coefficients without any matrix."""
 
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         self.claims = content["claims"]
@@ -1773,7 +1780,7 @@ class Checker:
         self.inverse: list[list[arb]] = []
         if bounds or told_of_free or self.claims["nonzero"] or self.claims["sums"]:
             away = self._distances([name for name in names if name not in sums], involved)
-        for j in rows if self.ridge else ():
+        for j in rows if self.ridge and self.alone else ():
             alone = root(2 * self.reach / (self.factor * self.ridge[self.gauge.labels[j]]))
             away[j] = alone if j not in away or alone < away[j] else away[j]
         for j, ends in bounds.items():
@@ -2137,45 +2144,40 @@ class Face(Checker):
     """The same for a family of problems: FAMILY. What is derived at the point stays that of the stated data.
 
     `eta` bounds how far predictions less targets move with the data while the coefficients stay, and `pulls` how far z
-    moves while theta stays. `slack` is that of the subgradient v; `rests` holds z - v.
+    moves while theta stays. `slack` is that of the subgradient v, with the slope `slope` of S phi. For a range of
+    strengths, LINE: `step` is how far the slope goes in both directions, `line` the direction of the point, `turn` that
+    of the predictions, `lean` that of theta, if losses were quadratic, and `swing` what the turning of blocks adds.
     """
 
     pairwise = False
+    alone = False
 
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge, family: Family) -> None:
         super().__init__(content, data, gauge)
         self.family = family
+        self.shrink, self.factor = arb(1), 2  # all of the ridge is in the metric
 
     def check(self) -> None:
         """Raise Refused at the first claim that does not follow."""
         self._evaluate()
         self.rows = self._left()
         self.names = self._names(self.rows)
+        self.slack, self.slope = self._subgradient()
+        self.step = self._step()
+        self._draw()
         self.eta, self.pulls = self._eta(), self._pulls()
-        self.slack, slope = self._subgradient()
-        self.rests = [self._rest(j, slope) for j in self.rows]
         self._curvature()
         self._values()
         self._zeros()
         self._ranges()
 
-    def _eta(self) -> list[arb]:
-        """Return how far predictions less targets can move with the data at the point."""
-        moved = arb_mat([[v] for v in self.family.targets.tolist()])
-        if self.x:
-            sizes = arb_mat([[abs(v)] for v in self.x.values()])
-            moved += arb_mat(self.family.columns(list(self.x)).tolist()) * sizes
-        return [arb(v.upper()) for v in moved.entries()]
-
-    def _pulls(self) -> list[float]:
-        """Return how far every z can move with the data while theta stays: sums of `E_ij abs(theta_i)`, rounded up."""
-        theta = np.array([_above(abs(t)) for t in self.theta.entries()])
-        pulls: list[float] = []
-        for start in range(0, self.d, self.width):
-            with np.errstate(all="ignore"):
-                sums = theta @ self.family.columns(list(range(self.d)[start : start + self.width]))
-                pulls += (sums * (1 + (self.n + 12) * UNIT * 2) + self.n * 2.0**-1070).tolist()
-        return pulls
+    def _step(self) -> arb:
+        """LINE: return how far the slope of S phi can be from that at the point."""
+        if not self.family.strengths:
+            return arb(0)
+        stated = self.penalty["strength"]
+        low, high = (arb(v) for v in self.family.strengths)
+        return arb((self.total * _larger(high - stated, stated - low)).upper())
 
     def _subgradient(self) -> tuple[arb, arb]:
         """Return the slack of v, and the slope of S phi that belongs to v."""
@@ -2184,17 +2186,131 @@ class Face(Checker):
             return arb(_positive(best * (self.penalty["radius"] - self.mass)).upper()), best
         return arb(0), self._slope_at(self.mass, self.penalty)
 
-    def _rest(self, j: int, slope: arb) -> arb:
-        """Return `z_j - v_j`, or bounds of it around 0 where the point is 0: there v is as near to z as it may be."""
-        g = int(self.gauge.labels[j])
-        norm, score = self.norms.get(g, arb(0)), self.scores[g]
-        if norm > 0:
-            rest: arb = self.z[j] - slope * self.gauge.prices[g] * self.x.get(j, arb(0)) / norm
-            return rest
-        if score <= slope:
+    def _eta(self) -> list[arb]:
+        """Return how far predictions less targets can move with the data, at all points of the line."""
+        moved = arb_mat([[v] for v in self.family.targets.tolist()])
+        if self.x:
+            sizes = arb_mat([[abs(v) + self.sway.get(j, arb(0))] for j, v in self.x.items()])
+            moved += arb_mat(self.family.columns(list(self.x)).tolist()) * sizes
+        return [arb(v.upper()) for v in moved.entries()]
+
+    def _pulls(self) -> list[float]:
+        """Return how far every z can move with the data while theta stays: sums of `E_ij abs(theta_i)`, rounded up."""
+        both = zip(self.theta.entries(), self.lean.entries())
+        theta = np.array([_above(abs(t) + self.step * abs(v)) for t, v in both])
+        pulls: list[float] = []
+        for start in range(0, self.d, self.width):
+            with np.errstate(all="ignore"):
+                sums = theta @ self.family.columns(list(range(self.d)[start : start + self.width]))
+                pulls += (sums * (1 + (self.n + 12) * UNIT * 2) + self.n * 2.0**-1070).tolist()
+        return pulls
+
+    # -- the line ------------------------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        """LINE: choose a line in doubles; any line would do."""
+        columns = [self._column(name) for name in self.names]
+        bends, found = np.zeros(self.n), np.zeros(len(self.names))
+        if self.step > 0:
+            bends = self._bends_here()
+            found = self._direction(columns, bends)
+        self.line = [arb(v) for v in found.tolist()]
+        turn = sum((column * p for column, p in zip(columns, self.line)), arb_mat(self.n, 1))
+        self.turn, self.bends = turn.entries(), [arb(v) for v in bends.tolist()]
+        self.lean = arb_mat([[w * bend * v] for w, bend, v in zip(self.weights, self.bends, self.turn)])
+        self.leans = [(column.transpose() * self.lean)[0, 0] for column in columns]
+        self.sway = {name: self.step * abs(p) for name, p in zip(self.names, self.line)}
+        self._swing()
+
+    def _bends_here(self) -> np.ndarray:
+        """Return curvatures at the point, in doubles."""
+        samples = ((t, abs(t) * UNIT + arb(2) ** -1000, y) for t, y in zip(self.slopes, self.data.y.tolist()))
+        ends = [self.loss.bends(arb((t - r).lower()), arb((t + r).upper()), y) for t, r, y in samples]
+        return np.array([float(((low + high) / 2).mid()) for low, high in ends])
+
+    def _direction(self, columns: list[arb_mat], bends: np.ndarray) -> np.ndarray:
+        """Return the direction in which optima move with the slope, to first order."""
+        weights = np.array([float(w.mid()) for w in self.weights]) * bends
+        towards = np.array([float(self._towards(name).mid()) for name in self.names])
+        moving = [k for k, name in enumerate(self.names) if name < 0 or self._carries(name)]
+        doubles = np.array([[float(v.mid()) for v in columns[k].entries()] for k in moving]).reshape(-1, self.n)
+        hessian = (doubles * weights) @ doubles.T
+        for a, k in enumerate(moving):
+            for b, other in enumerate(moving):
+                hessian[a, b] += float(self._turning(self.names[k], self.names[other]).mid())
+        found = np.zeros(len(self.names))
+        found[moving] = -np.linalg.lstsq(hessian, towards[moving], rcond=None)[0]
+        return found
+
+    def _carries(self, j: int) -> bool:
+        """Return whether a coefficient is in a block that is not zero at the point."""
+        return int(self.gauge.labels[j]) in self.norms
+
+    def _towards(self, name: int) -> arb:
+        """Return the subgradient of the gauge where x is not zero."""
+        if name < 0 or not self._carries(name):
             return arb(0)
-        excess = _positive(1 - slope / score) if score > 0 else arb(1)
-        return arb(0, abs(self.z[j] * excess).upper())
+        g, v = int(self.gauge.labels[name]), self.x.get(name, arb(0))
+        if self.gauge.coordinates:
+            return self.gauge.prices[g] if v > 0 else -self.gauge.prices[g]
+        towards: arb = self.gauge.prices[g] * v / self.norms[g]
+        return towards
+
+    def _turning(self, a: int, b: int) -> arb:
+        """Return an entry of the second derivative of the ridge, and of the gauge times the slope."""
+        if a < 0 or b < 0 or self.gauge.labels[a] != self.gauge.labels[b]:
+            return arb(0)
+        g = int(self.gauge.labels[a])
+        found = self.ridge[g] if self.ridge and a == b else arb(0)
+        if not self.gauge.coordinates:
+            norm = self.norms[g]
+            across = int(a == b) - self.x.get(a, arb(0)) * self.x.get(b, arb(0)) / square(norm)
+            found += self.slope * self.gauge.prices[g] * across / norm
+        return found
+
+    def _swing(self) -> None:
+        """LINE: bound what the turning of blocks adds to delta; no block may reach zero."""
+        self.swing: dict[int, arb] = {}
+        direction = dict(zip(self.names, self.line))
+        for g, norm in self.norms.items():
+            entries = [j for j in self.rows if self.gauge.labels[j] == g]
+            along = [direction[j] for j in entries]
+            length = self.gauge.norm(along)
+            room = norm - self.step * length
+            if len(entries) == 1 or not self.step > 0:
+                self.swing[g], fits = arb(0), not self.step > 0 or norm >= self.step * length
+            else:
+                unit = [self.x.get(j, arb(0)) / norm for j in entries]
+                inner = sum((a * b for a, b in zip(unit, along)), arb(0))
+                sweep = norm * self.gauge.norm([b - a * inner for a, b in zip(unit, along)])
+                bent = self.slope * length * sweep / (room * square(room)) + sweep / square(room)
+                self.swing[g], fits = self.gauge.prices[g] * square(self.step) * bent, room > 0
+            if not fits:
+                raise Refused("a coefficient reaches zero within the range of strengths")
+
+    def _sides(self) -> tuple[int, ...]:
+        """Return the ends of the line: one place if the slope stays."""
+        return (-1, 1) if self.step > 0 else (0,)
+
+    def _end(self, side: int) -> list[arb]:
+        """PULL, LINE: return delta at one end of the line, for the columns of C; those of B have none at the point."""
+        direction, slope = dict(zip(self.names, self.line)), self.slope + side * self.step
+        ends = dict(zip(self.names, (-side * self.step * lean for lean in self.leans)))
+        scores: dict[int, list[arb]] = {}
+        for j in self.rows:
+            ends[j] += self.z[j]
+            scores.setdefault(int(self.gauge.labels[j]), []).append(ends[j])
+        for j in self.rows:
+            g = int(self.gauge.labels[j])
+            if g not in self.norms:
+                most = self.gauge.norm(scores[g]) if self.gauge.signed[j] else ends[j]
+                ends[j] = arb(0, _positive(most - slope * self.gauge.prices[g]).upper())
+                continue
+            mine = [k for k in self.rows if self.gauge.labels[k] == g]
+            turned = sum((self._turning(j, k) * direction[k] for k in mine), arb(0))
+            ridge = self.ridge[g] * self.x.get(j, arb(0)) if self.ridge else arb(0)
+            ends[j] += arb(0, self.swing[g].upper()) - ridge - slope * self._towards(j) - side * self.step * turned
+        return [ends[name] for name in self.names]
 
     # -- the way from the point to the optimum of a member -------------------------------------------------------------
 
@@ -2226,22 +2342,37 @@ class Face(Checker):
         bends = [self.loss.bends(arb((t - r).lower()), arb((t + r).upper()), y) for t, r, y in samples]
         self.least, self.most = [arb(low.lower()) for low, _ in bends], [arb(high.upper()) for _, high in bends]
         self._travel()
-        return [arb((root(bend / w) * self.way).upper()) for bend, w in zip(self.most, self.weights)]
+        moved = zip(self.most, self.weights, self.turn)
+        return [arb((root(bend / w) * self.way + bend * self.step * abs(v)).upper()) for bend, w, v in moved]
 
     def _travel(self) -> None:
-        """FACE: derive a (`way`), the reach and the gap."""
+        """FACE, LINE: derive how far slopes (`way`) and predictions can be from the optimum, and the gap."""
         self.held = self._inverted(self.names) if self.names else []
         self.forms = arb_mat(self.held), arb_mat([[abs(v) for v in row] for row in self.held])
         errors = self._errors()
         kept = 1 - self._widening(errors)
-        d = self._pull(self.rests) / kept
+        around = zip(self.least, self.most, self.bends, self.turn)
+        off = [arb((_larger(high - bend, bend - low) * self.step * abs(v)).upper()) for low, high, bend, v in around]
+        both = [bend * v + r for bend, v, r in zip(self.most, self.eta, off)]
+        pull = highest(self._pull(self._end(side)) for side in self._sides()) / kept
+        d, q = (pull + self._drag(part, errors, kept) for part in (off, both))
         e = root(sum((w * bend * square(v) for w, bend, v in zip(self.weights, self.most, self.eta)), arb(0)))
-        self.way = _solved(d + e, d * e + self.slack)
-        drag = self._drag(errors, kept)
-        reach = (self.way + e).min(_solved(d + drag, self.slack))
-        self.lost = d * reach + self.slack
-        self.gap = arb((self.lost + (square(e) / 2).min(drag * reach)).upper())
+        a = _solved(d + e, d * e + self.slack)
+        beyond = zip(self.weights, self.most, off)
+        self.way = a + root(sum((w * square(v) / high for w, high, v in beyond if not v == 0), arb(0)))
+        reach = (a + e).min(_solved(q, self.slack))
         self.reach = square(reach / kept)
+        self.lost = d * reach + self.slack + self.step * self._most_mass()
+        self.gap = arb((self.lost + (square(e) / 2).min((q - d) * reach)).upper())
+
+    def _most_mass(self) -> arb:
+        """LINE: return a bound of the mass of the optima."""
+        parts: dict[int, list[arb]] = {}
+        lengths = {name: root(self.held[k][k] * self.reach) for k, name in enumerate(self.names)}
+        for j in self.rows:
+            size = abs(self.x.get(j, arb(0))) + self.sway[j] + lengths[j]
+            parts.setdefault(int(self.gauge.labels[j]), []).append(size)
+        return sum((self.gauge.prices[g] * self.gauge.norm(part) for g, part in parts.items()), arb(0))
 
     def _errors(self) -> list[list[arb]]:
         """Return bounds of the errors of C, by samples."""
@@ -2261,170 +2392,88 @@ class Face(Checker):
     def _pull(self, rests: list[arb]) -> arb:
         """PULL: return d for the stated columns."""
         free = [arb(0)] * (len(self.names) - len(self.rows))
-        radii = [arb(rest.rad()) + arb(self.pulls[j]) for j, rest in zip(self.rows, rests)]
-        return self._length(free + [arb(rest.mid()) for rest in rests], free + radii)
+        pulls = free + [arb(self.pulls[j]) for j in self.rows]
+        return self._length([arb(v.mid()) for v in rests], [arb(v.rad()) + pull for v, pull in zip(rests, pulls)])
 
     def _length(self, middle: list[arb], radii: list[arb]) -> arb:
         """Return a bound of the lengths of a box in the metric of inv(G)."""
         return root(_form(self.forms[0], middle)) + root(_form(self.forms[1], radii))
 
-    def _drag(self, errors: list[list[arb]], kept: arb) -> arb:
-        """FACE: return q - d; a sample without curvature counts by the length of its row of C."""
+    def _drag(self, moved: list[arb], errors: list[list[arb]], kept: arb) -> arb:
+        """FACE: return how long C~' v is for slopes v of these sizes; a flat sample counts by the length of its row."""
         columns = [self._column(name) for name in self.names]
         curved, flat = arb(0), arb(0)
-        for i, (w, bend, m, v) in enumerate(zip(self.weights, self.most, self.least, self.eta)):
+        for i, (w, m, v) in enumerate(zip(self.weights, self.least, moved)):
             if m > 0:
-                curved += w * square(bend * v) / m
-            elif not (bend == 0 or v == 0):
-                flat += w * bend * v * self._length([column[i, 0] for column in columns], errors[i]) / kept
+                curved += w * square(v) / m
+            elif not v == 0:
+                flat += w * v * self._length([column[i, 0] for column in columns], errors[i]) / kept
         return root(curved) + flat
 
     # -- what that means for the claims --------------------------------------------------------------------------------
 
     def _value_range(self) -> tuple[arb, arb]:
         """FAMILY: return bounds of the optimal values of all members."""
-        charge = self.total * self.phi(self.penalty, self.mass)
         samples = zip(self.weights, self.u, self.eta, self.data.y.tolist())
         tops = (w * _larger(self.loss.value(v - r, y), self.loss.value(v + r, y)) for w, v, r, y in samples)
         tilt = sum((abs(t) * r for t, r in zip(self.theta.entries(), self.eta)), arb(0))
-        return self.losses + charge - tilt - self.lost, sum(tops, arb(0)) + charge
+        return self.objective - tilt - self.lost, sum(tops, arb(0)) + self.charge + self.step * self.mass
+
+    def _zeros(self) -> None:
+        """ZERO: at both ends of a range, which decide for all of it, as scores are convex there and slopes linear."""
+        if not self.step > 0:
+            super()._zeros()
+            return
+        theta, self.theta = self.theta, self.lean
+        change, self.theta = self._adjoint(), theta
+        told = {*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free, *self.gauge.barred}
+        zero = [g for g in range(len(self.gauge.prices)) if g not in told]
+        moves = self._moves()
+        for side in (-1, 1):
+            scores = self._block_scores([z + side * self.step * v for z, v in zip(self.z, change)])
+            for g in zero:
+                below = scores[g] + moves[g] < self.slope + side * self.step
+                self._claim(below, f"coefficient or block {g} is not proven zero")
+                self._claim(g not in self.norms, f"block {g} carries weight at the point")
 
     def _moves(self) -> list[arb]:
         lengths = zip(self._lengths_in(self.metric, range(self.d)), self.pulls)
         moved = [_above(self.way * arb(length) + arb(pull)) for length, pull in lengths]
-        return [arb(v) for v in self._of_blocks(range(self.d), moved)]
+        self.moves = [arb(v) for v in self._of_blocks(range(self.d), moved)]
+        return self.moves
+
+    def _slopes(self, first: arb) -> tuple[arb, arb]:
+        """SLOPE: return a bound of the slope of S phi at the optima from below; none from above is needed."""
+        low = first
+        if self.phi_conjugate is not None:
+            dragged = list(self.z)
+            for j, v in self.x.items():
+                dragged[j] -= self.ridge[self.gauge.labels[j]] * v
+            for g, score in self._block_scores(dragged).items():
+                apart = self.moves[g] + root(self.ridge[g] * self.reach) / self.gauge.prices[g]
+                low = low.max(arb((score - apart).lower()))
+        return arb(low.lower()), arb(math.inf)
 
     def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:
+        """Return lengths with those of the errors: on a line less the centre of z, theta is not orthogonal there."""
+        per = self.data.tasks
+        mine = roots[:, None] if per == 1 else roots.reshape(-1, per)[:, np.array(index) % per]
+        lengths = super()._least_lengths(own, roots, index)
+        if self.step > 0:
+            lengths = _lengths(np.abs(own - self._centres(own)) * (1 + 4 * UNIT) * mine)
         errors = _lengths(self.family.columns(index) * roots[:, None])
-        return np.asarray((super()._least_lengths(own, roots, index) + errors) * (1 + 4 * UNIT))
+        return np.asarray((lengths + errors) * (1 + 4 * UNIT))
 
     def _distances(self, independent: list[int], involved: set[int]) -> dict[int, arb]:
-        return self._radii(independent, self.held, involved)
+        found = self._radii(independent, self.held, involved)
+        return {name: v + self.sway[name] for name, v in found.items()}
 
+    def _range(self, j: int, away: arb | None) -> tuple[arb, arb] | None:
+        x = self.x.get(j, arb(0))
+        return None if away is None else (x - away, x + away)
 
-class Line(Face):
-    """The same for a range of strengths of Linear: LINE. The point moves along a line with the slope of the penalty.
-
-    `line` is its direction, `turn` that of the predictions and `lean` that of theta, if losses were quadratic; `step`
-    is how far the slope goes in both directions.
-    """
-
-    def check(self) -> None:
-        """Raise Refused at the first claim that does not follow."""
-        self._evaluate()
-        self.rows = self._left()
-        self.names = self._names(self.rows)
-        self.slope = self._slope_at(self.mass, self.penalty)
-        stated = self.penalty["strength"]
-        low, high = (arb(v) for v in self.family.strengths)
-        self.step = arb((self.total * _larger(high - stated, stated - low)).upper())
-        self._draw()
-        self._curvature()
-        self._values()
-        self._zeros()
-        self._ranges()
-
-    def _draw(self) -> None:
-        """LINE: choose a line in doubles; any line would do."""
-        columns = [self._column(name) for name in self.names]
-        samples = ((t, abs(t) * UNIT + arb(2) ** -1000, y) for t, y in zip(self.slopes, self.data.y.tolist()))
-        ends = [self.loss.bends(arb((t - r).lower()), arb((t + r).upper()), y) for t, r, y in samples]
-        bends = np.array([float(((low + high) / 2).mid()) for low, high in ends])
-        weights = np.array([float(w.mid()) for w in self.weights]) * bends
-        towards = np.array([float(self._towards(name).mid()) for name in self.names])
-        moving = [k for k, name in enumerate(self.names) if name < 0 or name in self.x]
-        doubles = np.array([[float(v.mid()) for v in columns[k].entries()] for k in moving])
-        doubles = doubles.reshape(len(moving), self.n)
-        found = np.zeros(len(self.names))
-        found[moving] = -np.linalg.lstsq((doubles * weights) @ doubles.T, towards[moving], rcond=None)[0]
-        self.line = [arb(v) for v in found.tolist()]
-        turn = sum((column * p for column, p in zip(columns, self.line)), arb_mat(self.n, 1))
-        self.turn, self.bends = turn.entries(), [arb(v) for v in bends.tolist()]
-        self.lean = arb_mat([[w * bend * v] for w, bend, v in zip(self.weights, self.bends, self.turn)])
-        self.leans = [(column.transpose() * self.lean)[0, 0] for column in columns]
-        sway = {name: self.step * abs(p) for name, p in zip(self.names, self.line)}
-        if not all(abs(v) >= sway[j] for j, v in self.x.items()):
-            raise Refused("a coefficient reaches zero within the range of strengths")
-        self.sway = sway
-
-    def _towards(self, name: int) -> arb:
-        """Return the subgradient of the gauge where x is not zero."""
-        v = self.x.get(name, arb(0))
-        price = self.gauge.prices[self.gauge.labels[name]] if name >= 0 else arb(0)
-        return price if v > 0 else -price if v < 0 else arb(0)
-
-    def _end(self, side: int) -> list[arb]:
-        """LINE: return delta at one end of the range."""
-        slope, rests = self.slope + side * self.step, []
-        for name, lean in zip(self.names, self.leans):
-            if name < 0:
-                rests.append(-side * self.step * lean)
-                continue
-            z = self.z[name] - side * self.step * lean
-            price = self.gauge.prices[self.gauge.labels[name]]
-            over = _positive((abs(z) if self.gauge.signed[name] else z) - slope * price)
-            rests.append(z - slope * self._towards(name) if name in self.x else arb(0, over.upper()))
-        return rests
-
-    def _steps(self, away: list[arb]) -> list[arb]:
-        steps = super()._steps(away)
-        moved = (arb((bend * self.step * abs(v)).upper()) for bend, v in zip(self.most, self.turn))
-        return [a + b for a, b in zip(steps, moved)]
-
-    def _travel(self) -> None:
-        """LINE: derive a (`way`), the reach and the gap."""
-        self.held = self._inverted(self.names) if self.names else []
-        self.forms = arb_mat(self.held), arb_mat([[abs(v) for v in row] for row in self.held])
-        around = zip(self.least, self.most, self.bends, self.turn)
-        off = [arb((_larger(high - bend, bend - low) * self.step * abs(v)).upper()) for low, high, bend, v in around]
-        d = highest(self._boxed(self._end(side)) for side in (-1, 1)) + self._bent(off)
-        beyond = zip(self.weights, self.most, off)
-        self.way = d + root(sum((w * square(v) / high for w, high, v in beyond if not v == 0), arb(0)))
-        self.reach = square(d)
-        lengths = {name: root(self.held[k][k]) * d for k, name in enumerate(self.names)}
-        parts = ((j, abs(self.x.get(j, arb(0))) + self.sway[j] + lengths[j]) for j in self.rows)
-        mass = sum((self.gauge.prices[self.gauge.labels[j]] * v for j, v in parts), arb(0))
-        self.gap = arb((square(d) + self.step * mass).upper())
-
-    def _boxed(self, rests: list[arb]) -> arb:
-        return self._length([arb(v.mid()) for v in rests], [arb(v.rad()) for v in rests]) if rests else arb(0)
-
-    def _bent(self, off: list[arb]) -> arb:
-        """LINE: return how far losses are off the parabola; a sample without curvature counts by its row of C."""
-        columns = [self._column(name) for name in self.names]
-        curved, flat = arb(0), arb(0)
-        for i, (w, m, v) in enumerate(zip(self.weights, self.least, off)):
-            if m > 0:
-                curved += w * square(v) / m
-            elif not v == 0:
-                flat += w * v * self._length([column[i, 0] for column in columns], [arb(0)] * len(columns))
-        return root(curved) + flat
-
-    def _value_range(self) -> tuple[arb, arb]:
-        return self.objective - self.gap, self.objective + self.step * self.mass
-
-    def _zeros(self) -> None:
-        """ZERO at both ends of the range, which decide for all of it: scores are convex there, and slopes linear."""
-        theta, self.theta = self.theta, self.lean
-        change, self.theta = self._adjoint(), theta
-        lengths = self._lengths_in(self.metric, range(self.d))
-        told = {*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free}
-        for j in range(self.d):
-            if j in told or j in self.gauge.barred:
-                continue
-            for side in (-1, 1):
-                z = self.z[j] + side * self.step * change[j]
-                score = (abs(z) if self.gauge.signed[j] else z) + self.way * arb(lengths[j])
-                below = score < (self.slope + side * self.step) * self.gauge.prices[j]
-                self._claim(below, f"coefficient or block {j} is not proven zero")
-            self._claim(j not in self.x, f"block {j} carries weight at the point")
-
-    def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:  # noqa: ARG002
-        """Return lengths of columns less their centres, as in z: on the line theta is not orthogonal to constants."""
-        return _lengths(np.abs(own - self._centres(own)) * (1 + 4 * UNIT) * roots[:, None])
-
-    def _radii(self, independent: list[int], inverse: list[list[arb]], involved: set[int]) -> dict[int, arb]:
-        return {name: v + self.sway[name] for name, v in super()._radii(independent, inverse, involved).items()}
+    def _pulled(self, g: int) -> bool:  # noqa: ARG002
+        return False
 
 
 def _solved(b: arb, c: arb) -> arb:
