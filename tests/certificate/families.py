@@ -205,12 +205,13 @@ def _asked(rng, X, y, loss, pieces, traits):
     if loss.translates and rng.random() < 0.6:
         asked["y_error"] = size * float(rng.choice([1, 5])) * (rng.uniform(0, 1, y.shape) if forms else 1.0)
         traits.append("y")
-    if not penalty.superlinear and rng.random() < 0.6:
+    if not isinstance(penalty, Ball) and penalty.limit != 1 and rng.random() < (0.3 if penalty.superlinear else 0.6):
         if rng.random() < 0.5:
             asked.clear()
             traits[:] = [trait for trait in traits if trait not in {"X", "y"}]
         wide = min(size, 0.5) * float(rng.choice([0.1, 1, 5]))
-        asked["strengths"] = (penalty.strength * max(1 - wide, 0.1), penalty.strength * (1 + wide))
+        stated = getattr(penalty, penalty.main)
+        asked["strengths"] = (stated * max(1 - wide, 0.1), stated * (1 + wide))
         traits.append("strengths")
     return asked
 

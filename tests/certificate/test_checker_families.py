@@ -21,7 +21,9 @@ from atomsieve import (
     Huber,
     Image,
     Linear,
+    LinearSquare,
     LInf,
+    LogBarrier,
     Logistic,
     Multinomial,
     NonNegative,
@@ -573,10 +575,69 @@ def test_exact_features_without_a_price_may_be_in_a_family():
     assert verdict, verdict
 
 
-@pytest.mark.parametrize("penalty", [Ball(2.0), Square(0.2), Power(0.2, np.inf)], ids=repr)
-def test_a_range_of_strengths_needs_linear(penalty):
+@pytest.mark.parametrize("penalty", [Ball(2.0), Power(0.2, np.inf)], ids=repr)
+def test_balls_have_no_strengths(penalty):
     problem = problem_of(Squared(), penalty=penalty)
-    assert "for Linear only" in judged(stated(problem, family(strengths=[0.1, 0.3])), X, problem.y).reason
+    assert "for a ball" in judged(stated(problem, family(strengths=[0.1, 3.0])), X, problem.y).reason
+
+
+SHAPES = [Square(0.1), Power(0.1, 1.5), LinearSquare(0.1, 0.05), LogBarrier(8.0, 1.0)]
+
+
+@pytest.fixture(params=SHAPES, ids=repr)
+def shaped(request):
+    penalty = request.param
+    problem = problem_of(Squared(), penalty=penalty)
+    here = getattr(penalty, penalty.main)
+    asked = {"strengths": (0.99 * here, 1.01 * here), "y_error": 1e-4}
+    content = solve(problem, tol=1e-13).certificate(**asked).content()
+    assert judged(content, X, problem.y)
+    return problem, content
+
+
+def test_slopes_that_are_too_few(shaped):
+    """A narrower range of slopes would not hold those of all strengths, and a wider one would need weaker claims."""
+    problem, content = shaped
+    low, high = content["family"]["slopes"]
+    content["family"]["slopes"] = [low + 0.05 * (high - low), high - 0.05 * (high - low)]
+    assert "beyond the stated range of slopes" in judged(content, X, problem.y).reason
+    content["family"]["slopes"] = [low - 0.05 * (high - low), high + 0.05 * (high - low)]
+    assert not judged(content, X, problem.y)
+
+
+def test_wider_strengths_have_other_slopes(shaped):
+    problem, content = shaped
+    low, high = content["family"]["strengths"]
+    content["family"]["strengths"] = [low - 0.1 * (high - low), high + 0.1 * (high - low)]
+    assert "beyond the stated range of slopes" in judged(content, X, problem.y).reason
+
+
+SLOPES = {"none": None, "one": [0.2], "falling": [0.4, 0.2]}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes_are_two_rising_numbers(name):
+    problem = problem_of(Squared(), penalty=Square(0.1))
+    told = family(strengths=[0.09, 0.11]) | ({"slopes": SLOPES[name]} if SLOPES[name] else {})
+    assert "need a range of slopes" in judged(stated(problem, told), X, problem.y).reason
+
+
+def test_strengths_of_linear_name_no_slopes():
+    problem = problem_of(Squared())
+    told = family(strengths=[0.1, 0.3]) | {"slopes": [0.1, 0.3]}
+    assert "not linear" in judged(stated(problem, told), X, problem.y).reason
+
+
+@pytest.mark.parametrize("claim", ["lower", "upper", "gap"])
+def test_values_of_shapes_are_as_claimed(shaped, claim):
+    problem, content = shaped
+    claims = content["claims"]
+    width = claims["value"]["upper"] - claims["value"]["lower"]
+    if claim == "gap":
+        claims["gap"] *= 0.9
+    else:
+        claims["value"][claim] += 0.4 * width * (1 if claim == "lower" else -1)
+    assert not judged(content, X, problem.y)
 
 
 BESIDE = {

@@ -16,16 +16,19 @@ from atomsieve import (  # fmt: skip
     Huber,
     Image,
     Linear,
+    LinearSquare,
     LInf,
+    LogBarrier,
     Logistic,
     Multinomial,
     Poisson,
+    Power,
     Problem,
     Square,
     Squared,
     solve,
 )
-from atomsieve.certificate import certify, line
+from atomsieve.certificate import certify, line, shape
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.proof import SLACK
 
@@ -312,6 +315,44 @@ def test_strengths_and_errors_together():
     assert not result.certificate(strengths=(0.7 / n, 1.1 / n), y_error=0.25).zero[2]
 
 
+SHAPES = [Square(0.2), Power(0.2, 1.5), Power(0.2, 3.0), LinearSquare(0.2, 0.1), LogBarrier(6.0, 1.0)]
+
+
+@pytest.mark.parametrize("wide", [1e-5, 1e-2, 0.05])
+@pytest.mark.parametrize("penalty", SHAPES, ids=repr)
+def test_strengths_of_other_shapes(penalty, wide):
+    """Members at both ends and within; the slopes of all of them are in the range that the file names."""
+    problem = plain_problem(penalty=penalty, intercept=True)
+    stated = getattr(penalty, penalty.main)
+    asked = (stated * (1 - wide), stated * (1 + wide))
+    certificate = solve(problem, tol=1e-14).certificate(strengths=asked, x_error=wide / 1000)
+    low, high = certificate.family["slopes"]
+    assert certificate.nonzero.sum() >= 3
+    slopes = []
+    for strength in np.linspace(*asked, 5):
+        member = solve(problem.at_penalty(penalty.at(float(strength))), tol=1e-14)
+        assert not contradicted(certificate, member.certificate())
+        slopes.append(penalty.at(float(strength)).slope(float(np.abs(member.x).sum())))
+    assert low <= min(slopes)
+    assert max(slopes) <= high
+    assert high - low <= 2 * (max(slopes) - min(slopes))
+
+
+def test_slopes_that_are_not_covered_would_be_noticed(monkeypatch):
+    """The first guess, cut to a thousandth, is taken for the range of all slopes."""
+    problem = plain_problem(penalty=Square(0.2))
+    honest, stated = shape._guess, 0.24
+
+    def short(*given):
+        low, high = honest(*given)
+        return low + 0.4995 * (high - low), high - 0.4995 * (high - low)
+
+    monkeypatch.setattr(shape, "_guess", short)
+    monkeypatch.setattr(shape, "_needed", lambda proof: proof.statement.family.slopes)
+    certificate = solve(problem, tol=1e-14).certificate(strengths=(0.16, stated))
+    assert contradicted(certificate, solve(problem.at_penalty(Square(stated)), tol=1e-14).certificate())
+
+
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_a_ridge_in_closed_form(ridge):
     """With an orthogonal design and weights of 1 / n the coefficients are `(y - strength n) / (1 + ridge n)`."""
@@ -422,7 +463,7 @@ REFUSED = {
     "negative": (plain_problem(), {"x_error": -0.1}, "finite numbers that are not negative"),
     "NaN": (plain_problem(), {"y_error": np.nan}, "finite numbers that are not negative"),
     "no price": (plain_problem(gauge=L1(weights=[0] + [1] * 7)), {"x_error": 0.1}, "without a price must be exact"),
-    "no strength": (plain_problem(penalty=Ball(1.0)), {"strengths": (0.5, 2.0)}, "needs the penalty Linear"),
+    "no strength": (plain_problem(penalty=Ball(1.0)), {"strengths": (0.5, 2.0)}, "Ball has no slope within its ball"),
     "one strength": (plain_problem(), {"strengths": 0.1}, "strengths must be two numbers, got 0.1"),
     "elsewhere": (plain_problem(), {"strengths": (0.2, 0.3)}, "enclose the stated strength 0.1"),
 }

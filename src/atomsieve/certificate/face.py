@@ -35,6 +35,7 @@ from atomsieve.certificate.family import Family
 from atomsieve.certificate.inverse import Inverse, Plain, inverse_of
 from atomsieve.certificate.line import Line, line_of
 from atomsieve.certificate.proof import SLACK, Proof, low, mass_of
+from atomsieve.certificate.shape import covering
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
@@ -65,6 +66,9 @@ class FaceProof(Proof):
 
     ends: tuple[tuple[Enclosure, float], ...]
     """At both ends of a range of strengths: z, and a lower bound of the slope of the penalty."""
+
+    masses: tuple[float, float]
+    """Bounds of the gauge of the optima: from below at the lower end of such a range, from above at the upper one."""
 
     @property
     def curvatures(self) -> tuple[Array, Array]:
@@ -138,8 +142,14 @@ class _End(FaceProof):
 
 def on_face(nominal: Proof, family: Family) -> FaceProof:
     """Return what a point proves about all problems of a family; raise Uncertain if that is nothing."""
-    given = nominal.statement.problem.eligible
-    face = Face.of(nominal, family)
+    if family.strengths is not None and family.problem.penalty.superlinear:
+        return covering(lambda one: Face.of(nominal, one), _settled, family)
+    return _settled(Face.of(nominal, family))
+
+
+def _settled(face: "Face") -> FaceProof:
+    """Return the proof with the blocks alive that it does not prove zero."""
+    given = face.statement.problem.eligible
     alive = held = face.held
     for _ in range(ROUNDS):
         proof = face.proof(alive)
@@ -187,13 +197,17 @@ class Face:
         mass = mass_of(stated, nominal.x)
         steepness, spare, step = stated.penalty.slope(mass), 0.0, 0.0
         slope = stated.total * steepness
-        if stated.problem.penalty.limit < math.inf and steepness.size == 0:
+        if family.slopes is not None:  # Linear at these slopes
+            low, high = family.slopes
+            slope = stated.total * Enclosure.exact((low + high) / 2)
+            step = float(up(stated.total.high * (high - low) / 2))
+        elif stated.problem.penalty.limit < math.inf and steepness.size == 0:
             slope = Enclosure.exact(nominal.sigma)
             conjugate = stated.total * stated.penalty.conjugate(slope / stated.total)
             spare = max(float((conjugate + stated.total * stated.penalty.value(mass) - slope * mass).high), 0.0)
         if not np.isfinite(slope.high):
             raise Uncertain("the slope of the penalty at the point is not known")
-        if family.strengths is not None:
+        if family.strengths is not None and family.slopes is None:
             ends = statement.total * statement.penalty.slope(mass)
             step = float(up(max(float(ends.high - slope.mid), float(slope.mid - ends.low))))
         return cls(nominal, statement, family, slope, step, spare)
@@ -351,20 +365,50 @@ class Face:
         objective = nominal.objective.widened(norm_one(stated.counts, moved))
         x, b = np.zeros(nominal.x.shape), np.zeros(nominal.b.shape)
         x[place.index], b[place.kept] = (line.step * v * (1 + 4 * EPS) for v in (line.p[first:], line.p[:first]))
-        if line.step:  # the optimal value changes by the mass, times the change of the strength
-            away = up(root(place.inverse.diagonal)[first:] * near + np.abs(x[place.index])) if place.inverse else x[:0]
-            sizes = np.abs(nominal.x)
-            sizes[place.index] = up(sizes[place.index] + away)
-            norms = statement.block_norms(sizes)
-            used = np.flatnonzero(norms)
-            mass = norm_one(statement.prices.high[used], norms[used])
-            objective = objective.widened(up(line.step * mass))
-            gap = float(up(gap + line.step * mass))
+        masses = (0.0, math.inf)
+        if line.step:
+            inverse = place.inverse
+            away = root(inverse.diagonal)[first:] * near if inverse is not None else np.zeros(0)
+            masses = self._masses(place.index, x, away)
+            objective, tilt = self._charged(objective)
+            gap = float(up(gap + tilt * self._mass(place.index, up(away + np.abs(x[place.index])))))
         blur = self.family.pulled(self._theta(place, line))
         ends = tuple((z.widened(blur), slope) for z, slope in self._ends(line))
         known = _fields(nominal) | {"statement": statement, "z": nominal.z.widened(blur), "shrink": 1.0}
-        known |= {"objective": objective, "gap": gap, "moves": (x, b), "ends": ends}
+        known |= {"objective": objective, "gap": gap, "moves": (x, b), "ends": ends, "masses": masses}
         return FaceProof(**known, least=place.least, most=place.most, farthest=farthest, near=near)
+
+    def _charged(self, objective: Enclosure) -> tuple[Enclosure, float]:
+        """Return the objective at the point for all strengths, and how far the slopes of penalties are from `slope`.
+
+        Above the optimal value it is by the gap for `Linear` at that slope, and by the difference of slopes, times how
+        far the mass of the optimum can be from that of the point: penalties are convex.
+        """
+        stated, statement = self.nominal.statement, self.statement
+        mass = mass_of(stated, self.nominal.x)
+        change = statement.total * (statement.penalty.value(mass) - stated.penalty.value(mass))
+        tilt = statement.total * statement.penalty.slope(mass) - self.slope
+        if not (math.isfinite(change.size) and math.isfinite(tilt.size)):
+            raise Uncertain("the range of strengths is too wide: the point is beyond the domain of some penalties")
+        return objective + change, float(up(tilt.size))
+
+    def _mass(self, index: Index, sizes: Array) -> float:
+        """Return an upper bound of the gauge of coefficients, from bounds of some of them; others are zero."""
+        every = np.zeros(len(self.statement.labels))
+        every[index] = sizes
+        norms = self.statement.block_norms(every)
+        used = np.unique(self.statement.labels[index])
+        return norm_one(self.statement.prices.high[used], norms[used])
+
+    def _masses(self, index: Index, moves: Array, away: Array) -> tuple[float, float]:
+        """Return bounds of the gauge of the optima: at the lower end of the range, and at the upper one."""
+        statement, x = self.statement, self.nominal.x
+        off, used = self._mass(index, away), np.unique(statement.labels[index])
+        blur = 4 * EPS * (np.abs(x) + np.abs(moves))
+        smallest = statement.least_norms(np.maximum(np.abs(x - moves) - blur, 0.0))[used]
+        least = low(statement.prices)[used] @ smallest * (1 - 2 * gamma(len(used) + 4))
+        most = self._mass(index, up(np.abs(x + moves) + blur)[index])
+        return float((least - off) * (1 - 4 * EPS) if least > off else 0.0), float(up(most + off))
 
 
 def _fields(proof: Proof) -> dict[str, Any]:

@@ -41,6 +41,9 @@ class Family:
     told: dict[str, Any]
     """The same as plain data, for a file."""
 
+    slopes: tuple[float, float] | None = None
+    """A range of slopes that holds those of all strengths, where the penalty is not linear: shape.py."""
+
     @classmethod
     def of(
         cls, problem: Problem, x_error: Any, y_error: Any, strengths: Any, decimals: int | None, *, relative: bool
@@ -231,10 +234,10 @@ def _parts(data: Array, errors: Array) -> Array:
 def _range(problem: Problem, strengths: Any) -> tuple[float, float]:
     """Return a range of strengths around the stated one."""
     penalty = problem.penalty
-    if penalty.superlinear:
+    if penalty.slope(min(penalty.limit, 1.0) / 2) == 0:
         raise ValueError(
-            "A range of strengths needs the penalty Linear. All penalties share one path of solutions, and along that "
-            "of Linear the strength is the slope itself."
+            f"{type(penalty).__name__} has no slope within its ball, and no proof for ranges of its radius. All "
+            "penalties share one path of solutions: ask for strengths of Linear."
         )
     try:
         low, high = (float(s) for s in strengths)

@@ -90,6 +90,18 @@ def line_of(face: "Face", place: "Place") -> Line:
     return Line(face.step, p, u, middle, change, rest, turn)
 
 
+def derivative(face: "Face") -> float:
+    """Return the derivative of the gauge of the optima by the slope of the penalty, in floats; it is not positive."""
+    statement, t = face.statement, face.nominal.slopes
+    curvatures = statement.loss.curvatures(t.low, t.high, statement.y)
+    place = face.place(face.held, *curvatures)
+    towards = np.append(np.zeros(len(place.kept)), face.along(place.index).mid)
+    if not len(place.index):
+        return 0.0
+    weights = statement.counts * np.mean(curvatures, axis=0)
+    return min(float(towards @ _direction(face, place, weights, towards, _turning_blocks(face, place.index))), 0.0)
+
+
 def _direction(face: "Face", place: "Place", weights: Array, towards: Array, blocks: list[Index]) -> Array:
     """Return the direction of the line, in floats."""
     first, x = len(place.kept), face.nominal.x.ravel()[place.index]

@@ -121,8 +121,14 @@ LINE   For strengths of Linear between two numbers the point moves with the slop
        eta. Then FACE holds with eta and `sum_i E_ij abs(theta_i)` for the largest x and theta on the line. Slopes may
        move by `M h abs(g_i)` more. Scores differ from those of `theta + t s D g` by at most the length of A~_j, less
        the centre of z_j, times a plus the length of the differences in the metric s / M, plus `sum_i E_ij
-       abs(theta_i)`. They are convex in t, the slope is linear: both ends decide. Values differ by at most h times the
-       largest mass.
+       abs(theta_i)`. They are convex in t, the slope is linear: both ends decide. The member's objective at p is above
+       its optimum by at most GAP and h times the mass of bounds of how far coefficients can be from x.
+SHAPE  Strengths of another phi are a LINE of Linear between two slopes that the file names. A solution for phi solves
+       the problem for Linear at the slope `phi'(mass)`, and the mass of solutions for Linear falls with the slope. So
+       no slope is beyond the range if `phi'` is not below its lower end at the least mass that solutions can have
+       there, and not above its upper end at the largest mass there, for both ends of the strengths: phi and phi' are
+       monotone in them. The member's objective at p is above its optimum by at most GAP, and the difference of `S
+       phi'(mass(x))` to the stated slope times the same mass.
 """
 
 import argparse
@@ -532,6 +538,7 @@ FILE: dict[str, Any] = {
             "x_error": OrNull({"relative": TRUTH, "zeros": TRUTH, "values": _errors_form}),
             "y_error": OrNull({"relative": TRUTH, "values": _errors_form}),
             "strengths": OrNull([POSITIVE]),
+            "slopes": Optional([POSITIVE]),
         }
     ),
     "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT])},
@@ -1113,6 +1120,7 @@ class Family:
         if gauge.free and self.columns(gauge.free).any():
             raise Unknown("errors of features without a price are not known to this checker")
         self.strengths = _strengths(stated["strengths"], content["problem"]["penalty"])
+        self.slopes = _slopes_told(stated.get("slopes"), content["problem"]["penalty"], self.strengths)
 
     def columns(self, index: list[int]) -> np.ndarray:
         """Return the bounds for columns of A, in the rows of their output."""
@@ -1172,10 +1180,27 @@ def _strengths(stated: list[float] | None, penalty: dict[str, Any]) -> list[floa
     """Return the range of strengths; an empty list if there is only the stated one."""
     if stated is None:
         return []
-    if penalty["type"] != "Linear":
-        raise Refused(f"a range of strengths is claimed for Linear only, and the penalty is {penalty['type']}")
-    if len(stated) != 2 or not stated[0] <= penalty["strength"] <= stated[1]:
-        raise Refused(f"the range of strengths must be two numbers around the stated strength {penalty['strength']}")
+    if penalty["type"] == "Ball" or penalty.get("p") == "inf":
+        raise Refused("a range of strengths is claimed for a ball, which has none")
+    here = penalty[_main(penalty)]
+    if len(stated) != 2 or not stated[0] <= here <= stated[1]:
+        raise Refused(f"the range of strengths must be two numbers around the stated strength {here}")
+    return stated
+
+
+def _main(penalty: dict[str, Any]) -> str:
+    """Return the parameter that a range of strengths is about; phi and its slope are monotone in it."""
+    return "radius" if "radius" in penalty else "strength"
+
+
+def _slopes_told(stated: list[float] | None, penalty: dict[str, Any], strengths: list[float]) -> list[float]:
+    """Return the range of slopes that a file names, for strengths of a penalty that is not linear: SHAPE."""
+    if not (strengths and penalty["type"] != "Linear"):
+        if stated is not None:
+            raise Refused("a range of slopes belongs to strengths of a penalty that is not linear")
+        return []
+    if stated is None or len(stated) != 2 or not stated[0] < stated[1]:
+        raise Refused("strengths of a penalty that is not linear need a range of slopes, two rising numbers")
     return stated
 
 
@@ -2167,6 +2192,8 @@ class Face(Checker):
         self._draw()
         self.eta, self.pulls = self._eta(), self._pulls()
         self._curvature()
+        if self.family.slopes:
+            self._cover_slopes()
         self._values()
         self._zeros()
         self._ranges()
@@ -2175,12 +2202,18 @@ class Face(Checker):
         """LINE: return how far the slope of S phi can be from that at the point."""
         if not self.family.strengths:
             return arb(0)
+        if self.family.slopes:
+            low, high = (arb(v) for v in self.family.slopes)
+            return arb((self.total * (high - low) / 2).upper())
         stated = self.penalty["strength"]
         low, high = (arb(v) for v in self.family.strengths)
         return arb((self.total * _larger(high - stated, stated - low)).upper())
 
     def _subgradient(self) -> tuple[arb, arb]:
-        """Return the slack of v, and the slope of S phi that belongs to v."""
+        """Return the slack of v, and the slope of S phi that belongs to v; SHAPE: that of Linear in its place."""
+        if self.family.slopes:
+            low, high = (arb(v) for v in self.family.slopes)
+            return arb(0), self.total * (low + high) / 2
         if "radius" in self.penalty and "sharpness" not in self.penalty:  # Ball: any slope has some slack
             best = arb(highest(self.scores.values()).mid())
             return arb(_positive(best * (self.penalty["radius"] - self.mass)).upper()), best
@@ -2362,17 +2395,40 @@ class Face(Checker):
         self.way = a + root(sum((w * square(v) / high for w, high, v in beyond if not v == 0), arb(0)))
         reach = (a + e).min(_solved(q, self.slack))
         self.reach = square(reach / kept)
-        self.lost = d * reach + self.slack + self.step * self._most_mass()
+        away = {name: root(self.held[k][k] * self.reach) for k, name in enumerate(self.names)}
+        self.apart = self._mass({j: away[j] for j in self.rows})
+        tilts = (
+            [abs(self._slope_at(self.mass, shape) - self.slope) for shape in self._shapes()] if self.step > 0 else []
+        )
+        tilted = highest([arb(0), *tilts]) * self._mass({j: away[j] + self.sway[j] for j in self.rows})
+        self.lost = d * reach + self.slack + tilted
         self.gap = arb((self.lost + (square(e) / 2).min((q - d) * reach)).upper())
 
-    def _most_mass(self) -> arb:
-        """LINE: return a bound of the mass of the optima."""
+    def _mass(self, values: dict[int, arb]) -> arb:
+        """Return the mass of coefficients."""
         parts: dict[int, list[arb]] = {}
-        lengths = {name: root(self.held[k][k] * self.reach) for k, name in enumerate(self.names)}
-        for j in self.rows:
-            size = abs(self.x.get(j, arb(0))) + self.sway[j] + lengths[j]
-            parts.setdefault(int(self.gauge.labels[j]), []).append(size)
+        for j, v in values.items():
+            parts.setdefault(int(self.gauge.labels[j]), []).append(v)
         return sum((self.gauge.prices[g] * self.gauge.norm(part) for g, part in parts.items()), arb(0))
+
+    def _shapes(self) -> list[dict[str, arb]]:
+        """Return the penalty at both ends of the range of strengths, or as it is stated."""
+        name = _main(self.penalty)
+        return [self.penalty | {name: arb(v)} for v in self.family.strengths] or [self.penalty]
+
+    def _cover_slopes(self) -> None:
+        """SHAPE: no strength has a slope beyond the stated range."""
+        line = dict(zip(self.names, self.line))
+        least, most = (
+            self._mass({j: self.x.get(j, arb(0)) + side * self.step * line[j] for j in self.rows}) + side * self.apart
+            for side in (-1, 1)
+        )
+        for shape in self._shapes():
+            if "radius" in shape and not self.mass.max(most) < shape["radius"]:
+                raise Refused("the mass may be outside the domain of the penalty")
+            steep = self._slope_at(_positive(arb(least.lower())), shape) >= self.slope - self.step
+            flat = self._slope_at(arb(most.upper()), shape) <= self.slope + self.step
+            self._claim(steep and flat, "some strength may have a slope beyond the stated range of slopes")
 
     def _errors(self) -> list[list[arb]]:
         """Return bounds of the errors of C, by samples."""
@@ -2417,7 +2473,10 @@ class Face(Checker):
         samples = zip(self.weights, self.u, self.eta, self.data.y.tolist())
         tops = (w * _larger(self.loss.value(v - r, y), self.loss.value(v + r, y)) for w, v, r, y in samples)
         tilt = sum((abs(t) * r for t, r in zip(self.theta.entries(), self.eta)), arb(0))
-        return self.objective - tilt - self.lost, sum(tops, arb(0)) + self.charge + self.step * self.mass
+        stated = self.total * self.phi(self.penalty, self.mass)
+        charges = [self.charge + self.total * self.phi(shape, self.mass) - stated for shape in self._shapes()]
+        least, most = (arb(reduce(f, charges)) for f in (arb.min, arb.max))
+        return self.losses + least - tilt - self.lost, sum(tops, arb(0)) + most
 
     def _zeros(self) -> None:
         """ZERO: at both ends of a range, which decide for all of it, as scores are convex there and slopes linear."""
