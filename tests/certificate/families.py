@@ -19,9 +19,11 @@ from scipy import sparse
 
 from atomsieve import (  # fmt: skip
     L1,
+    Atoms,
     Ball,
     Group,
     Huber,
+    Image,
     Linear,
     LinearSquare,
     LogBarrier,
@@ -41,7 +43,7 @@ from atomsieve.certificate.family import Family
 
 LOSSES = ("Squared", "Squared", "Huber", "Logistic", "Poisson", "SquaredHinge", "Squared, outputs")
 PENALTIES = ("Linear", "Linear", "Square", "Ball", "LogBarrier", "Power", "LinearSquare", "unit ball")
-GAUGES = ("L1", "L1", "prices", "positive", "mixed signs", "Group", "Group", "Scaled")
+GAUGES = ("L1", "L1", "prices", "positive", "mixed signs", "Group", "Group", "Scaled", "Image", "steps", "Atoms")
 
 
 @dataclass
@@ -102,11 +104,11 @@ def draw(rng):
         "free": rng.standard_normal((n, 1)) + rng.choice([0, 100]) if rng.random() < 0.15 else None,
         "offset": rng.standard_normal(y.shape) if rng.random() < 0.15 else None,
     }
-    if rng.random() < 0.25:
+    if rng.random() < 0.25 and not pieces["gauge"].mapped:
         pieces["ridge"] = 10.0 ** rng.uniform(-3, 0)
         traits.append("ridge")
     asked = _asked(rng, X, y, loss, pieces, traits)
-    if "x_error" in asked and "prices" in traits:
+    if "x_error" in asked and "prices" in traits and rng.random() < 0.5:
         asked["x_error"] = asked["x_error"] * (pieces["gauge"].weights > 0)
     if not set(asked) - {"relative"}:
         return None
@@ -181,12 +183,17 @@ def _gauge(rng, d, outputs, traits):
     if kind == "prices" and d > 1 and rng.random() < 0.5:
         prices[int(rng.integers(d))] = rng.choice([0.0, np.inf])
     groups = np.sort(rng.integers(0, 1 + d // 2, d)).tolist()
+    points = rng.standard_normal((d, int(rng.integers(1, d + 3)))) * (rng.random((d, 1)) < 0.8)
+    first = np.append(0.0, np.ones(d - 1)) if d > 1 else None  # the level of the steps has no price
     return {
         "L1": L1(),
         "prices": L1(weights=prices),
         "positive": NonNegative(),
         "mixed signs": L1(positive=(rng.random(d) < 0.5).tolist()),
         "Group": Group(groups),
+        "Image": Image(L1(), sparse.csc_matrix(points) if rng.random() < 0.5 else points),
+        "steps": Image(L1(weights=first), np.tril(np.ones((d, d)))),
+        "Atoms": Atoms(points),
         "Scaled": Scaled(L1() if rng.random() < 0.5 else Group(groups), 0.7),
     }[kind]
 

@@ -548,9 +548,7 @@ def test_a_file_says_whether_there_is_a_family():
 LABELS = (SIGNAL > 0).astype(float) + (SIGNAL > 1)
 WITHOUT_FORMULAS = {
     "Multinomial": Problem(X, LABELS, loss=Multinomial(), penalty=Linear(0.1), intercept=True),
-    "an Image": Problem(X, TARGETS["Squared"], gauge=Image(L1(), np.eye(D)), penalty=Linear(0.2)),
     "LInf": Problem(X, TARGETS["Squared"], gauge=LInf(), penalty=Linear(0.2)),
-    "features without a price": Problem(X, TARGETS["Squared"], gauge=L1([0.0] + [1.0] * 7), penalty=Linear(0.2)),
 }
 
 
@@ -564,8 +562,64 @@ def test_families_without_formulas_are_not_judged(piece):
     assert "cannot be checked here" in str(verdict)
 
 
+IMAGES = {
+    "atoms": Image(L1(), np.round(RNG.standard_normal((D, D)), 2)),
+    "steps": Image(L1([0.0] + [1.0] * (D - 1)), np.tril(np.ones((D, D)))),
+    "image of an image": Image(Image(L1(), np.round(RNG.standard_normal((D, D)), 2)), np.tril(np.ones((D, D)))),
+    "groups": Image(Group(GROUPS), csr_array(np.round(RNG.standard_normal((D, D)), 2))),
+    "no price": L1([0.0] + [1.0] * (D - 1)),
+}
+
+
+@pytest.mark.parametrize("name", IMAGES)
+class TestImages:
+    """Certificates of the package for images, and for features without a price, with errors of X."""
+
+    @staticmethod
+    def made(name):
+        problem = problem_of(Squared(), IMAGES[name], penalty=Linear(0.05))
+        strengths = None if name == "no price" else (0.0499, 0.0501)
+        content = solve(problem, tol=1e-13).certificate(x_error=1e-5, strengths=strengths).content()
+        assert content["claims"]["nonzero"]
+        return problem, content
+
+    def test_honest(self, name):
+        problem, content = self.made(name)
+        verdict = judged(content, X, problem.y)
+        assert verdict, verdict
+
+    def test_larger_errors_need_weaker_claims(self, name):
+        problem, content = self.made(name)
+        content["family"]["x_error"]["values"] = 1.5e-5
+        assert not judged(content, X, problem.y)
+
+    def test_narrower_intervals_are_refused(self, name):
+        problem, content = self.made(name)
+        ends = content["claims"]["free" if name == "no price" else "intervals"]
+        place = len(ends["lower"]) - 1
+        low, high = ends["lower"][place], ends["upper"][place]
+        ends["lower"][place], ends["upper"][place] = 0.95 * low + 0.05 * high, 0.05 * low + 0.95 * high
+        assert "too narrow" in judged(content, X, problem.y).reason
+
+
+def test_exact_sums_need_exact_columns():
+    twins = np.column_stack([X[:, 0], X])
+    problem = Problem(twins, TARGETS["Squared"], gauge=L1([0.0, 0.0] + [1.0] * (D - 1)), penalty=Linear(0.2))
+    content = solve(problem, tol=1e-13).certificate(x_error=[0, 0] + [1e-6] * (D - 1)).content()
+    assert judged(content, twins, problem.y)
+    content["family"]["x_error"]["values"] = [1e-12, 0] + [1e-6] * (D - 1)
+    assert "depend on each other have errors" in judged(content, twins, problem.y).reason
+
+
+def test_a_silent_certificate_names_no_slopes():
+    problem = problem_of(Squared(), penalty=Square(0.1))
+    certificate = solve(problem, tol=1e-12).certificate(strengths=(1e-6, 100.0))
+    assert not certificate.valid
+    assert "claims nothing" in verify(certificate, X, problem.y).reason
+
+
 def test_exact_features_without_a_price_may_be_in_a_family():
-    problem = WITHOUT_FORMULAS["features without a price"]
+    problem = problem_of(Squared(), L1([0.0] + [1.0] * 7))
     content = stated(problem, family(x_error([0.0] + [1e-9] * 7)))
     claims = content["claims"] | {"gap": None, "value": {"lower": None, "upper": None}}
     for name in ("intervals", "free"):

@@ -315,6 +315,41 @@ def test_strengths_and_errors_together():
     assert not result.certificate(strengths=(0.7 / n, 1.1 / n), y_error=0.25).zero[2]
 
 
+def test_errors_of_images_in_closed_form():
+    """One atom (2, 1) of two features with errors of 0.1: predictions move by 0.3 times the weight of the atom."""
+    X, y = np.eye(2), np.array([4.0, 2.0])
+    problem = Problem(X, y, gauge=Image(L1(), np.array([[2.0], [1.0]])), penalty=Linear(0.5))
+    certificate = solve(problem, tol=1e-14).certificate(x_error=0.1)
+    corner = np.array([[1.1, 0.1], [0.1, 1.1]])
+    for member in (corner, 2 * np.eye(2) - corner):
+        truth = solve(Problem(member, y, gauge=problem.gauge, penalty=Linear(0.5)), tol=1e-14).certificate()
+        assert not contradicted(certificate, truth)
+    assert np.allclose(certificate.proof.statement.family.errors.columns(slice(None)), 0.3)
+
+
+def test_a_feature_without_a_price_may_have_errors():
+    """Its coefficient is y / X, and moves with both."""
+    X, y = np.diag([1.0, 2.0]), np.array([3.0, 5.0])
+    result = solve(Problem(X, y, gauge=L1(weights=[0.0, 1.0]), penalty=Linear(0.5)), tol=1e-14)
+    certificate = result.certificate(x_error=0.01, y_error=0.01)
+    assert certificate.lower[0] <= 2.99 / 1.01
+    assert certificate.upper[0] >= 3.01 / 0.99
+    assert certificate.upper[0] - certificate.lower[0] < 0.3
+
+
+def test_free_columns_with_errors_that_depend_on_others():
+    """Twins without a price: with errors they differ, and nothing bounds how far weight moves between them."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-4, 5, (20, 4)).astype(float)
+    X[:, 1] = X[:, 0]
+    problem = Problem(X, X[:, 0] + X[:, 2], gauge=L1(weights=[0.0, 0.0, 1.0, 1.0]), penalty=Linear(0.1))
+    result = solve(problem, tol=1e-12)
+    assert result.certificate(x_error=[0, 0, 1e-6, 1e-6]).valid
+    certificate = result.certificate(x_error=1e-6)
+    assert not certificate.valid
+    assert "depend on each other have errors" in certificate.reason
+
+
 SHAPES = [Square(0.2), Power(0.2, 1.5), Power(0.2, 3.0), LinearSquare(0.2, 0.1), LogBarrier(6.0, 1.0)]
 
 
@@ -448,11 +483,6 @@ REFUSED = {
         {"x_error": 0.1},
         "do not cover losses of several classes",
     ),
-    "image": (
-        Problem(np.eye(2), [1.0, 2.0], gauge=Image(L1(), np.eye(2)), penalty=Linear(0.1)),
-        {"x_error": 0.1},
-        "do not cover images and lists of atoms",
-    ),
     "no blocks": (plain_problem(gauge=LInf()), {"x_error": 0.1}, "do not cover gauges without blocks"),
     "both": (plain_problem(), {"x_error": 0.1, "decimals": 3}, "either decimals, or x_error"),
     "half a decimal": (plain_problem(), {"decimals": 2.5}, "decimals must be a whole number, got 2.5"),
@@ -462,7 +492,6 @@ REFUSED = {
     "targets": (plain_problem(), {"y_error": np.ones(5)}, r"y_error must have one of the shapes a number, \(30,\)"),
     "negative": (plain_problem(), {"x_error": -0.1}, "finite numbers that are not negative"),
     "NaN": (plain_problem(), {"y_error": np.nan}, "finite numbers that are not negative"),
-    "no price": (plain_problem(gauge=L1(weights=[0] + [1] * 7)), {"x_error": 0.1}, "without a price must be exact"),
     "no strength": (plain_problem(penalty=Ball(1.0)), {"strengths": (0.5, 2.0)}, "Ball has no slope within its ball"),
     "one strength": (plain_problem(), {"strengths": 0.1}, "strengths must be two numbers, got 0.1"),
     "elsewhere": (plain_problem(), {"strengths": (0.2, 0.3)}, "enclose the stated strength 0.1"),

@@ -173,6 +173,8 @@ class Place:
     kept: Index
     columns: Enclosure
     inverse: Inverse | None
+    names: Index
+    """The column of A that each of them is; -1 for other columns of B, which are exact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +244,18 @@ class Face:
             inverse = inverse_of(Plain(columns, np.asarray(statement.counts * least * (1 - 4 * EPS))), ridge)
             if inverse is None:
                 raise Uncertain(TOO_WIDE)
-        return Place(least, most, index, kept, columns, inverse)
+        return Place(least, most, index, kept, columns, inverse, np.append(self._free_names[kept], index))
+
+    @cached_property
+    def _free_names(self) -> Index:
+        """The column of A that each column of B is; -1 for others. Those that depend on others have to be exact."""
+        own, sums = self.statement.problem.core.unpenalised(), self.statement.sums
+        names = np.full(self.statement.unpenalised.shape[1], -1, dtype=np.intp)
+        names[len(names) - len(own) :] = own
+        linked = np.unique([k for d in sums for k in (d.column, *d.of)]).astype(np.intp)
+        if self.family.entries(np.arange(len(self.statement.counts)), names[linked]).any():
+            raise Uncertain("features without a price that depend on each other have errors")
+        return names
 
     def _distances(self, place: Place, line: Line) -> tuple[float, float, float]:
         """Return how far slopes, and predictions of coefficients, can be from the optimum, and a bound of the gap."""
@@ -253,15 +266,15 @@ class Face:
         held, bent = (norm(up(root(up(counts / least)) * v)[(least > 0) & (v > 0)]) for v in (left, off))
         pulled, stretch = 0.0, 1.0
         if place.inverse is not None:
-            inverse, index, kept = place.inverse, place.index, place.kept
+            inverse = place.inverse
             # columns with errors are shorter at worst by this part
-            moved = self.family.rows(root(inverse.diagonal)[len(kept) :], index)
+            moved = self.family.rows(root(inverse.diagonal), place.names)
             omitted = norm(up(root(up(counts * least)) * moved))
             if not omitted < 1 / 2:
                 raise Uncertain(TOO_WIDE)
             stretch = float(up(1 / (1 - omitted)))
             flat = np.flatnonzero((least == 0) & (left > 0))  # where the metric knows nothing of a sample
-            rows = place.columns[flat].widened(self.family.entries(flat, index, len(kept)))
+            rows = place.columns[flat].widened(self.family.entries(flat, place.names))
             lengths = up(inverse.lengths(rows) * stretch)
             held += norm_one(counts[flat], up(left[flat] * lengths))
             bent += norm_one(counts[flat], up(off[flat] * lengths))
@@ -278,9 +291,10 @@ class Face:
 
     def _eta(self, place: Place, line: Line) -> Array:
         """Return how far predictions less targets can move, all along the line."""
-        sizes = np.abs(self.nominal.x)
-        sizes[place.index] = up(sizes[place.index] + line.step * np.abs(line.p[len(place.kept) :]))
-        return self.family.moved(sizes)
+        nominal, kept = self.nominal, place.kept
+        sizes = np.append(np.abs(nominal.b[kept]) + nominal.shift * nominal.unit[kept], np.abs(nominal.x[place.index]))
+        sizes = sizes + line.step * np.abs(line.p)
+        return self.family.moved(np.where(sizes > 0, up(sizes), 0.0), place.names)
 
     def _theta(self, place: Place, line: Line) -> Array:
         """Return bounds of the sizes of the slopes times the weights, all along the line."""
@@ -294,9 +308,9 @@ class Face:
         none = np.zeros(first)
         along = self.along(place.index)
         fixed, excess = self._deltas(place, along, line)
-        blur = self.family.pulled(self._theta(place, line)).ravel()[place.index]
+        blur = self.family.pulled(self._theta(place, line)).ravel()[place.names] * (place.names >= 0)
         parts = [inverse.of(Enclosure(np.append(none, fixed.mid), np.append(none, fixed.rad)))]
-        parts.append(inverse.over(np.append(none, up(blur + excess + line.turn))))
+        parts.append(inverse.over(up(blur + np.append(none, excess + line.turn))))
         spread = float(up(self.slope.rad))
         parts.append(inverse.of(Enclosure(np.append(none, along.mid), np.append(none, along.rad))) * spread * spread)
         if line.step:

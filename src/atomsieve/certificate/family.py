@@ -12,6 +12,7 @@ from scipy.sparse import csc_matrix
 
 from atomsieve.design.base import ALL, Design
 from atomsieve.design.dense import DenseDesign
+from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.intake.arguments import is_number, shown
@@ -85,13 +86,11 @@ class Family:
         middle = (self.strengths[0] + self.strengths[1]) / 2
         return None if middle == getattr(self.problem.penalty, self.problem.penalty.main) else middle
 
-    def moved(self, x: Array) -> Array:
-        """Return how far the predictions of x, less the targets, can move: eta."""
+    def moved(self, sizes: Array, index: Index) -> Array:
+        """Return how far the predictions of coefficients of some columns, less the targets, can move: eta."""
         eta = np.zeros(len(self.problem.y)) if self.y_errors is None else self.y_errors
-        support = np.flatnonzero(x)
-        if self.errors is None or not len(support):
-            return eta
-        return np.asarray(up(eta + _sums(self.errors.matvec(np.abs(x[support]), support), len(support))))
+        found = self.rows(sizes, index)
+        return np.where(found > 0, up(eta + found), eta)
 
     def pulled(self, theta: Array) -> Array:
         """Return how far the products of the columns of A with theta can move, given bounds of its sizes."""
@@ -106,16 +105,21 @@ class Family:
         return np.asarray(self.errors.norm_bounds(metric))  # type: ignore[attr-defined]
 
     def rows(self, sizes: Array, index: Index) -> Array:
-        """Return bounds of the products of errors of some columns with numbers that are not negative."""
-        if self.errors is None or not len(index):
-            return np.zeros(len(self.problem.y))
-        return _sums(self.errors.matvec(sizes, index), len(index))
+        """Return bounds of the products of errors of some columns with numbers that are not negative.
 
-    def entries(self, samples: Index, index: Index, first: int) -> Array:
-        """Return bounds of the errors of some samples in `first` free columns, which are exact, and some columns."""
-        found = np.zeros((len(samples), first + len(index)))
+        Columns are those of A; -1 stands for one that is exact.
+        """
+        used = np.flatnonzero((index >= 0) & (sizes > 0))
+        if self.errors is None or not len(used):
+            return np.zeros(len(self.problem.y))
+        return _sums(self.errors.matvec(sizes[used], index[used]), len(used))
+
+    def entries(self, samples: Index, index: Index) -> Array:
+        """Return bounds of the errors of some samples in some columns of A, or exact ones (-1)."""
+        found = np.zeros((len(samples), len(index)))
         if self.errors is not None:
-            found[:, first:] = np.asarray(self.errors.columns(index))[samples]
+            used = np.flatnonzero(index >= 0)
+            found[:, used] = np.asarray(self.errors.columns(index[used]))[samples]
         return found
 
 
@@ -145,8 +149,6 @@ def _require_plain(problem: Problem) -> None:
     why = None
     if problem.outputs:
         why = "losses of several classes"
-    elif problem.gauge.mapped:
-        why = "images and lists of atoms"
     elif problem.core.prices(problem.shape) is None:
         why = "gauges without blocks"
     if why:
@@ -203,7 +205,6 @@ def _told(errors: Array, relative: bool) -> dict[str, Any]:
 
 def _design(problem: Problem, errors: Array, *, relative: bool) -> Design:
     """Return bounds of the errors of all entries of A, as a matrix."""
-    own = problem.core.unpenalised()
     base: Any = getattr(problem.data.design, "unmetered", problem.data.design)
     bounds: Design
     if isinstance(base, SparseDesign):
@@ -214,11 +215,29 @@ def _design(problem: Problem, errors: Array, *, relative: bool) -> Design:
     else:
         dense = _parts(base.columns(ALL), errors) if relative else np.broadcast_to(errors, base.shape).copy()
         bounds = DenseDesign(dense)
-    tasks = problem.data.tasks
-    bounds = bounds if tasks == 1 else RepeatedDesign.of(bounds, tasks)
-    if len(own) and np.asarray(bounds.columns(own)).any():
-        raise ValueError("Features without a price must be exact: pass x_error for each column, with 0 for them.")
-    return bounds
+    tasks, design = problem.data.tasks, problem.design
+    design = getattr(design, "unmetered", design)
+    bounds = _image(design.design if isinstance(design, RepeatedDesign) else design, bounds)
+    return bounds if tasks == 1 else RepeatedDesign.of(bounds, tasks)
+
+
+def _image(design: Any, bounds: Any) -> Design:
+    """Return bounds of the errors of the columns of X times matrices: their sizes times the errors of X, rounded up."""
+    if not isinstance(design, ProductDesign):
+        return bounds  # type: ignore[no-any-return]
+    left, right = _image(design.left, bounds), design.right
+    between = right.shape[0]
+    product: Any = _entries(left) @ abs(_entries(right))
+    if not (isinstance(left, SparseDesign) and isinstance(right, SparseDesign)):
+        return DenseDesign(np.where(product > 0, _sums(product, between), 0.0))
+    stored: Any = csc_matrix(product)
+    stored.data = _sums(stored.data, between)
+    return SparseDesign(stored)
+
+
+def _entries(design: Any) -> Any:
+    """Return a design as a matrix: sparse if it is stored so."""
+    return design.matrix if isinstance(design, SparseDesign) else np.asarray(design.columns(ALL))
 
 
 def _targets(problem: Problem, errors: Array, *, relative: bool) -> Array:

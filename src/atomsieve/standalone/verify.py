@@ -79,13 +79,14 @@ RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as
        same numbers in all classes.
 
 A FAMILY of problems: every claim is about all members, whose data A~ and y~ obey `abs(A~_ij - A_ij) <= E_ij` and, for
-losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B, o and s are exact. E_ij is
-what the file states, or that times `abs(X_ij)` if it is relative; without `zeros` it is 0 where X_ij is. Point, theta
-and z are those of the stated data. No classes, matrices or LInf, and only free columns may be left out. Let C hold the
-columns of B and those of the blocks that are not claimed zero, C~ those of a member, v a subgradient of S phi(mass) at
-x, p = (b~, x) and p~ the optimum of the member over these columns, with its slopes theta~. A ridge counts as one more
-sample for each coefficient that is left, `sqrt(R_g) x_j` with the squared loss, m = M = 1, and no errors: it joins G,
-a, r and delta, and the scores of blocks that are zero do not see it. Then:
+losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B without the columns of A, o
+and s are exact. For X, E_ij is what the file states, or that times `abs(X_ij)` if it is relative; without `zeros` it is
+0 where X_ij is. For A it is that times the absolute values of the matrices of the gauge. Point, theta and z are those
+of the stated data. No classes or LInf, and only free columns may be left out. Let C hold the columns of B and those of
+the blocks that are not claimed zero, C~ those of a member, v a subgradient of S phi(mass) at x, p = (b~, x) and p~ the
+optimum of the member over these columns, with its slopes theta~. A ridge counts as one more sample for each coefficient
+that is left, `sqrt(R_g) x_j` with the squared loss, m = M = 1, and no errors: it joins G, a, r and delta, and the
+scores of blocks that are zero do not see it. Then:
 
 ETA    u less y moves by at most `eta_i = sum_j E_ij abs(x_j) + e_i` if only the data move. Let c_i be the secant
        curvatures between u and u~, with `m_i <= c_i <= M_i`; `e^2 = sum_i s_i M_i eta_i^2`, `a^2 = sum_i s_i c_i
@@ -1108,7 +1109,7 @@ class Family:
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         check_members(content, data, gauge)
         stated, (n, d) = content["family"], data.rows
-        self.data, self.x_error = data, stated["x_error"]
+        self.data, self.matrix, self.x_error = data, gauge.matrix, stated["x_error"]
         if self.x_error is not None:
             self.values = _shaped(self.x_error["values"], "x_error", [(), (d,), (n, d)])
         self.targets = np.zeros(len(data.y))
@@ -1117,15 +1118,26 @@ class Family:
             self.targets += _times_above(values, np.abs(data.y)) if stated["y_error"]["relative"] else values
         if self.targets.any() and not Loss(content["problem"]["loss"]).translates:
             raise Refused("errors of y are only for losses of u - y (Squared, Huber)")
-        if gauge.free and self.columns(gauge.free).any():
-            raise Unknown("errors of features without a price are not known to this checker")
         self.strengths = _strengths(stated["strengths"], content["problem"]["penalty"])
-        self.slopes = _slopes_told(stated.get("slopes"), content["problem"]["penalty"], self.strengths)
+        self.slopes = []
+        if content["claims"]["valid"]:
+            self.slopes = _slopes_told(stated.get("slopes"), content["problem"]["penalty"], self.strengths)
 
     def columns(self, index: list[int]) -> np.ndarray:
-        """Return the bounds for columns of A, in the rows of their output."""
-        if self.x_error is None:
+        """Return the bounds for columns of A, in the rows of their output: times the sizes of matrices of the gauge."""
+        if self.x_error is None or not index:
             return np.zeros((len(self.data.y), len(index)))
+        if self.matrix is None:
+            return self._of_features(index)
+        sizes, factor = np.abs(self.matrix.columns(index)), self.matrix.outer
+        while factor is not None:
+            used = np.flatnonzero(sizes.any(axis=1))
+            sizes, factor = _product_above(np.abs(factor.columns(used)), sizes[used]), factor.outer
+        used = np.flatnonzero(sizes.any(axis=1))
+        return _product_above(self._of_features(used.tolist()), sizes[used])
+
+    def _of_features(self, index: list[int]) -> np.ndarray:
+        """Return the bounds for columns of X, in the rows of their output."""
         places, per = np.array(index, dtype=int), self.data.tasks
         sizes = np.abs(self.data.features(places // per))
         values = np.broadcast_to(self.values, self.data.rows)[:, places // per]
@@ -1149,7 +1161,6 @@ def check_members(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     claims = content["claims"]
     lacking = {
         "Multinomial": data.labels is not None,
-        "an Image or Atoms": gauge.matrix is not None,
         "LInf": gauge.kind == "LInf",
     }
     for piece, there in lacking.items():
@@ -1174,6 +1185,14 @@ def _times_above(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return upper bounds of products of numbers that are not negative; 0 only if one of them is 0."""
     with np.errstate(all="ignore"):
         return np.asarray(np.where((a > 0) & (b > 0), np.nextafter(a * b, np.inf), 0.0))
+
+
+def _product_above(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return upper bounds of a product of matrices without negative numbers; 0 where all its terms are 0."""
+    with np.errstate(all="ignore"):
+        product = a @ b
+        above = product * (1 + (a.shape[1] + 12) * UNIT * 2) + a.shape[1] * 2.0**-1070
+        return np.asarray(np.where((a > 0).astype(float) @ (b > 0).astype(float) > 0, above, 0.0))
 
 
 def _strengths(stated: list[float] | None, penalty: dict[str, Any]) -> list[float]:
@@ -1681,10 +1700,14 @@ class Checker:
                 own = self._own_rows(self.data.columns(index), index)
                 lengths += self._least_lengths(own, roots, index).tolist()
             else:
-                both = [self._columns(index, centred=centred) for centred in (False, True)]
-                sizes = [np.array([[_above(abs(v)) for v in column.entries()] for column in part]).T for part in both]
-                lengths += np.minimum(*(_lengths(part * roots[:, None]) for part in sizes)).tolist()
+                lengths += self._image_lengths(roots, index).tolist()
         return lengths
+
+    def _image_lengths(self, roots: np.ndarray, index: list[int]) -> np.ndarray:
+        """Return upper bounds of the lengths of columns of X times a matrix: as they are, or less their centres."""
+        both = (self._columns(index, centred=centred) for centred in (False, True))
+        sizes = [np.array([[_above(abs(v)) for v in column.entries()] for column in part]).T for part in both]
+        return np.asarray(np.minimum(*(_lengths(part * roots[:, None]) for part in sizes)))
 
     def _least_lengths(self, own: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:
         """Return upper bounds of the lengths of columns, modulo the constant if there is an intercept.
@@ -2187,6 +2210,7 @@ class Face(Checker):
         self._evaluate()
         self.rows = self._left()
         self.names = self._names(self.rows)
+        self._check_free()
         self.slack, self.slope = self._subgradient()
         self.step = self._step()
         self._draw()
@@ -2222,9 +2246,11 @@ class Face(Checker):
     def _eta(self) -> list[arb]:
         """Return how far predictions less targets can move with the data, at all points of the line."""
         moved = arb_mat([[v] for v in self.family.targets.tolist()])
-        if self.x:
-            sizes = arb_mat([[abs(v) + self.sway.get(j, arb(0))] for j, v in self.x.items()])
-            moved += arb_mat(self.family.columns(list(self.x)).tolist()) * sizes
+        values = {j: self.x.get(j, arb(0)) for j in self.rows}
+        values |= {-1 - k: self.b[k] + arb(0, self._moved(k).upper()) for k in self.used}
+        sizes = [[abs(values[name]) + self.sway[name]] for name in self.names]
+        if sizes:
+            moved += arb_mat(self._errors()) * arb_mat(sizes)
         return [arb(v.upper()) for v in moved.entries()]
 
     def _pulls(self) -> list[float]:
@@ -2243,11 +2269,10 @@ class Face(Checker):
     def _draw(self) -> None:
         """LINE: choose a line in doubles; any line would do."""
         columns = [self._column(name) for name in self.names]
-        bends, found = np.zeros(self.n), np.zeros(len(self.names))
+        bends, self.line = np.zeros(self.n), [arb(0)] * len(self.names)
         if self.step > 0:
             bends = self._bends_here()
-            found = self._direction(columns, bends)
-        self.line = [arb(v) for v in found.tolist()]
+            self.line = self._direction(columns, bends)
         turn = sum((column * p for column, p in zip(columns, self.line)), arb_mat(self.n, 1))
         self.turn, self.bends = turn.entries(), [arb(v) for v in bends.tolist()]
         self.lean = arb_mat([[w * bend * v] for w, bend, v in zip(self.weights, self.bends, self.turn)])
@@ -2261,19 +2286,34 @@ class Face(Checker):
         ends = [self.loss.bends(arb((t - r).lower()), arb((t + r).upper()), y) for t, r, y in samples]
         return np.array([float(((low + high) / 2).mid()) for low, high in ends])
 
-    def _direction(self, columns: list[arb_mat], bends: np.ndarray) -> np.ndarray:
-        """Return the direction in which optima move with the slope, to first order."""
+    def _direction(self, columns: list[arb_mat], bends: np.ndarray) -> list[arb]:
+        """Return the direction in which optima move with the slope, to first order, from columns less their means."""
         weights = np.array([float(w.mid()) for w in self.weights]) * bends
         towards = np.array([float(self._towards(name).mid()) for name in self.names])
         moving = [k for k, name in enumerate(self.names) if name < 0 or self._carries(name)]
         doubles = np.array([[float(v.mid()) for v in columns[k].entries()] for k in moving]).reshape(-1, self.n)
+        homes = [self._constant(self.names[k]) for k in moving]
+        means = [0.0 if h is None else row.sum() / (self.n // self.data.tasks) for h, row in zip(homes, doubles)]
+        rests = [row if h is None else row - mean * doubles[h] for h, row, mean in zip(homes, doubles, means)]
+        doubles = np.array(rests).reshape(-1, self.n)
         hessian = (doubles * weights) @ doubles.T
         for a, k in enumerate(moving):
             for b, other in enumerate(moving):
                 hessian[a, b] += float(self._turning(self.names[k], self.names[other]).mid())
-        found = np.zeros(len(self.names))
-        found[moving] = -np.linalg.lstsq(hessian, towards[moving], rcond=None)[0]
-        return found
+        found = [arb(v) for v in (-np.linalg.lstsq(hessian, towards[moving], rcond=None)[0]).tolist()]
+        line = [arb(0)] * len(self.names)
+        for k, home, mean, v in zip(moving, homes, means, found):
+            line[k] += v
+            if home is not None:  # the constant takes what the column has lost
+                line[home] -= v * arb(float(mean))
+        return line
+
+    def _constant(self, name: int) -> int | None:
+        """Return the place in C of the constant that takes the mean of a column; None if there is none."""
+        tasks = self.data.tasks if self.intercept else 0
+        if tasks == 0 or self.names[:tasks] != [-1 - k for k in range(tasks)] or 0 <= -1 - name < tasks:
+            return None
+        return name % tasks if name >= 0 else self._home(-1 - name)
 
     def _carries(self, j: int) -> bool:
         """Return whether a coefficient is in a block that is not zero at the point."""
@@ -2431,9 +2471,22 @@ class Face(Checker):
             self._claim(steep and flat, "some strength may have a slope beyond the stated range of slopes")
 
     def _errors(self) -> list[list[arb]]:
-        """Return bounds of the errors of C, by samples."""
-        free = [arb(0)] * (len(self.names) - len(self.rows))
-        return [free + [arb(v) for v in row] for row in self.family.columns(self.rows).tolist()]
+        """Return bounds of the errors of C, by samples; of B, only features without a price have errors."""
+        found = np.zeros((self.n, len(self.names)))
+        places = [k for k, name in enumerate(self.names) if self._feature(name) >= 0]
+        found[:, places] = self.family.columns([self._feature(self.names[k]) for k in places])
+        return [[arb(v) for v in row] for row in found.tolist()]
+
+    def _check_free(self) -> None:
+        """Refuse to leave out columns of B for sums of others, if errors can make them differ from these."""
+        linked = {name for d in self.claims["dependencies"] for name in (d["column"], *d["of"])}
+        features = [self._feature(name) for name in linked]
+        if self.family.columns([j for j in features if j >= 0]).any():
+            raise Refused("features without a price that depend on each other have errors")
+
+    def _feature(self, name: int) -> int:
+        """Return which column of A a column of C is; -1 for other columns of B."""
+        return name if name >= 0 else self.gauge.free[-1 - name - self.given] if -1 - name >= self.given else -1
 
     def _widening(self, errors: list[list[arb]]) -> arb:
         """PULL: return rho."""
@@ -2447,8 +2500,8 @@ class Face(Checker):
 
     def _pull(self, rests: list[arb]) -> arb:
         """PULL: return d for the stated columns."""
-        free = [arb(0)] * (len(self.names) - len(self.rows))
-        pulls = free + [arb(self.pulls[j]) for j in self.rows]
+        features = [self._feature(name) for name in self.names]
+        pulls = [arb(self.pulls[j]) if j >= 0 else arb(0) for j in features]
         return self._length([arb(v.mid()) for v in rests], [arb(v.rad()) + pull for v, pull in zip(rests, pulls)])
 
     def _length(self, middle: list[arb], radii: list[arb]) -> arb:
@@ -2520,6 +2573,18 @@ class Face(Checker):
         lengths = super()._least_lengths(own, roots, index)
         if self.step > 0:
             lengths = _lengths(np.abs(own - self._centres(own)) * (1 + 4 * UNIT) * mine)
+        return self._with_errors(lengths, roots, index)
+
+    def _image_lengths(self, roots: np.ndarray, index: list[int]) -> np.ndarray:
+        lengths = super()._image_lengths(roots, index)
+        if self.step > 0:
+            columns = self._columns(index, centred=True)
+            sizes = np.array([[_above(abs(v)) for v in column.entries()] for column in columns]).T
+            lengths = _lengths(sizes * roots[:, None])
+        return self._with_errors(lengths, roots, index)
+
+    def _with_errors(self, lengths: np.ndarray, roots: np.ndarray, index: list[int]) -> np.ndarray:
+        """Return upper bounds of the lengths of columns with errors."""
         errors = _lengths(self.family.columns(index) * roots[:, None])
         return np.asarray((lengths + errors) * (1 + 4 * UNIT))
 
