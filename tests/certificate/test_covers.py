@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import lars_path
 
-from atomsieve import Group, Linear, Logistic, Problem, Squared, path, solve
+from atomsieve import Group, Linear, LInf, Logistic, Multinomial, Problem, Squared, path, solve
+from atomsieve.run.knots import next_knot
 from atomsieve.run.progress import watched_by
 
 
@@ -73,6 +74,32 @@ def test_paths_of_groups_and_of_the_elastic_net(pieces):
         assert (here.x - 1e-9 <= certificate.upper).all()
     if "gauge" in pieces:
         assert {name for event in found.events for name in event.enters} <= set(problem.gauge.names())
+
+
+@pytest.mark.parametrize(
+    ("problem", "what"),
+    [
+        (Problem(np.eye(3), [1.0, 2.0, 3.0], gauge=LInf()), "gauges without blocks"),
+        (Problem(np.eye(3), [0, 1, 2], loss=Multinomial()), "losses of several classes"),
+    ],
+)
+def test_paths_that_are_refused(problem, what):
+    with pytest.raises(ValueError, match=what):
+        path(problem, n=3, ratio=0.5).certificates()
+
+
+@pytest.mark.parametrize("pieces", [{}, {"gauge": Group(GROUPS)}, {"ridge": 0.1}], ids=["L1", "groups", "ridge"])
+def test_knots_are_where_supports_change(pieces):
+    """For the squared loss the next knot is that of the path; groups turn, and it is near by."""
+    X, y = diabetes()
+    problem = Problem(X + 100.0, y + 1e3, intercept=True, **pieces)
+    found = path(problem, n=5, ratio=0.2).certificates()
+    for event in found.events[:3]:
+        above = event.upper * (1.2 if "gauge" not in pieces else 1.001)
+        before = [e.upper for e in found.events if event.upper < e.upper < above]
+        result = solve(problem.at_penalty(Linear(above)), tol=1e-13)
+        knot = next_knot(result, above)
+        assert (before or [event.upper])[0] == pytest.approx(knot, rel=1e-4)
 
 
 class Impatient:

@@ -118,26 +118,23 @@ class FaceProof(Proof):
 
     def zero(self) -> Mask:
         """Return the blocks that are zero in every solution of every problem: at both ends of a range of strengths."""
+        return self._zero.copy()
+
+    @cached_property
+    def _zero(self) -> Mask:
         if not self.ends:
             return super().zero()
-        found = [_End(**_fields(self) | {"z": z, "ends": ()}, slope=slope).zero() for z, slope in self.ends]
-        return np.asarray(found[0] & found[1])
+        found = self.statement.problem.eligible.copy()
+        with np.errstate(all="ignore"):
+            apart = up(self.radius * self.spread[0])
+            for z, slope in self.ends:
+                above = self.at(z).scores[1]
+                found &= above + apart + 4 * EPS * (np.abs(above) + apart) < slope
+        return found
 
     def _pairwise(self, norms: Array, radius: float) -> Mask:
         """Return that no coordinate is ruled out by another one: their columns move independently."""
         return np.zeros(len(norms), dtype=bool)
-
-
-@dataclass(frozen=True, eq=False)
-class _End(FaceProof):
-    """The proof at one strength."""
-
-    slope: float
-
-    @property
-    def least_slope(self) -> float:
-        """A lower bound of the slope of the penalty, which is linear."""
-        return self.slope
 
 
 def on_face(nominal: Proof, family: Family) -> FaceProof:

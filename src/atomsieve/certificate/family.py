@@ -148,7 +148,10 @@ def _require_plain(problem: Problem) -> None:
     """Refuse problems whose families have no proof."""
     why = None
     if problem.outputs:
-        why = "losses of several classes"
+        why = (
+            "losses of several classes: their Hessian does not see a number that is added to all classes of a feature, "
+            "and nothing bounds yet how far that can move"
+        )
     elif problem.core.prices(problem.shape) is None:
         why = "gauges without blocks"
     if why:

@@ -2,22 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count as count_from
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from atomsieve.certificate import Certificate
-from atomsieve.certificate.face import FaceProof
+from atomsieve.certificate.family import Family
 from atomsieve.display.live import LiveLine
 from atomsieve.display.numbers import count
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.numerics.clock import look
 from atomsieve.penalties import Linear
 from atomsieve.problem import Problem
+from atomsieve.run.knots import next_knot
 from atomsieve.run.result import Result
 from atomsieve.run.solve import solve
 from atomsieve.run.status import Status
-from atomsieve.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +109,7 @@ def cover(problem: Problem, low: float, high: float, start: Result) -> Cover:
     It begins a little higher, so that the first feature of a path comes within it. Ctrl-C ends it with those found.
     """
     high *= 1 + 10 * HAIR
+    _require_covered(problem.at_penalty(Linear(high)), high)
     found: list[Certificate] = []
     interrupted = False
     with LiveLine() as line:
@@ -120,6 +122,11 @@ def cover(problem: Problem, low: float, high: float, start: Result) -> Cover:
         except KeyboardInterrupt:
             interrupted = True
     return Cover(problem, (low, high), found, interrupted)
+
+
+def _require_covered(problem: Problem, strength: float) -> None:
+    """Refuse problems without proofs for ranges of strengths, before anything is solved."""
+    Family.of(problem, None, None, (strength, strength), None, relative=False)
 
 
 def _walk(problem: Problem, low: float, high: float, start: Result) -> Iterator[Certificate]:
@@ -136,7 +143,7 @@ def _walk(problem: Problem, low: float, high: float, start: Result) -> Iterator[
         certificate, result, knot = found
         yield certificate
         bottom, top = certificate.family["strengths"]  # type: ignore[index]
-        width = top - bottom if knot is None else high
+        width = max(top - bottom, 0.0 if knot is None else width)
         top, hair = (bottom, 0.0) if knot is None else (knot, HAIR)
 
 
@@ -148,66 +155,37 @@ def _widest(
     With them comes the next strength at which a feature comes or goes, if the range ends there, and not where losses
     are too curved to reach it at once. None if not even the nearest strengths can be decided.
     """
-    result, near = _between(problem, here * (1 - HAIR), here, result)
-    if not _is_decided(near):
-        return None
-    knot = _next_knot(near)
+    result = _solved(problem, here * (1 - HAIR), here, result)
+    knot = next_knot(result, here * (1 - HAIR / 2))
     bottom = max(knot * (1 + HAIR), low)
-    while bottom < here * (1 - HAIR):
+    near: Certificate | None = None
+    for halvings in count_from(0):
         look()
-        result, wide = _between(problem, bottom, here, result)
+        end = here - (here - bottom) / 2**halvings
+        if halvings and end > here * (1 - HAIR):
+            break
+        result, wide = _between(problem, min(end, here * (1 - HAIR)), here, result)
         if _is_decided(wide):
-            return wide, result, knot if bottom == knot * (1 + HAIR) else None
-        bottom = (bottom + here) / 2
-    return near, result, knot if knot > here * (1 - 2 * HAIR) else None
+            return wide, result, knot if end == knot * (1 + HAIR) else None
+        if halvings == 1:  # before going on, see whether the nearest strengths can be decided
+            result, near = _between(problem, here * (1 - HAIR), here, result)
+            if not _is_decided(near):
+                return None
+    return None if near is None else (near, result, knot if knot > here * (1 - 2 * HAIR) else None)
+
+
+def _solved(problem: Problem, low: float, high: float, start: Result) -> Result:
+    """Return the solution in the middle of a range of strengths."""
+    result = solve(problem.at_penalty(Linear((low + high) / 2)), tol=TOL, start=start)
+    if result.status is Status.INTERRUPTED:  # a run answers Ctrl-C with its best point, and here that is not enough
+        raise KeyboardInterrupt
+    return result
 
 
 def _between(problem: Problem, low: float, high: float, start: Result) -> tuple[Result, Certificate]:
     """Return the solution in the middle of a range of strengths, and its certificate for all of the range."""
-    result = solve(problem.at_penalty(Linear((low + high) / 2)), tol=TOL, start=start)
-    if result.status is Status.INTERRUPTED:  # a run answers Ctrl-C with its best point, and here that is not enough
-        raise KeyboardInterrupt
+    result = _solved(problem, low, high, start)
     return result, result.certificate(strengths=(low, high))
-
-
-def _next_knot(certificate: Certificate) -> float:
-    """Return the next smaller strength at which a block reaches 0, or a score the slope, as far as floats tell.
-
-    Along the line of the proof, x and z are linear in the strength.
-    """
-    proof = certificate.proof
-    assert isinstance(proof, FaceProof)  # noqa: S101
-    statement, x, change = proof.statement, proof.x.ravel(), proof.moves[0].ravel()
-    (z, _), (beyond, _) = proof.ends
-    rise, middle = (beyond.mid - z.mid).ravel() / 2, (beyond.mid + z.mid).ravel() / 2
-    low, high = certificate.family["strengths"]  # type: ignore[index]
-    here, step = (low + high) / 2, (high - low) / 2
-    blocks = len(statement.problem.eligible)
-    prices = np.where(statement.problem.eligible, statement.prices.mid, np.inf)
-    slope, on = float(statement.total.mid) * prices, np.bincount(statement.labels, np.abs(x), blocks) > 0
-
-    def inner(a: Array, b: Array) -> Array:
-        return np.asarray(np.bincount(statement.labels, a * b, blocks), dtype=np.float64)
-
-    with np.errstate(all="ignore"):
-        shrinking = inner(x, x) / inner(x, change)
-        steps = [shrinking[on & (shrinking > 0)]]
-        if statement.plain:
-            reached = [(slope * here - side * middle) / (slope * step - side * rise) for side in (1.0, -1.0)]
-        else:
-            reached = _roots(
-                inner(rise, rise) - (slope * step) ** 2,
-                inner(middle, rise) - slope * here * slope * step,
-                inner(middle, middle) - (slope * here) ** 2,
-            )
-        steps += [some[~on & (some > 0) & np.isfinite(some)] for some in reached]
-    return float(max(here - step * np.min(np.concatenate(steps), initial=np.inf), 0.0))
-
-
-def _roots(a: Array, b: Array, c: Array) -> list[Array]:
-    """Return both roots of `a s^2 - 2 b s + c`, without cancellation."""
-    farther = b + np.copysign(np.sqrt(b * b - a * c), b)
-    return [farther / a, c / farther]
 
 
 def _is_decided(certificate: Certificate) -> bool:
