@@ -10,6 +10,9 @@ from .verdict import Refused
 class Ranges(Combinations):
     """RANGE and NOT 0."""
 
+    alone = True
+    """Whether the gap and a ridge bound coefficients without any matrix."""
+
     def _ranges(self) -> None:
         """RANGE, DEPENDENCY, NOT 0: with an inverse in doubles, and in balls if the claims do not follow from that."""
         before = self.checked
@@ -34,7 +37,7 @@ class Ranges(Combinations):
         self.inverse = arb_mat(0, 0)
         if bounds or told_of_free or self.claims["nonzero"] or self.claims["sums"]:
             away = self._distances([name for name in names if name not in sums], involved, sharp=sharp)
-        for j in rows if self.ridge else ():
+        for j in rows if self.ridge and self.alone else ():
             alone = root(2 * self.reach / (self.factor * self.ridge[int(self.gauge.labels[j])]))
             away[j] = alone if j not in away or alone < away[j] else away[j]
         for j, ends in bounds.items():

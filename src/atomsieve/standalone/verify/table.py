@@ -116,6 +116,7 @@ FILE: dict[str, Any] = {
             "x_error": OrNull({"relative": TRUTH, "zeros": TRUTH, "values": _errors_form}),
             "y_error": OrNull({"relative": TRUTH, "values": _errors_form}),
             "strengths": OrNull([POSITIVE]),
+            "slopes": Optional([POSITIVE]),
         }
     ),
     "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT])},
