@@ -19,7 +19,8 @@ from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties.base import Penalty
 
 if TYPE_CHECKING:
-    from atomsieve.certificate.face import Face, FaceProof
+    from atomsieve.certificate.face import Face
+    from atomsieve.certificate.face_proof import FaceProof
 
 TRIALS = 8
 """How often a range of slopes is widened until it proves itself."""

@@ -169,8 +169,9 @@ class Result:
         decimals : int, optional
             The number of decimal places to which X, and y for such losses, were rounded.
         strengths : (float, float), optional
-            A range of the strength of the penalty; it encloses that of the problem. The point of the certificate is the
-            solution in the middle of the range.
+            A range of the strength of the penalty (of the radius, for LogBarrier; Ball has none); it encloses that of
+            the problem. The point of the certificate is the solution in the middle of the range. With errors, the
+            claims hold for all pairs of both.
 
         >>> import numpy as np
         >>> from atomsieve import Linear, Problem, solve
