@@ -150,6 +150,8 @@ def _require_plain(problem: Problem) -> None:
         why = "images and lists of atoms"
     elif problem.core.prices(problem.shape) is None:
         why = "gauges without blocks"
+    elif problem.core.signed is not True and not problem.core.one_by_one:
+        why = "groups beside coefficients with a sign"
     if why:
         raise ValueError(f"Certificates for families of problems (x_error, y_error, strengths) do not cover {why}.")
 

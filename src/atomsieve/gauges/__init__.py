@@ -2,10 +2,11 @@
 
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
-from atomsieve.gauges.calculus import Image, Scaled
+from atomsieve.gauges.calculus import Image, Product, Scaled, Union
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.l1 import L1
 from atomsieve.gauges.l2 import L2
+from atomsieve.gauges.latent_group import LatentGroup
 from atomsieve.gauges.linf import LInf
 from atomsieve.gauges.nonnegative import NonNegative
 from atomsieve.gauges.simplex import Simplex
@@ -20,7 +21,10 @@ __all__ = [
     "Group",
     "Image",
     "LInf",
+    "LatentGroup",
     "NonNegative",
+    "Product",
     "Scaled",
     "Simplex",
+    "Union",
 ]

@@ -39,7 +39,7 @@ DEPENDENCY  A column k that is a combination of others, `C_k = sum_l t_l C_l + r
        of C. Then `x_l + t_l x_k` takes the place of x_l, no range is claimed for any coefficient involved, and
        `sqrt(reach)` grows by `norm(rest) (abs(x_k) + M / price)`, with the norm of G and M a bound of the mass of the
        optimum: S phi(M) is at most the objective at the point. Free columns are left out only for exact sums.
-NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
+NOT 0  A coefficient is not zero if its range excludes 0; a block if those with a range are longer than their radii.
 
 With an intercept, theta is orthogonal to the constant at the point and at the optimum. So in spread, dist and z every
 column may be replaced by the same column less a number: below, one near its mean, or its mean in the metric.
@@ -467,6 +467,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "NonNegative": {"weights": _prices_form},
     "Simplex": {"weights": NULL},
     "Group": {"groups": OrNull([COUNT]), "weights": OrNull([POSITIVE])},
+    "Parts": {"groups": [COUNT], "weights": OrNull([POSITIVE]), "positive": OrNull([TRUTH])},
     "L2": {},
     "LInf": {},
 }
@@ -975,13 +976,25 @@ class Gauge:
         if (data.tasks > 1 or self.matrix is not None) and form[1:] != [data.tasks] * (data.tasks > 1):
             raise Refused(f"x of shape {form} does not fit features and {data.tasks} outputs")
         self.kind: str = piece["type"]
-        self.coordinates = self.kind not in ("Group", "L2", "LInf")
+        self.coordinates = self.kind not in ("Group", "Parts", "L2", "LInf")
         self.signed = self._signs(piece.get("positive"), form[0], per)
         self.labels = self._labels(piece.get("groups"), form[0], per)
         weights = self._weights(piece.get("weights"), int(self.labels.max()) + 1, form[0], per)
         self.free = [g for g, w in enumerate(weights) if w == 0]
         self.barred = {g for g, w in enumerate(weights) if w == math.inf}
         self.prices = [arb(w) / scale if 0 < w < math.inf else arb(0) for w in weights]
+        self.upward = self._upward(piece)
+
+    def _upward(self, piece: dict[str, Any]) -> set[int]:
+        """Return the blocks beside groups whose only coefficient must not be negative."""
+        if self.kind != "Parts":
+            return set()
+        if piece["weights"] is None:
+            raise Unknown("LInf beside other gauges is not known to this checker")
+        upward = {int(g) for g, both in zip(self.labels, self.signed) if not both}
+        if (np.bincount(self.labels)[list(upward)] > 1).any():
+            raise Refused("a coefficient that must not be negative is in a group with others")
+        return upward
 
     def _signs(self, positive: list[bool] | None, rows: int, per: int) -> list[bool]:
         """Return which coefficients may be negative; `positive` for a row of x holds for all of its entries."""
@@ -1139,6 +1152,7 @@ def check_members(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         "a ridge": problem.get("ridge") is not None,
         "an Image or Atoms": gauge.matrix is not None,
         "LInf": gauge.kind == "LInf",
+        "groups beside coefficients with a sign": bool(gauge.upward),
     }
     for piece, there in lacking.items():
         if there:
@@ -1477,7 +1491,8 @@ class Checker:
         for g, v in zip(self.gauge.labels.tolist(), z):
             if g in parts:
                 parts[g].append(v)
-        return {g: self.gauge.dual_norm(parts[g]) / price for g, price in prices.items()}
+        up = self.gauge.upward
+        return {g: (parts[g][0] if g in up else self.gauge.dual_norm(parts[g])) / price for g, price in prices.items()}
 
     def _settle(self, fit: arb_mat) -> list[arb]:
         """Return u at the exact minimiser over b, after proving that it is close to the b of the certificate.
@@ -1914,11 +1929,11 @@ class Checker:
             entries.setdefault(int(self.gauge.labels[j]), []).append(j)
         for g in self.claims["nonzero"]:
             block = entries.get(g, [])
-            known = bool(block) and all(j in away for j in block)
-            size = sum((square(self.x.get(j, arb(0))) for j in block), arb(0))
-            blur = sum((square(away[j]) for j in block), arb(0)) if known else arb(0)
+            known = [j for j in block if j in away]
+            size = sum((square(self.x.get(j, arb(0))) for j in known), arb(0))
+            blur = sum((square(away[j]) for j in known), arb(0))
             pulled = bool(self.ridge and block) and self._pulled(g)
-            self._claim(pulled or (known and size > blur), f"coefficient or block {g} is not proven non-zero")
+            self._claim(pulled or bool(known and size > blur), f"coefficient or block {g} is not proven non-zero")
 
     def _pulled(self, g: int) -> bool:
         """NOT 0 with a RIDGE."""
