@@ -9,6 +9,7 @@ from atomsieve.gauges.l2 import L2
 from atomsieve.gauges.latent_group import LatentGroup
 from atomsieve.gauges.linf import LInf
 from atomsieve.gauges.nonnegative import NonNegative
+from atomsieve.gauges.shifted import Shifted
 from atomsieve.gauges.simplex import Simplex
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "NonNegative",
     "Product",
     "Scaled",
+    "Shifted",
     "Simplex",
     "Union",
 ]
