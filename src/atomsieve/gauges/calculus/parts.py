@@ -73,7 +73,8 @@ class Parts(BlockGauge):
     def check(self, shape: tuple[int, ...]) -> None:
         for part in self.parts:
             part.gauge.check(self._shape(part, shape))
-        if len(shape) > 1 and not (self.one_by_one or _constant_rows(self.labels(shape))):
+        labels = self.labels(shape)
+        if len(shape) > 1 and not (self.one_by_one or (labels == labels[:, :1]).all()):
             raise ValueError(
                 "For several outputs all gauges of a Product or Union must be of single entries, like L1, or all of "
                 "whole rows, like Group."
@@ -187,18 +188,14 @@ class Parts(BlockGauge):
         prices, labels = self.prices(form), self.labels(form)
         if prices is not None and self.one_by_one:
             return L1(prices.reshape(form), positive=np.logical_not(np.broadcast_to(self.signed, form[:1])))
-        if prices is None or self.signed is not True:
-            return self
-        return Group(labels if len(form) == 1 else labels[:, 0], prices)
+        as_it_is = prices is None or self.signed is not True
+        return self if as_it_is else Group(labels if len(form) == 1 else labels[:, 0], prices)
 
     def stated(self) -> dict[str, Any]:
+        """Return groups, prices (None if there are none) and signs, which is all that there is to solvers."""
         shape = (sum(len(part.rows) for part in self.parts),)
         positive = None if self.signed is True else np.logical_not(np.broadcast_to(self.signed, shape))
         return {"groups": self.labels(shape), "weights": self.prices(shape), "positive": positive}
-
-
-def _constant_rows(labels: Index) -> bool:
-    return bool((labels == labels[:, :1]).all())
 
 
 def _finite(prices: Array | None) -> bool:
