@@ -30,7 +30,21 @@ if TYPE_CHECKING:
         UnprovenWarning,
         save_model,
     )
-    from atomsieve.gauges import L1, L2, Atoms, Group, Image, LInf, NonNegative, Scaled, Simplex
+    from atomsieve.gauges import (
+        L1,
+        L2,
+        Atoms,
+        Group,
+        Image,
+        LatentGroup,
+        LInf,
+        NonNegative,
+        Product,
+        Scaled,
+        Shifted,
+        Simplex,
+        Union,
+    )
     from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
     from atomsieve.methods import GCG, Away, Corrective, Pairwise
     from atomsieve.methods.steps import LineSearch, OpenLoop, ShortStep
@@ -77,6 +91,7 @@ __all__ = [
     "Huber",
     "Image",
     "LInf",
+    "LatentGroup",
     "LineSearch",
     "Linear",
     "LinearSquare",
@@ -94,11 +109,13 @@ __all__ = [
     "PredictionDisplay",
     "Printer",
     "Problem",
+    "Product",
     "Progress",
     "Result",
     "Rule",
     "SavedModel",
     "Scaled",
+    "Shifted",
     "ShortStep",
     "Simplex",
     "Square",
@@ -109,6 +126,7 @@ __all__ = [
     "Status",
     "StrengthRule",
     "Trace",
+    "Union",
     "UnprovenWarning",
     "load_model",
     "path",
@@ -122,7 +140,7 @@ _HOMES = {
     "certificate": "Certificate",
     "certificate.verify": "verify",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
-    "gauges": "L1 L2 Atoms Group Image LInf NonNegative Scaled Simplex",
+    "gauges": "L1 L2 Atoms Group Image LatentGroup LInf NonNegative Product Scaled Shifted Simplex Union",
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",
     "methods.steps": "LineSearch OpenLoop ShortStep",

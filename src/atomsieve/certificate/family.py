@@ -14,6 +14,7 @@ from atomsieve.design.base import ALL, Design
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
+from atomsieve.design.selected import SelectedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.intake.arguments import is_number, shown
 from atomsieve.numerics.enclosures import LEAST, gamma, up
@@ -154,6 +155,8 @@ def _require_plain(problem: Problem) -> None:
         )
     elif problem.core.prices(problem.shape) is None:
         why = "gauges without blocks"
+    elif problem.core.signed is not True and not problem.core.one_by_one:
+        why = "groups beside coefficients with a sign"
     if why:
         raise ValueError(f"Certificates for families of problems (x_error, y_error, strengths) do not cover {why}.")
 
@@ -226,6 +229,8 @@ def _design(problem: Problem, errors: Array, *, relative: bool) -> Design:
 
 def _image(design: Any, bounds: Any) -> Design:
     """Return bounds of the errors of the columns of X times matrices: their sizes times the errors of X, rounded up."""
+    if isinstance(design, SelectedDesign):
+        return SelectedDesign(_image(design.design, bounds), design.places)
     if not isinstance(design, ProductDesign):
         return bounds  # type: ignore[no-any-return]
     left, right = _image(design.left, bounds), design.right

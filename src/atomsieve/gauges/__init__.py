@@ -2,12 +2,14 @@
 
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
-from atomsieve.gauges.calculus import Image, Scaled
+from atomsieve.gauges.calculus import Image, Product, Scaled, Union
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.l1 import L1
 from atomsieve.gauges.l2 import L2
+from atomsieve.gauges.latent_group import LatentGroup
 from atomsieve.gauges.linf import LInf
 from atomsieve.gauges.nonnegative import NonNegative
+from atomsieve.gauges.shifted import Shifted
 from atomsieve.gauges.simplex import Simplex
 
 __all__ = [
@@ -20,7 +22,11 @@ __all__ = [
     "Group",
     "Image",
     "LInf",
+    "LatentGroup",
     "NonNegative",
+    "Product",
     "Scaled",
+    "Shifted",
     "Simplex",
+    "Union",
 ]

@@ -26,6 +26,9 @@ class LInf(BlockGauge):
     def flat(self, shape: tuple[int, ...]) -> BlockGauge:
         return self
 
+    def restrict(self, columns: Index) -> "LInf":
+        return self
+
     def labels(self, shape: tuple[int, ...]) -> Index:
         return np.zeros(shape, dtype=np.intp)
 

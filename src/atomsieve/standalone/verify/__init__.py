@@ -18,7 +18,7 @@ vector of its rows. For the given x let b~ be the exact minimiser over b. At (x,
     theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score;
 
     score_j = z_j / price_j for a coefficient that must not be negative (all of NonNegative, Simplex and Atoms, those of
-    L1 where `positive` is true).
+    L1 and Parts where `positive` is true).
 
 LInf is one block: `mass(x) = price max_j abs(x_j)`, and its score is `sum_j abs(z_j) / price`. Its spread is the sum of
 the spreads of its columns, because abs(p_j) <= 1 / price for an atom p.
@@ -39,7 +39,7 @@ DEPENDENCY  A column k that is a combination of others, `C_k = sum_l t_l C_l + r
        of C. Then `x_l + t_l x_k` takes the place of x_l, no range is claimed for any coefficient involved, and
        `sqrt(reach)` grows by `norm(rest) (abs(x_k) + M / price)`, with the norm of G and M a bound of the mass of the
        optimum: S phi(M) is at most the objective at the point. Free columns are left out only for exact sums.
-NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
+NOT 0  A coefficient is not zero if its range excludes 0; a block if those with a range are longer than their radii.
 
 With an intercept, theta is orthogonal to the constant at the point and at the optimum. So in spread, dist and z every
 column may be replaced by the same column less a number: below, one near its mean, or its mean in the metric.

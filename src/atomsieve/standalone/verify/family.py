@@ -73,6 +73,7 @@ def check_members(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     lacking = {
         "Multinomial": data.labels is not None,
         "LInf": not gauge.euclidean,
+        "groups beside coefficients with a sign": bool(gauge.upward),
     }
     for piece, there in lacking.items():
         if there:

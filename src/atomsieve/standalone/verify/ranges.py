@@ -107,11 +107,11 @@ class Ranges(Combinations):
             entries.setdefault(int(self.gauge.labels[j]), []).append(j)
         for g in self.claims["nonzero"]:
             block = entries.get(g, [])
-            known = bool(block) and all(j in away for j in block)
-            size = sum((square(self.x.get(j, arb(0))) for j in block), arb(0))
-            blur = sum((square(away[j]) for j in block), arb(0)) if known else arb(0)
+            known = [j for j in block if j in away]
+            size = sum((square(self.x.get(j, arb(0))) for j in known), arb(0))
+            blur = sum((square(away[j]) for j in known), arb(0))
             pulled = bool(self.ridge and block) and self._pulled(g)
-            self._claim(pulled or (known and size > blur), f"coefficient or block {g} is not proven non-zero")
+            self._claim(pulled or bool(known and size > blur), f"coefficient or block {g} is not proven non-zero")
 
     def _pulled(self, g: int) -> bool:
         """NOT 0 with a RIDGE."""

@@ -60,6 +60,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "NonNegative": {"weights": _prices_form},
     "Simplex": {"weights": NULL},
     "Group": {"groups": OrNull([COUNT]), "weights": OrNull([POSITIVE])},
+    "Parts": {"groups": [COUNT], "weights": OrNull([POSITIVE]), "positive": OrNull([TRUTH])},
     "L2": {},
     "LInf": {},
 }

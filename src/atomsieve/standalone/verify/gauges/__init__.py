@@ -9,8 +9,9 @@ from .blocks import L2, Group, LInf
 from .coordinates import L1, NonNegative, Simplex
 from .gauge import Gauge
 from .matrix import Matrix
+from .parts import Parts
 
-KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in (L1, NonNegative, Simplex, Group, L2, LInf)}
+KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in (L1, NonNegative, Simplex, Group, Parts, L2, LInf)}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "gauge_of"]
 
