@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from atomsieve import GCG, L1, Group, LineSearch, Logistic, Multinomial, Pairwise, Problem, Square, solve
+from atomsieve.display.live import LiveLine
 from atomsieve.methods.steps import monotone_zero
 from atomsieve.run.progress import ProgressLine
 from atomsieve.run.trace import Progress
@@ -123,3 +124,16 @@ def test_progress_is_shown_on_terminals_only_and_cleared(stream, spoken):
         line.show(Progress(9, 1.5, point, 120), 1e-6)
     assert ("iteration 9" in stream.getvalue()) == spoken
     assert stream.getvalue().endswith("\r\x1b[K") == spoken
+
+
+def test_work_without_iterations_is_told_in_words():
+    stream = Terminal()
+    with LiveLine(stream) as line:
+        line.tell("the beginning")
+        line._begun -= 2.1
+        line.tell("half of it")
+        line.tell("a moment later")
+    assert "half of it  2 s" in stream.getvalue()
+    assert "beginning" not in stream.getvalue()
+    assert "moment" not in stream.getvalue()
+    assert stream.getvalue().endswith("\r\x1b[K")

@@ -41,10 +41,14 @@ if TYPE_CHECKING:
         Image,
         KSparse,
         KSupport,
+        LatentGroup,
         LInf,
         NonNegative,
+        Product,
         Scaled,
+        Shifted,
         Simplex,
+        Union,
     )
     from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
     from atomsieve.methods import GCG, Away, Corrective, Pairwise
@@ -97,6 +101,7 @@ __all__ = [
     "KSparse",
     "KSupport",
     "LInf",
+    "LatentGroup",
     "LineSearch",
     "Linear",
     "LinearSquare",
@@ -114,11 +119,13 @@ __all__ = [
     "PredictionDisplay",
     "Printer",
     "Problem",
+    "Product",
     "Progress",
     "Result",
     "Rule",
     "SavedModel",
     "Scaled",
+    "Shifted",
     "ShortStep",
     "Simplex",
     "Square",
@@ -129,6 +136,7 @@ __all__ = [
     "Status",
     "StrengthRule",
     "Trace",
+    "Union",
     "UnprovenWarning",
     "load_model",
     "path",
@@ -142,7 +150,10 @@ _HOMES = {
     "certificate": "Certificate",
     "certificate.verify": "verify",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
-    "gauges": "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LInf NonNegative Scaled Simplex",
+    "gauges": (
+        "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
+        "NonNegative Product Scaled Shifted Simplex Union"
+    ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",
     "methods.steps": "LineSearch OpenLoop ShortStep",

@@ -19,9 +19,11 @@ from scipy import sparse
 
 from atomsieve import (  # fmt: skip
     L1,
+    Atoms,
     Ball,
     Group,
     Huber,
+    Image,
     Linear,
     LinearSquare,
     LogBarrier,
@@ -41,7 +43,7 @@ from atomsieve.certificate.family import Family
 
 LOSSES = ("Squared", "Squared", "Huber", "Logistic", "Poisson", "SquaredHinge", "Squared, outputs")
 PENALTIES = ("Linear", "Linear", "Square", "Ball", "LogBarrier", "Power", "LinearSquare", "unit ball")
-GAUGES = ("L1", "L1", "prices", "positive", "mixed signs", "Group", "Group", "Scaled")
+GAUGES = ("L1", "L1", "prices", "positive", "mixed signs", "Group", "Group", "Scaled", "Image", "steps", "Atoms")
 
 
 @dataclass
@@ -102,8 +104,11 @@ def draw(rng):
         "free": rng.standard_normal((n, 1)) + rng.choice([0, 100]) if rng.random() < 0.15 else None,
         "offset": rng.standard_normal(y.shape) if rng.random() < 0.15 else None,
     }
+    if rng.random() < 0.25 and not pieces["gauge"].mapped:
+        pieces["ridge"] = 10.0 ** rng.uniform(-3, 0)
+        traits.append("ridge")
     asked = _asked(rng, X, y, loss, pieces, traits)
-    if "x_error" in asked and "prices" in traits:
+    if "x_error" in asked and "prices" in traits and rng.random() < 0.5:
         asked["x_error"] = asked["x_error"] * (pieces["gauge"].weights > 0)
     if not set(asked) - {"relative"}:
         return None
@@ -178,19 +183,23 @@ def _gauge(rng, d, outputs, traits):
     if kind == "prices" and d > 1 and rng.random() < 0.5:
         prices[int(rng.integers(d))] = rng.choice([0.0, np.inf])
     groups = np.sort(rng.integers(0, 1 + d // 2, d)).tolist()
+    points = rng.standard_normal((d, int(rng.integers(1, d + 3)))) * (rng.random((d, 1)) < 0.8)
+    first = np.append(0.0, np.ones(d - 1)) if d > 1 else None  # the level of the steps has no price
     return {
         "L1": L1(),
         "prices": L1(weights=prices),
         "positive": NonNegative(),
         "mixed signs": L1(positive=(rng.random(d) < 0.5).tolist()),
         "Group": Group(groups),
+        "Image": Image(L1(), sparse.csc_matrix(points) if rng.random() < 0.5 else points),
+        "steps": Image(L1(weights=first), np.tril(np.ones((d, d)))),
+        "Atoms": Atoms(points),
         "Scaled": Scaled(L1() if rng.random() < 0.5 else Group(groups), 0.7),
     }[kind]
 
 
 def _asked(rng, X, y, loss, pieces, traits):
     penalty = pieces["penalty"]
-    entrywise = isinstance(pieces["gauge"], (L1, NonNegative)) and y.ndim == 1
     size, asked = 10.0 ** rng.uniform(-9, -1), {}
     (n, d), forms = X.shape, int(rng.integers(3))
     if relative := bool(rng.random() < 0.3):
@@ -203,11 +212,13 @@ def _asked(rng, X, y, loss, pieces, traits):
     if loss.translates and rng.random() < 0.6:
         asked["y_error"] = size * float(rng.choice([1, 5])) * (rng.uniform(0, 1, y.shape) if forms else 1.0)
         traits.append("y")
-    if not penalty.superlinear and entrywise and rng.random() < 0.4:
-        asked.clear()
-        traits[:] = [trait for trait in traits if trait not in {"X", "y"}]
-        wide = size * float(rng.choice([1, 5]))
-        asked["strengths"] = (penalty.strength * max(1 - wide, 0.1), penalty.strength * (1 + wide))
+    if not isinstance(penalty, Ball) and penalty.limit != 1 and rng.random() < (0.3 if penalty.superlinear else 0.6):
+        if rng.random() < 0.5:
+            asked.clear()
+            traits[:] = [trait for trait in traits if trait not in {"X", "y"}]
+        wide = min(size, 0.5) * float(rng.choice([0.1, 1, 5]))
+        stated = getattr(penalty, penalty.main)
+        asked["strengths"] = (stated * max(1 - wide, 0.1), stated * (1 + wide))
         traits.append("strengths")
     return asked
 
@@ -227,7 +238,8 @@ def _member(rng, drawn, way, pull):
     """Return the member with the errors in these directions: parts from -1 to 1 of their bounds."""
     penalty = None
     if drawn.asked.get("strengths"):
-        penalty = drawn.pieces["penalty"].at(float(rng.choice(drawn.asked["strengths"])))
+        low, high = drawn.asked["strengths"]
+        penalty = drawn.pieces["penalty"].at(float(rng.choice([low, high, rng.uniform(low, high)])))
     X, y = _moved(drawn.X, drawn.x_errors * way), _moved(drawn.y, drawn.y_errors * pull)
     return drawn.problem(X, y, penalty)
 

@@ -6,10 +6,12 @@ The claims are made here, by a small prover in plain floats; FAMILY in the text 
 import copy
 import json
 import math
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from families import draw
 from scipy.sparse import csr_array
 
 from atomsieve import (
@@ -19,7 +21,9 @@ from atomsieve import (
     Huber,
     Image,
     Linear,
+    LinearSquare,
     LInf,
+    LogBarrier,
     Logistic,
     Multinomial,
     NonNegative,
@@ -511,7 +515,6 @@ MALFORMED = {
     "strengths elsewhere": (family(strengths=[0.3, 0.4]), "around the stated strength"),
     "one strength": (family(strengths=[0.2]), "two numbers around the stated strength"),
     "no strength": (family(strengths=[0, 0.4]), "positive"),
-    "strengths and errors": (family(x_error(0.1), strengths=[0.1, 0.4]), "for exact data"),
     "an unknown word": (family() | {"z_error": None}, "z_error"),
 }
 
@@ -545,11 +548,8 @@ def test_a_file_says_whether_there_is_a_family():
 
 LABELS = (SIGNAL > 0).astype(float) + (SIGNAL > 1)
 WITHOUT_FORMULAS = {
-    "a ridge": Problem(X, TARGETS["Squared"], penalty=Linear(0.2), ridge=0.1),
     "Multinomial": Problem(X, LABELS, loss=Multinomial(), penalty=Linear(0.1), intercept=True),
-    "an Image": Problem(X, TARGETS["Squared"], gauge=Image(L1(), np.eye(D)), penalty=Linear(0.2)),
     "LInf": Problem(X, TARGETS["Squared"], gauge=LInf(), penalty=Linear(0.2)),
-    "features without a price": Problem(X, TARGETS["Squared"], gauge=L1([0.0] + [1.0] * 7), penalty=Linear(0.2)),
 }
 
 
@@ -563,8 +563,64 @@ def test_families_without_formulas_are_not_judged(piece):
     assert "cannot be checked here" in str(verdict)
 
 
+IMAGES = {
+    "atoms": Image(L1(), np.round(RNG.standard_normal((D, D)), 2)),
+    "steps": Image(L1([0.0] + [1.0] * (D - 1)), np.tril(np.ones((D, D)))),
+    "image of an image": Image(Image(L1(), np.round(RNG.standard_normal((D, D)), 2)), np.tril(np.ones((D, D)))),
+    "groups": Image(Group(GROUPS), csr_array(np.round(RNG.standard_normal((D, D)), 2))),
+    "no price": L1([0.0] + [1.0] * (D - 1)),
+}
+
+
+@pytest.mark.parametrize("name", IMAGES)
+class TestImages:
+    """Certificates of the package for images, and for features without a price, with errors of X."""
+
+    @staticmethod
+    def made(name):
+        problem = problem_of(Squared(), IMAGES[name], penalty=Linear(0.05))
+        strengths = None if name == "no price" else (0.0499, 0.0501)
+        content = solve(problem, tol=1e-13).certificate(x_error=1e-5, strengths=strengths).content()
+        assert content["claims"]["nonzero"]
+        return problem, content
+
+    def test_honest(self, name):
+        problem, content = self.made(name)
+        verdict = judged(content, X, problem.y)
+        assert verdict, verdict
+
+    def test_larger_errors_need_weaker_claims(self, name):
+        problem, content = self.made(name)
+        content["family"]["x_error"]["values"] = 1.5e-5
+        assert not judged(content, X, problem.y)
+
+    def test_narrower_intervals_are_refused(self, name):
+        problem, content = self.made(name)
+        ends = content["claims"]["free" if name == "no price" else "intervals"]
+        place = len(ends["lower"]) - 1
+        low, high = ends["lower"][place], ends["upper"][place]
+        ends["lower"][place], ends["upper"][place] = 0.95 * low + 0.05 * high, 0.05 * low + 0.95 * high
+        assert "too narrow" in judged(content, X, problem.y).reason
+
+
+def test_exact_sums_need_exact_columns():
+    twins = np.column_stack([X[:, 0], X])
+    problem = Problem(twins, TARGETS["Squared"], gauge=L1([0.0, 0.0] + [1.0] * (D - 1)), penalty=Linear(0.2))
+    content = solve(problem, tol=1e-13).certificate(x_error=[0, 0] + [1e-6] * (D - 1)).content()
+    assert judged(content, twins, problem.y)
+    content["family"]["x_error"]["values"] = [1e-12, 0] + [1e-6] * (D - 1)
+    assert "depend on each other have errors" in judged(content, twins, problem.y).reason
+
+
+def test_a_silent_certificate_names_no_slopes():
+    problem = problem_of(Squared(), penalty=Square(0.1))
+    certificate = solve(problem, tol=1e-12).certificate(strengths=(1e-6, 100.0))
+    assert not certificate.valid
+    assert "claims nothing" in verify(certificate, X, problem.y).reason
+
+
 def test_exact_features_without_a_price_may_be_in_a_family():
-    problem = WITHOUT_FORMULAS["features without a price"]
+    problem = problem_of(Squared(), L1([0.0] + [1.0] * 7))
     content = stated(problem, family(x_error([0.0] + [1e-9] * 7)))
     claims = content["claims"] | {"gap": None, "value": {"lower": None, "upper": None}}
     for name in ("intervals", "free"):
@@ -574,47 +630,113 @@ def test_exact_features_without_a_price_may_be_in_a_family():
     assert verdict, verdict
 
 
-@pytest.mark.parametrize("penalty", [Ball(2.0), Square(0.2), Power(0.2, np.inf)], ids=repr)
-def test_a_range_of_strengths_needs_linear(penalty):
+@pytest.mark.parametrize("penalty", [Ball(2.0), Power(0.2, np.inf)], ids=repr)
+def test_balls_have_no_strengths(penalty):
     problem = problem_of(Squared(), penalty=penalty)
-    assert "for Linear only" in judged(stated(problem, family(strengths=[0.1, 0.3])), X, problem.y).reason
+    assert "for a ball" in judged(stated(problem, family(strengths=[0.1, 3.0])), X, problem.y).reason
 
 
-def test_a_range_of_strengths_needs_coordinates():
-    problem = problem_of(Squared(), GAUGES[1])
-    strength = problem.penalty.strength
-    told = family(strengths=[0.9 * strength, 1.1 * strength])
-    assert "for gauges of coordinates" in judged(stated(problem, told), X, problem.y).reason
+SHAPES = [Square(0.1), Power(0.1, 1.5), LinearSquare(0.1, 0.05), LogBarrier(8.0, 1.0)]
 
 
+@pytest.fixture(params=SHAPES, ids=repr)
+def shaped(request):
+    penalty = request.param
+    problem = problem_of(Squared(), penalty=penalty)
+    here = getattr(penalty, penalty.main)
+    asked = {"strengths": (0.99 * here, 1.01 * here), "y_error": 1e-4}
+    content = solve(problem, tol=1e-13).certificate(**asked).content()
+    assert judged(content, X, problem.y)
+    return problem, content
+
+
+def test_slopes_that_are_too_few(shaped):
+    """A narrower range of slopes would not hold those of all strengths, and a wider one would need weaker claims."""
+    problem, content = shaped
+    low, high = content["family"]["slopes"]
+    content["family"]["slopes"] = [low + 0.05 * (high - low), high - 0.05 * (high - low)]
+    assert "beyond the stated range of slopes" in judged(content, X, problem.y).reason
+    content["family"]["slopes"] = [low - 0.05 * (high - low), high + 0.05 * (high - low)]
+    assert not judged(content, X, problem.y)
+
+
+def test_wider_strengths_have_other_slopes(shaped):
+    problem, content = shaped
+    low, high = content["family"]["strengths"]
+    content["family"]["strengths"] = [low - 0.1 * (high - low), high + 0.1 * (high - low)]
+    assert "beyond the stated range of slopes" in judged(content, X, problem.y).reason
+
+
+SLOPES = {"none": None, "one": [0.2], "falling": [0.4, 0.2]}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes_are_two_rising_numbers(name):
+    problem = problem_of(Squared(), penalty=Square(0.1))
+    told = family(strengths=[0.09, 0.11]) | ({"slopes": SLOPES[name]} if SLOPES[name] else {})
+    assert "need a range of slopes" in judged(stated(problem, told), X, problem.y).reason
+
+
+def test_strengths_of_linear_name_no_slopes():
+    problem = problem_of(Squared())
+    told = family(strengths=[0.1, 0.3]) | {"slopes": [0.1, 0.3]}
+    assert "not linear" in judged(stated(problem, told), X, problem.y).reason
+
+
+@pytest.mark.parametrize("claim", ["lower", "upper", "gap"])
+def test_values_of_shapes_are_as_claimed(shaped, claim):
+    problem, content = shaped
+    claims = content["claims"]
+    width = claims["value"]["upper"] - claims["value"]["lower"]
+    if claim == "gap":
+        claims["gap"] *= 0.9
+    else:
+        claims["value"][claim] += 0.4 * width * (1 if claim == "lower" else -1)
+    assert not judged(content, X, problem.y)
+
+
+BESIDE = {
+    "alone": {},
+    "groups": {"gauge": Group(GROUPS, [1.0, 1.2, 1.0, 1.5])},
+    "ridge": {"ridge": 0.05},
+    "errors": {},
+    "all": {"gauge": Group(GROUPS), "ridge": 0.05},
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("wide", [1e-6, 1e-2])
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda v: type(v).__name__)
 class TestStrengths:
     """Certificates of the package for a range of strengths; the checker has a line of its own."""
 
     @staticmethod
-    def made(loss, wide):
-        problem = problem_of(loss, weights=WEIGHTS if wide > 1e-3 else None)
-        strength = problem.penalty.strength
-        asked = (strength * (1 - wide), strength * (1 + wide))
-        content = solve(problem, tol=1e-13).certificate(strengths=asked).content()
+    def made(loss, wide, beside):
+        name = type(loss).__name__
+        weights, penalty = WEIGHTS if wide > 1e-3 else None, Linear(STRENGTHS[name] / 2)
+        pieces = {"loss": loss, "penalty": penalty, "sample_weight": weights, "intercept": True} | BESIDE[beside]
+        problem = Problem(X, TARGETS[name], **pieces)
+        asked = {"strengths": (penalty.strength * (1 - wide), penalty.strength * (1 + wide))}
+        if beside in ("errors", "all"):
+            asked["x_error"] = wide / 100
+        content = solve(problem, tol=1e-13).certificate(**asked).content()
         assert content["claims"]["nonzero"]
-        return problem, content, WEIGHTS if wide > 1e-3 else None
+        return problem, content, weights
 
-    def test_honest(self, loss, wide):
-        problem, content, weights = self.made(loss, wide)
+    def test_honest(self, loss, wide, beside):
+        problem, content, weights = self.made(loss, wide, beside)
         verdict = judged(content, X, problem.y, weights)
         assert verdict, verdict
         assert "all strengths from" in str(verdict)
 
-    def test_a_wider_range_needs_weaker_claims(self, loss, wide):
-        problem, content, weights = self.made(loss, wide)
+    def test_a_wider_range_needs_weaker_claims(self, loss, wide, beside):
+        problem, content, weights = self.made(loss, wide, beside)
         low, high = content["family"]["strengths"]
         content["family"]["strengths"] = [low - (high - low), high + (high - low)]
         assert not judged(content, X, problem.y, weights)
 
-    def test_a_narrower_interval_is_refused(self, loss, wide):
-        problem, content, weights = self.made(loss, wide)
+    def test_a_narrower_interval_is_refused(self, loss, wide, beside):
+        problem, content, weights = self.made(loss, wide, beside)
         intervals = content["claims"]["intervals"]
         middle, half = (
             (intervals["upper"][0] + intervals["lower"][0]) / 2,
@@ -624,14 +746,33 @@ class TestStrengths:
         verdict = judged(content, X, problem.y, weights)
         assert "is too narrow" in verdict.reason
 
-    def test_a_false_zero_is_refused(self, loss, wide):
-        problem, content, weights = self.made(loss, wide)
+    def test_a_false_zero_is_refused(self, loss, wide, beside):
+        problem, content, weights = self.made(loss, wide, beside)
         claims = content["claims"]
         gone = claims["nonzero"].pop()
-        place = claims["intervals"]["index"].index(gone)
-        for part in claims["intervals"].values():
-            part.pop(place)
+        labels = np.array(GROUPS if "gauge" in BESIDE[beside] else range(D))
+        places = [k for k, j in enumerate(claims["intervals"]["index"]) if labels[j] != gone]
+        for name, part in claims["intervals"].items():
+            claims["intervals"][name] = [part[k] for k in places]
         assert not judged(content, X, problem.y, weights)
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_what_the_package_claims_follows(part):
+    """Random families of all kinds: errors, strengths and both, with groups, prices, signs and ridges."""
+    judged_of, refused = Counter(), []
+    for number in range(40):
+        drawn = draw(np.random.default_rng([part, number]))
+        if drawn is None or not drawn.certificate.valid:
+            continue
+        stored = drawn._stored(drawn.X) if drawn.is_sparse else drawn.X
+        given = {name: drawn.pieces[name] for name in ("sample_weight", "free", "offset")}
+        verdict = verify(drawn.certificate, stored, drawn.y, **given)
+        judged_of.update({*drawn.traits, "all"} & {"all", "strengths", "ridge", "Group", "X"})
+        refused += [] if verdict else [(number, drawn.traits, verdict.reason)]
+    assert refused == []
+    assert judged_of["all"] > 15
+    assert min(judged_of[name] for name in ("strengths", "ridge", "Group", "X")) >= 1
 
 
 def test_columns_have_one_centre():

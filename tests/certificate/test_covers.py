@@ -5,7 +5,9 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import lars_path
 
-from atomsieve import Group, Linear, Logistic, Problem, Squared, path, solve
+from atomsieve import Group, Linear, LInf, Logistic, Multinomial, Problem, Squared, path, solve
+from atomsieve.run.knots import next_knot
+from atomsieve.run.progress import watched_by
 
 
 def diabetes():
@@ -53,7 +55,114 @@ def test_events_have_names():
     assert found.events[0].enters[0].startswith("gene")
 
 
-def test_paths_of_groups_are_refused():
+GROUPS = [0, 0, 1, 1, 1, 2, 3, 3, 3, 4]
+
+
+@pytest.mark.parametrize("pieces", [{"gauge": Group(GROUPS)}, {"ridge": 0.1}, {"gauge": Group(GROUPS), "ridge": 0.1}])
+def test_paths_of_groups_and_of_the_elastic_net(pieces):
+    """Within every range, exactly those blocks are in the model that its certificate says are."""
+    rng = np.random.default_rng(0)
     X, y = diabetes()
-    with pytest.raises(ValueError, match="gauge of coordinates"):
-        path(Problem(X, y, gauge=Group([0] * 5 + [1] * 5)), n=5, ratio=0.5).certificates()
+    problem = Problem(X[:150], y[:150], intercept=True, **pieces)
+    found = path(problem, n=5, ratio=0.3).certificates()
+    assert found.covered > 0.99
+    assert found.events
+    for (low, high), certificate in zip(found.ranges, found.certificates, strict=True):
+        here = solve(problem.at_penalty(Linear(float(rng.uniform(low, high)))), tol=1e-12)
+        assert np.array_equal(problem.core.sizes(here.lifted) > 0, certificate.nonzero)
+        assert (certificate.lower <= here.x + 1e-9).all()
+        assert (here.x - 1e-9 <= certificate.upper).all()
+    if "gauge" in pieces:
+        assert {name for event in found.events for name in event.enters} <= set(problem.gauge.names())
+
+
+@pytest.mark.parametrize(
+    ("problem", "what"),
+    [
+        (Problem(np.eye(3), [1.0, 2.0, 3.0], gauge=LInf()), "gauges without blocks"),
+        (Problem(np.eye(3), [0, 1, 2], loss=Multinomial()), "losses of several classes"),
+    ],
+)
+def test_paths_that_are_refused(problem, what):
+    with pytest.raises(ValueError, match=what):
+        path(problem, n=3, ratio=0.5).certificates()
+
+
+@pytest.mark.parametrize("pieces", [{}, {"gauge": Group(GROUPS)}, {"ridge": 0.1}], ids=["L1", "groups", "ridge"])
+def test_knots_are_where_supports_change(pieces):
+    """For the squared loss the next knot is that of the path; groups turn, and it is near by."""
+    X, y = diabetes()
+    problem = Problem(X + 100.0, y + 1e3, intercept=True, **pieces)
+    found = path(problem, n=5, ratio=0.2).certificates()
+    for event in found.events[:3]:
+        above = event.upper * (1.2 if "gauge" not in pieces else 1.001)
+        before = [e.upper for e in found.events if event.upper < e.upper < above]
+        result = solve(problem.at_penalty(Linear(above)), tol=1e-13)
+        knot = next_knot(result, above)
+        assert (before or [event.upper])[0] == pytest.approx(knot, rel=1e-4)
+
+
+class Impatient:
+    """A watcher who presses Ctrl-C: after so many iterations, or so many certificates."""
+
+    def __init__(self, iterations=np.inf, certificates=np.inf):
+        self.left, self.told, self.texts = iterations, certificates, []
+
+    def see(self, progress, target):  # noqa: ARG002
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+    def say(self, text):
+        self.texts.append(text)
+        if len(self.texts) >= self.told:
+            raise KeyboardInterrupt
+
+    def end(self):
+        pass
+
+
+def test_watchers_are_told_of_every_certificate():
+    X, y = diabetes()
+    found = path(Problem(X, y), n=5, ratio=0.1)
+    somebody = Impatient()
+    with watched_by(somebody):
+        whole = found.certificates()
+    assert len(somebody.texts) == len(whole.certificates)
+    assert somebody.texts[-1] == f"{len(whole.certificates)} certificates for 100.0 % of the strengths"
+    assert somebody.left == np.inf
+    assert not whole.interrupted
+
+
+@pytest.mark.parametrize("pressed", [{"certificates": 3}, {"iterations": 25}, {"iterations": 0}], ids=repr)
+def test_an_interrupted_cover_has_what_was_found(pressed):
+    """Ctrl-C between certificates, within a run, and before anything is found."""
+    X, y = diabetes()
+    found = path(Problem(X, y), n=5, ratio=0.01)
+    whole = found.certificates()
+    with watched_by(Impatient(**pressed)):
+        part = found.certificates()
+    assert part.interrupted
+    assert "interrupted" in repr(part)
+    assert not whole.interrupted
+    assert part.covered < whole.covered
+    assert part.ranges == whole.ranges[: len(part.ranges)]
+    assert part.strengths == whole.strengths
+    assert ("certificates" in pressed) == (len(part.certificates) == 3)
+
+
+def test_ctrl_c_ends_a_certificate_for_strengths():
+    """The run to the middle of the range answers Ctrl-C with its best point; the certificate does not take that."""
+    X, y = diabetes()
+    result = solve(Problem(X, y, penalty=Linear(0.1)), tol=1e-12)
+    with watched_by(Impatient(iterations=1)), pytest.raises(KeyboardInterrupt):
+        result.certificate(strengths=(0.01, 0.15))
+
+
+def test_watchers_are_told_of_samples():
+    X, y = diabetes()
+    certificate = solve(Problem(X, y, penalty=Linear(0.1)), tol=1e-12).certificate()
+    somebody = Impatient()
+    with watched_by(somebody):
+        found = certificate.without_each_sample()
+    assert somebody.texts[-1] == f"{found.sum()} of {len(y)} samples can be left out, so far"

@@ -16,16 +16,19 @@ from atomsieve import (  # fmt: skip
     Huber,
     Image,
     Linear,
+    LinearSquare,
     LInf,
+    LogBarrier,
     Logistic,
     Multinomial,
     Poisson,
+    Power,
     Problem,
     Square,
     Squared,
     solve,
 )
-from atomsieve.certificate import certify
+from atomsieve.certificate import certify, line, shape
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.proof import SLACK
 
@@ -266,6 +269,140 @@ def test_a_point_within_the_ball_is_short_of_its_slope():
     assert certificate.dual <= 2
 
 
+def test_a_zero_within_a_group_is_far_from_the_solution():
+    """The second entry is 0 at the point, where its group is not, and 0.2 in the solution; its z counts as it is."""
+    problem = Problem(np.eye(2), [3.0, 0.3], gauge=Group([0, 0], [1.0]), penalty=Linear(0.5))
+    family = Family.of(problem, None, 1e-6, None, None, relative=False)
+    certificate = certify(problem, np.array([2.0, 0.0]), np.zeros(0), family)
+    assert certificate.upper[1] >= 0.3 * (1 - 1 / np.sqrt(9.09))
+
+
+def test_groups_turn_with_the_strength():
+    """Columns of lengths 1 and 2 in one group: the solution turns, and stays within the intervals."""
+    X, y = np.diag([1.0, 2.0]), np.array([2.0, 3.0])
+    problem = Problem(X, y, gauge=Group([0, 0], [1.0]), penalty=Linear(0.5))
+    for wide in (1e-3, 0.03, 0.2):
+        certificate = solve(problem, tol=1e-14).certificate(strengths=(0.5 - wide, 0.5 + wide))
+        assert certificate.nonzero[0]
+        for strength in np.linspace(0.5 - wide, 0.5 + wide, 7):
+            x = solve(problem.at_penalty(Linear(float(strength))), tol=1e-14).x
+            assert (certificate.lower <= x + 1e-9).all()
+            assert (x - 1e-9 <= certificate.upper).all()
+    turned = [solve(problem.at_penalty(Linear(s)), tol=1e-14).x for s in (0.3, 0.7)]
+    assert abs(turned[0][0] / turned[0][1] - turned[1][0] / turned[1][1]) > 0.1
+
+
+def test_the_turning_of_groups_would_be_noticed(monkeypatch):
+    """Without what blocks turn beyond the first order, an end of the range is not where it is claimed to be."""
+    X, y = np.diag([1.0, 4.0]), np.array([2.0, 3.0])
+    problem = Problem(X, y, gauge=Group([0, 0], [1.0]), penalty=Linear(0.5))
+    honest = line._turning
+    monkeypatch.setattr(line, "_turning", lambda *given: (honest(*given)[0], 0 * honest(*given)[1]))
+    certificate = solve(problem, tol=1e-14).certificate(strengths=(0.3, 0.7))
+    found = [solve(problem.at_penalty(Linear(s)), tol=1e-14).certificate() for s in (0.3, 0.7)]
+    assert any(contradicted(certificate, truth) for truth in found)
+
+
+def test_strengths_and_errors_together():
+    """The corners of both: `y` less the strength, for an orthogonal design."""
+    y, n = np.array([3.0, -2.0, 0.5]), 3
+    result = solve(Problem(np.eye(n), y, penalty=Linear(1.0 / n)), tol=1e-14)
+    certificate = result.certificate(strengths=(0.9 / n, 1.1 / n), y_error=0.1)
+    assert certificate.family["strengths"] == [0.9 / n, 1.1 / n]
+    assert certificate.lower[0] <= 2.9 - 1.1
+    assert certificate.upper[0] >= 3.1 - 0.9
+    assert certificate.zero.tolist() == [False, False, True]
+    assert not result.certificate(strengths=(0.7 / n, 1.1 / n), y_error=0.25).zero[2]
+
+
+def test_errors_of_images_in_closed_form():
+    """One atom (2, 1) of two features with errors of 0.1: predictions move by 0.3 times the weight of the atom."""
+    X, y = np.eye(2), np.array([4.0, 2.0])
+    problem = Problem(X, y, gauge=Image(L1(), np.array([[2.0], [1.0]])), penalty=Linear(0.5))
+    certificate = solve(problem, tol=1e-14).certificate(x_error=0.1)
+    corner = np.array([[1.1, 0.1], [0.1, 1.1]])
+    for member in (corner, 2 * np.eye(2) - corner):
+        truth = solve(Problem(member, y, gauge=problem.gauge, penalty=Linear(0.5)), tol=1e-14).certificate()
+        assert not contradicted(certificate, truth)
+    assert np.allclose(certificate.proof.statement.family.errors.columns(slice(None)), 0.3)
+
+
+def test_a_feature_without_a_price_may_have_errors():
+    """Its coefficient is y / X, and moves with both."""
+    X, y = np.diag([1.0, 2.0]), np.array([3.0, 5.0])
+    result = solve(Problem(X, y, gauge=L1(weights=[0.0, 1.0]), penalty=Linear(0.5)), tol=1e-14)
+    certificate = result.certificate(x_error=0.01, y_error=0.01)
+    assert certificate.lower[0] <= 2.99 / 1.01
+    assert certificate.upper[0] >= 3.01 / 0.99
+    assert certificate.upper[0] - certificate.lower[0] < 0.3
+
+
+def test_free_columns_with_errors_that_depend_on_others():
+    """Twins without a price: with errors they differ, and nothing bounds how far weight moves between them."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-4, 5, (20, 4)).astype(float)
+    X[:, 1] = X[:, 0]
+    problem = Problem(X, X[:, 0] + X[:, 2], gauge=L1(weights=[0.0, 0.0, 1.0, 1.0]), penalty=Linear(0.1))
+    result = solve(problem, tol=1e-12)
+    assert result.certificate(x_error=[0, 0, 1e-6, 1e-6]).valid
+    certificate = result.certificate(x_error=1e-6)
+    assert not certificate.valid
+    assert "depend on each other have errors" in certificate.reason
+
+
+SHAPES = [Square(0.2), Power(0.2, 1.5), Power(0.2, 3.0), LinearSquare(0.2, 0.1), LogBarrier(6.0, 1.0)]
+
+
+@pytest.mark.parametrize("wide", [1e-5, 1e-2, 0.05])
+@pytest.mark.parametrize("penalty", SHAPES, ids=repr)
+def test_strengths_of_other_shapes(penalty, wide):
+    """Members at both ends and within; the slopes of all of them are in the range that the file names."""
+    problem = plain_problem(penalty=penalty, intercept=True)
+    stated = getattr(penalty, penalty.main)
+    asked = (stated * (1 - wide), stated * (1 + wide))
+    certificate = solve(problem, tol=1e-14).certificate(strengths=asked, x_error=wide / 1000)
+    low, high = certificate.family["slopes"]
+    assert certificate.nonzero.sum() >= 3
+    slopes = []
+    for strength in np.linspace(*asked, 5):
+        member = solve(problem.at_penalty(penalty.at(float(strength))), tol=1e-14)
+        assert not contradicted(certificate, member.certificate())
+        slopes.append(penalty.at(float(strength)).slope(float(np.abs(member.x).sum())))
+    assert low <= min(slopes)
+    assert max(slopes) <= high
+    assert high - low <= 2 * (max(slopes) - min(slopes))
+
+
+def test_slopes_that_are_not_covered_would_be_noticed(monkeypatch):
+    """The first guess, cut to a thousandth, is taken for the range of all slopes."""
+    problem = plain_problem(penalty=Square(0.2))
+    honest, stated = shape._guess, 0.24
+
+    def short(*given):
+        low, high = honest(*given)
+        return low + 0.4995 * (high - low), high - 0.4995 * (high - low)
+
+    monkeypatch.setattr(shape, "_guess", short)
+    monkeypatch.setattr(shape, "_needed", lambda proof: proof.statement.family.slopes)
+    certificate = solve(problem, tol=1e-14).certificate(strengths=(0.16, stated))
+    assert contradicted(certificate, solve(problem.at_penalty(Square(stated)), tol=1e-14).certificate())
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_a_ridge_in_closed_form(ridge):
+    """With an orthogonal design and weights of 1 / n the coefficients are `(y - strength n) / (1 + ridge n)`."""
+    y, n = np.array([3.0, -2.0, 0.5]), 3
+    pieces = {"ridge": ridge} if ridge else {}
+    result = solve(Problem(np.eye(n), y, penalty=Linear(1.0 / n), **pieces), tol=1e-14)
+    for error, wide in ((1e-3, 0.0), (0.05, 0.0), (0.0, 0.1), (0.05, 0.1)):
+        certificate = result.certificate(y_error=error, strengths=((1 - wide) / n, (1 + wide) / n))
+        ends = [(3.0 + side * (error + wide) - 1.0) / (1 + n * ridge) for side in (-1, 1)]
+        assert certificate.lower[0] <= ends[0]
+        assert certificate.upper[0] >= ends[1]
+        assert certificate.upper[0] - certificate.lower[0] <= 4 * (ends[1] - ends[0])
+        assert certificate.nonzero.tolist() == [True, True, False]
+
+
 def test_a_zero_that_should_not_be_one_is_far_from_the_solution():
     """At the point both coefficients are zero, and the solution is 2."""
     problem = Problem(np.eye(2), [3.0, 0.1], penalty=Linear(0.5))
@@ -346,12 +483,6 @@ REFUSED = {
         {"x_error": 0.1},
         "do not cover losses of several classes",
     ),
-    "ridge": (plain_problem(ridge=0.1), {"x_error": 0.1}, "do not cover a ridge"),
-    "image": (
-        Problem(np.eye(2), [1.0, 2.0], gauge=Image(L1(), np.eye(2)), penalty=Linear(0.1)),
-        {"x_error": 0.1},
-        "do not cover images and lists of atoms",
-    ),
     "no blocks": (plain_problem(gauge=LInf()), {"x_error": 0.1}, "do not cover gauges without blocks"),
     "both": (plain_problem(), {"x_error": 0.1, "decimals": 3}, "either decimals, or x_error"),
     "half a decimal": (plain_problem(), {"decimals": 2.5}, "decimals must be a whole number, got 2.5"),
@@ -361,13 +492,7 @@ REFUSED = {
     "targets": (plain_problem(), {"y_error": np.ones(5)}, r"y_error must have one of the shapes a number, \(30,\)"),
     "negative": (plain_problem(), {"x_error": -0.1}, "finite numbers that are not negative"),
     "NaN": (plain_problem(), {"y_error": np.nan}, "finite numbers that are not negative"),
-    "no price": (plain_problem(gauge=L1(weights=[0] + [1] * 7)), {"x_error": 0.1}, "without a price must be exact"),
-    "no strength": (plain_problem(penalty=Ball(1.0)), {"strengths": (0.5, 2.0)}, "needs the penalty Linear"),
-    "errors and strengths": (
-        plain_problem(),
-        {"x_error": 0.1, "strengths": (0.05, 0.2)},
-        "either strengths, or errors",
-    ),
+    "no strength": (plain_problem(penalty=Ball(1.0)), {"strengths": (0.5, 2.0)}, "Ball has no slope within its ball"),
     "one strength": (plain_problem(), {"strengths": 0.1}, "strengths must be two numbers, got 0.1"),
     "elsewhere": (plain_problem(), {"strengths": (0.2, 0.3)}, "enclose the stated strength 0.1"),
 }

@@ -12,7 +12,8 @@ from atomsieve.certificate.dependence import dependence, in_all_classes, linked_
 from atomsieve.certificate.exclusion import as_point, excludes
 from atomsieve.certificate.face import on_face
 from atomsieve.certificate.family import Family
-from atomsieve.certificate.file import content_of, describe, labels_of, read
+from atomsieve.certificate.features import about, feature_table
+from atomsieve.certificate.file import content_of, describe, is_mapped, labels_of, read
 from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.predictions import Predictions, predictions, unknown
@@ -24,7 +25,7 @@ from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.sums import written_sum
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
-from atomsieve.intake.names import entries, pandas_for
+from atomsieve.intake.names import pandas_for
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
@@ -58,7 +59,7 @@ class Certificate:
     """Blocks that are zero in every solution."""
 
     nonzero: Mask
-    """Blocks that are not zero in the solution. The solution is then unique on the blocks that are not zero."""
+    """Blocks that are not zero in any solution."""
 
     lower: Array
     """Lower bounds of the coefficients (lifted for Image and Atoms); -inf where no bound is known."""
@@ -296,9 +297,9 @@ class Certificate:
         Unpenalised columns that are no features (the intercept, `free`) are not named. Without names features are x0,
         x1 and so on; for a matrix x the number of the output follows.
         """
-        about = entries(self.names["features"], self.x.shape)
-        outputs = [f" of output {number}" for number in about["output"]] if "output" in about else [""] * self.x.size
-        called = [name + output for name, output in zip(about["feature"], outputs, strict=True)]
+        numbers = about(self).get("output")
+        outputs = [""] * self.x.size if numbers is None else [f" of output {number}" for number in numbers]
+        called = [name + output for name, output in zip(told.called(self), outputs, strict=True)]
         return [[called[j] for j in linked if j >= 0] for linked in linked_columns(self.dependencies)]
 
     def __str__(self) -> str:
@@ -344,13 +345,24 @@ class Certificate:
         frame: pd.DataFrame = pandas_for("Certificate.group_frame()").DataFrame(table)
         return frame
 
+    def feature_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row per entry of x: feature, output, bounds, verdict.
+
+        For an `Image`, `LatentGroup` or `Union` all other tables are about the preimage, and this one about x itself. A
+        coefficient is zero if all of the preimage that it is made of is. For other gauges it is that of `to_frame`.
+        """
+        mapped = is_mapped(self.statement["gauge"])
+        table = feature_table(self) if mapped else told.table(self)
+        frame: pd.DataFrame = pandas_for("Certificate.feature_frame()").DataFrame(table)
+        return frame
+
     def sums_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per sum of coefficients that is determined although they are not.
 
         They belong to columns that depend on each other, exactly or nearly (`dependent_sets`). "needed" says whether
         every solution has at least one of these coefficients; sums with free coefficients do not tell.
         """
-        called = entries(self.names["features"], self.x.shape)["feature"]
+        called = told.called(self)
         free = ["intercept"] * int(self.statement["intercept"]) + [f"free {k}" for k in range(len(self.free))]
         table: dict[str, list[Any]] = {"sum": [], "lower": [], "upper": [], "needed": []}
         for total in self.sums:
@@ -390,9 +402,15 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
         above = proof.scores[1]
         slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
         slack = (1 - above / max(proof.sigma * proof.shrink, slope, 1e-300))[zero & eligible]
-        sizes = statement.least_norms(np.abs(proof.x))
-        held = (1 - statement.block_norms(away) / sizes)[nonzero]
+        sizes, moved = _norms(statement, proof.x, away)
+        held = (1 - moved / sizes)[nonzero]
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
+
+
+def _norms(statement: Statement, x: Array, away: Array) -> tuple[Array, Array]:
+    """Return bounds of the norm of each block of x, and of its distance, over the entries whose distance is known."""
+    known = np.isfinite(away)
+    return statement.least_norms(np.where(known, np.abs(x), 0.0)), statement.block_norms(np.where(known, away, 0.0))
 
 
 def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
@@ -454,10 +472,10 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
     alive = ~zero & problem.eligible
     found = ranges(proof, alive)
     away = found.away
-    least = statement.least_norms(np.abs(x))
+    least, most = _norms(statement, x, away)
     unpenalised = np.isin(np.arange(len(alive)), statement.labels[problem.unpenalised])
     with np.errstate(invalid="ignore"):
-        nonzero = alive & (least > statement.block_norms(away))
+        nonzero = alive & (least > most)
     if proof.box is not None:
         nonzero |= alive & proof.box.nonzero
     return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, found)

@@ -16,20 +16,27 @@ So scores move by at most a times the length of a column, and by `E' |theta|` fo
 outside of K stays below the slope of the penalty, x' is the optimum of its problem. All this is of first order in the
 errors. Curvatures are those for slopes that are not further from theta than this proves them to be.
 
-For a range of strengths the point moves along a line, `p + t w`, by a step t of the slope of a linear penalty: the line
-of the optima of a quadratic loss while no coefficient comes or goes. Only what is left of delta there counts. Bounds
-of scores are convex in t and the slope is linear, so that both ends of the range decide for all of it.
+A ridge R counts as samples `sqrt(R_j) x_j` of the squared loss, which are exact: delta is `-C'' theta - R x - v`, and R
+is added to the metric. The scores of blocks outside of K do not see it, since they are zero in both.
+
+For a range of strengths the point moves along a line with the slope of the penalty: line.py. Only what is left of delta
+there counts. Bounds of scores are convex along it and the slope is linear, so that both ends of the range decide for
+all of it. Data with errors move predictions and scores as above, from every point of the line.
 """
 
 import math
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from atomsieve.certificate.face_proof import FaceProof
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.gram import Inverse, Plain, inverse_of
+from atomsieve.certificate.line import Line, line_of
 from atomsieve.certificate.proof import SLACK, Proof, low, mass_of, pulls
+from atomsieve.certificate.shape import covering
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
@@ -47,72 +54,17 @@ WIDER = 2.0
 TOO_WIDE = "the family is too wide: with so many blocks left, nothing bounds how far the optimum can be"
 
 
-@dataclass(frozen=True, eq=False)
-class FaceProof(Proof):
-    """A proof for all problems of a family. Its z covers the products of all their columns with the slopes."""
-
-    least: Array
-    most: Array
-    farthest: float
-    near: float
-    moves: tuple[Array, Array]
-    """How x and b move along the line of a range of strengths, from the point to its upper end."""
-
-    ends: tuple[tuple[Enclosure, float], ...]
-    """At both ends of a range of strengths: z, and a lower bound of the slope of the penalty."""
-
-    @property
-    def curvatures(self) -> tuple[Array, Array]:
-        """Bounds of loss'' between the point and the optimum of every problem."""
-        return self.least, self.most
-
-    @property
-    def radius(self) -> float:
-        """How far the slopes of the optimum can be from those of the point, in the inverse of the curvature metric."""
-        return self.farthest
-
-    @property
-    def reach(self) -> float:
-        """How far the predictions of the coefficients can be from those of the optimum, for the stated columns."""
-        return self.near
-
-    @property
-    def sway(self) -> tuple[Array, Array]:
-        """How far x and b move along the line of a range of strengths, in either direction."""
-        x, b = self.moves
-        return np.abs(x), np.abs(b)
-
-    def zero(self) -> Mask:
-        """Return the blocks that are zero in every solution of every problem: at both ends of a range of strengths."""
-        if not self.ends:
-            return super().zero()
-        found = [_End(**_fields(self) | {"z": z, "ends": ()}, slope=slope).zero() for z, slope in self.ends]
-        return np.asarray(found[0] & found[1])
-
-    def _pairwise(self, norms: Array, radius: float) -> Mask:
-        """Return that no coordinate is ruled out by another one: their columns move independently."""
-        return np.zeros(len(norms), dtype=bool)
-
-
-@dataclass(frozen=True, eq=False)
-class _End(FaceProof):
-    """The proof at one strength."""
-
-    slope: float
-
-    @property
-    def least_slope(self) -> float:
-        """A lower bound of the slope of the penalty, which is linear."""
-        return self.slope
-
-
 def on_face(nominal: Proof, family: Family) -> FaceProof:
     """Return what a point proves about all problems of a family; raise Uncertain if that is nothing."""
-    given = nominal.statement.problem.eligible
-    face = Face.of(nominal, family)
-    held = np.zeros(len(given), dtype=bool)
-    held[np.unique(nominal.statement.labels[np.flatnonzero(nominal.x)])] = True
-    alive = held
+    if family.strengths is not None and family.problem.penalty.superlinear:
+        return covering(lambda one: Face.of(nominal, one), _settled, family)
+    return _settled(Face.of(nominal, family))
+
+
+def _settled(face: "Face") -> FaceProof:
+    """Return the proof with the blocks alive that it does not prove zero."""
+    given = face.statement.problem.eligible
+    alive = held = face.held
     for _ in range(ROUNDS):
         proof = face.proof(alive)
         left = ~proof.zero() & given
@@ -126,27 +78,6 @@ def on_face(nominal: Proof, family: Family) -> FaceProof:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
-    """Where the point moves with the slope of the penalty, per unit of it, and how far."""
-
-    step: float
-    """Half of the range of slopes: the point moves by up to as much in both directions."""
-
-    p: Array
-    u: Enclosure
-    """The predictions of p."""
-
-    curvature: Array
-    """Curvatures near those at the point, as floats."""
-
-    def off(self, least: Array, most: Array) -> Array:
-        """Return how much the slopes of samples can be off the line, over the step."""
-        bent = np.maximum(np.abs(most - self.curvature), np.abs(self.curvature - least)) * (1 + 4 * EPS)
-        none = (bent == 0) | (self.u.size == 0) | (not self.step)
-        return np.where(none, 0.0, up(up(bent * self.u.size) * self.step))
-
-
-@dataclass(frozen=True, eq=False)
 class Place:
     """The columns that are alive, the curvatures around the point, and the inverse there."""
 
@@ -156,12 +87,8 @@ class Place:
     kept: Index
     columns: Enclosure
     inverse: Inverse | None
-
-
-def still(step: float, place: Place) -> Line:
-    """Return the line of a point that stays where it is."""
-    n, k = place.columns.shape
-    return Line(step, np.zeros(k), Enclosure.exact(np.zeros(n)), np.zeros(n))
+    names: Index
+    """The column of A that each of them is; -1 for other columns of B, which are exact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,13 +113,17 @@ class Face:
         mass = mass_of(stated, nominal.x)
         steepness, spare, step = stated.penalty.slope(mass), 0.0, 0.0
         slope = stated.total * steepness
-        if stated.problem.penalty.limit < math.inf and steepness.size == 0:
+        if family.slopes is not None:  # Linear at these slopes
+            low, high = family.slopes
+            slope = stated.total * Enclosure.exact((low + high) / 2)
+            step = float(up(stated.total.high * (high - low) / 2))
+        elif stated.problem.penalty.limit < math.inf and steepness.size == 0:
             slope = Enclosure.exact(nominal.sigma)
             conjugate = stated.total * stated.penalty.conjugate(slope / stated.total)
             spare = max(float((conjugate + stated.total * stated.penalty.value(mass) - slope * mass).high), 0.0)
         if not np.isfinite(slope.high):
             raise Uncertain("the slope of the penalty at the point is not known")
-        if family.strengths is not None:
+        if family.strengths is not None and family.slopes is None:
             ends = statement.total * statement.penalty.slope(mass)
             step = float(up(max(float(ends.high - slope.mid), float(slope.mid - ends.low))))
         return cls(nominal, statement, family, slope, step, spare)
@@ -205,7 +136,7 @@ class Face:
             for _ in range(TRIALS):
                 ends = np.nextafter(t.low - away, -np.inf), np.nextafter(t.high + away, np.inf)
                 place = self.place(alive, *loss.curvatures(*ends, self.statement.y))
-                line = self._line(place)
+                line = line_of(self, place)
                 farthest, near, gap = self._distances(place, line)
                 needed = up(root(up(place.most / counts)) * farthest + up(place.most * line.u.size) * line.step)
                 if not np.isfinite(needed).all():
@@ -222,30 +153,23 @@ class Face:
         columns = statement.columns(kept, index)
         inverse = None
         if columns.shape[1]:
-            inverse = inverse_of(Plain(columns, np.asarray(statement.counts * least * (1 - 4 * EPS))))
+            ridge = None if statement.ridges is None else statement.ridges.low[statement.labels[index]]
+            ridge = None if ridge is None else np.append(np.zeros(len(kept)), ridge)
+            inverse = inverse_of(Plain(columns, np.asarray(statement.counts * least * (1 - 4 * EPS))), ridge)
             if inverse is None:
                 raise Uncertain(TOO_WIDE)
-        return Place(least, most, index, kept, columns, inverse)
+        return Place(least, most, index, kept, columns, inverse, np.append(self._free_names[kept], index))
 
-    def _line(self, place: Place) -> Line:
-        """Return the line of optima; any line would do for the proof."""
-        if not self.step or place.inverse is None:
-            return still(self.step, place)
-        t, counts = self.nominal.slopes, self.statement.counts
-        curvature = self.statement.loss.curvatures(t.low, t.high, self.statement.y)
-        middle = (curvature[0] + curvature[1]) / 2
-        first = len(place.kept)
-        towards = np.append(np.zeros(first), self.along(place.index).mid)
-        carried = np.append(np.arange(first), np.flatnonzero(towards))
-        columns = place.columns.mid[:, carried]
-        p = np.zeros(len(towards))
-        gram = columns.T @ ((counts * middle)[:, None] * columns)
-        p[carried] = -np.linalg.lstsq(gram, towards[carried], rcond=None)[0]
-        if (np.abs(self.nominal.x[place.index]) < up(self.step * np.abs(p[first:])))[p[first:] != 0].any():
-            raise Uncertain("the range of strengths is too wide: a coefficient reaches zero within it")
-        sizes = place.columns.size @ np.abs(p)
-        u = Enclosure(place.columns.mid @ p, up(place.columns.rad @ np.abs(p) + gamma(len(p) + 4) * sizes))
-        return Line(self.step, p, u, middle)
+    @cached_property
+    def _free_names(self) -> Index:
+        """The column of A that each column of B is; -1 for others. Those that depend on others have to be exact."""
+        own, sums = self.statement.problem.core.unpenalised(), self.statement.sums
+        names = np.full(self.statement.unpenalised.shape[1], -1, dtype=np.intp)
+        names[len(names) - len(own) :] = own
+        linked = np.unique([k for d in sums for k in (d.column, *d.of)]).astype(np.intp)
+        if self.family.entries(np.arange(len(self.statement.counts)), names[linked]).any():
+            raise Uncertain("features without a price that depend on each other have errors")
+        return names
 
     def _distances(self, place: Place, line: Line) -> tuple[float, float, float]:
         """Return how far slopes, and predictions of coefficients, can be from the optimum, and a bound of the gap."""
@@ -256,15 +180,15 @@ class Face:
         held, bent = (norm(up(root(up(counts / least)) * v)[(least > 0) & (v > 0)]) for v in (left, off))
         pulled, stretch = 0.0, 1.0
         if place.inverse is not None:
-            inverse, index, kept = place.inverse, place.index, place.kept
+            inverse = place.inverse
             # columns with errors are shorter at worst by this part
-            moved = self.family.rows(root(inverse.diagonal)[len(kept) :], index)
+            moved = self.family.rows(root(inverse.diagonal), place.names)
             omitted = norm(up(root(up(counts * least)) * moved))
             if not omitted < 1 / 2:
                 raise Uncertain(TOO_WIDE)
             stretch = float(up(1 / (1 - omitted)))
             flat = np.flatnonzero((least == 0) & (left > 0))  # where the metric knows nothing of a sample
-            rows = place.columns[flat].widened(self.family.entries(flat, index, len(kept)))
+            rows = place.columns[flat].widened(self.family.entries(flat, place.names))
             lengths = up(inverse.lengths(rows) * stretch)
             held += norm_one(counts[flat], up(left[flat] * lengths))
             bent += norm_one(counts[flat], up(off[flat] * lengths))
@@ -281,9 +205,10 @@ class Face:
 
     def _eta(self, place: Place, line: Line) -> Array:
         """Return how far predictions less targets can move, all along the line."""
-        sizes = np.abs(self.nominal.x)
-        sizes[place.index] = up(sizes[place.index] + line.step * np.abs(line.p[len(place.kept) :]))
-        return self.family.moved(sizes)
+        nominal, kept = self.nominal, place.kept
+        sizes = np.append(np.abs(nominal.b[kept]) + nominal.shift * nominal.unit[kept], np.abs(nominal.x[place.index]))
+        sizes = sizes + line.step * np.abs(line.p)
+        return self.family.moved(np.where(sizes > 0, up(sizes), 0.0), place.names)
 
     def _theta(self, place: Place, line: Line) -> Array:
         """Return bounds of the sizes of the slopes times the weights, all along the line."""
@@ -297,32 +222,41 @@ class Face:
         none = np.zeros(first)
         along = self.along(place.index)
         fixed, excess = self._deltas(place, along, line)
-        blur = self.family.pulled(self._theta(place, line)).ravel()[place.index]
+        blur = self.family.pulled(self._theta(place, line)).ravel()[place.names] * (place.names >= 0)
         parts = [inverse.of(Enclosure(np.append(none, fixed.mid), np.append(none, fixed.rad)))]
-        parts.append(inverse.over(np.append(none, up(blur + excess))))
+        parts.append(inverse.over(up(blur + np.append(none, excess + line.turn))))
         spread = float(up(self.slope.rad))
         parts.append(inverse.of(Enclosure(np.append(none, along.mid), np.append(none, along.rad))) * spread * spread)
         if line.step:
-            bend = line.u * Enclosure.exact(line.curvature) * Enclosure.exact(self.statement.counts)
-            rest = [float((place.columns[:, k] * bend).sum().mid) for k in range(len(line.p))]
-            sizes = np.array([float((place.columns[:, k] * bend).sum().rad) for k in range(len(line.p))])
-            towards = Enclosure(np.append(none, along.mid), np.append(none, along.rad))
-            towards = towards + Enclosure(np.array(rest), sizes)
-            carried = np.append(np.ones(first, dtype=bool), along.mid != 0)
-            towards = Enclosure(np.where(carried, towards.mid, 0.0), np.where(carried, towards.rad, 0.0))
-            parts.append(inverse.of(towards) * line.step * line.step)
+            parts.append(inverse.of(line.rest) * line.step * line.step)
         return float(up(sum(math.sqrt(up(part)) for part in parts)))
+
+    @cached_property
+    def norms(self) -> tuple[Array, Array]:
+        """Upper and lower bounds of the norm of each block at the point."""
+        sizes = np.abs(self.nominal.x.ravel())
+        return self.statement.block_norms(sizes), self.statement.least_norms(sizes)
+
+    @cached_property
+    def held(self) -> Mask:
+        """The blocks that are not zero at the point."""
+        held = np.zeros(len(self.statement.problem.eligible), dtype=bool)
+        held[self.statement.labels[np.flatnonzero(self.nominal.x)]] = True
+        return held
+
+    def carries(self, index: Index) -> Mask:
+        """Return which entries are in blocks that are not zero at the point."""
+        return np.asarray(self.held[self.statement.labels[index]])
 
     def along(self, index: Index) -> Enclosure:
         """Return the subgradient of the gauge where it is one vector: prices times x over its norm; 0 elsewhere."""
         statement, x = self.statement, self.nominal.x.ravel()
-        sizes, used = np.abs(x), statement.labels[index]
-        high, least = statement.block_norms(sizes), statement.least_norms(sizes)
+        (high, least), used = self.norms, statement.labels[index]
         norms = Enclosure((high + least) / 2, up((high - least) / 2 + EPS * high))
         unit = Enclosure.exact(x[index]) / norms[used] * statement.prices[used]
         if statement.plain:
             unit = Enclosure.exact(np.sign(x[index])) * statement.prices[used]
-        carries = high[used] > 0
+        carries = self.carries(index)
         return Enclosure(np.where(carries, unit.mid, 0.0), np.where(carries, unit.rad, 0.0))
 
     def _deltas(self, place: Place, along: Enclosure, line: Line) -> tuple[Enclosure, Array]:
@@ -330,25 +264,23 @@ class Face:
 
         There v is as near to z as the slope allows. What is left is the excess of the norm of a block.
         """
-        index, used = place.index, self.statement.labels[place.index]
-        carries = along.mid != 0
+        index, used, carries = place.index, self.statement.labels[place.index], self.carries(place.index)
         fixed = self.nominal.z[index] - along * Enclosure.exact(self.slope.mid)
+        if self.statement.ridges is not None:
+            fixed = fixed - self.statement.ridges[used] * Enclosure.exact(self.nominal.x[index])
         fixed = Enclosure(np.where(carries, fixed.mid, 0.0), np.where(carries, fixed.rad, 0.0))
         excess = np.zeros(len(index))
-        for z, slope in self._ends(place, line) or ((self.nominal.z, float(self.slope.low)),):
+        for z, slope in self._ends(line) or ((self.nominal.z, float(self.slope.low)),):
             allowed = slope * low(self.statement.prices)[used] * (1 - 4 * EPS)
             over = pulls(self.nominal.statement, z)[1][used] - allowed
             excess = np.maximum(excess, np.maximum(over, 0.0) * (1 + 4 * EPS))
         return fixed, np.where(carries, 0.0, excess)
 
-    def _ends(self, place: Place, line: Line) -> tuple[tuple[Enclosure, float], ...]:
+    def _ends(self, line: Line) -> tuple[tuple[Enclosure, float], ...]:
         """Return z of the stated columns at both ends of the line, as if losses were quadratic, and the slopes."""
         if not line.step:
             return ()
-        bend = line.u * Enclosure.exact(line.curvature) * Enclosure.exact(self.statement.counts)
-        bend = bend * Enclosure.exact(line.step)
-        change = self.statement.design.enclose_adjoint(bend, self.statement.lengths)
-        slope = self.slope.low
+        change, slope = line.change * Enclosure.exact(line.step), self.slope.low
         return tuple(
             (self.nominal.z - change * Enclosure.exact(side), float((slope + side * line.step) * (1 - 4 * EPS)))
             for side in (-1.0, 1.0)
@@ -361,19 +293,50 @@ class Face:
         objective = nominal.objective.widened(norm_one(stated.counts, moved))
         x, b = np.zeros(nominal.x.shape), np.zeros(nominal.b.shape)
         x[place.index], b[place.kept] = (line.step * v * (1 + 4 * EPS) for v in (line.p[first:], line.p[:first]))
-        if line.step:  # the optimal value changes by the mass, times the change of the strength
-            away = up(root(place.inverse.diagonal)[first:] * near + np.abs(x[place.index])) if place.inverse else x[:0]
-            sizes = np.abs(nominal.x)
-            sizes[place.index] = up(sizes[place.index] + away)
-            used = np.flatnonzero(sizes)  # a coordinate each
-            mass = norm_one(statement.prices.high[used], sizes[used])
-            objective = objective.widened(up(line.step * mass))
-            gap = float(up(gap + line.step * mass))
+        masses = (0.0, math.inf)
+        if line.step:
+            inverse = place.inverse
+            away = root(inverse.diagonal)[first:] * near if inverse is not None else np.zeros(0)
+            masses = self._masses(place.index, x, away)
+            objective, tilt = self._charged(objective)
+            gap = float(up(gap + tilt * self._mass(place.index, up(away + np.abs(x[place.index])))))
         blur = self.family.pulled(self._theta(place, line))
-        ends = tuple((z.widened(blur), slope) for z, slope in self._ends(place, line))
+        ends = tuple((z.widened(blur), slope) for z, slope in self._ends(line))
         known = _fields(nominal) | {"statement": statement, "z": nominal.z.widened(blur), "shrink": 1.0}
-        known |= {"objective": objective, "gap": gap, "moves": (x, b), "ends": ends}
+        known |= {"objective": objective, "gap": gap, "moves": (x, b), "ends": ends, "masses": masses}
         return FaceProof(**known, least=place.least, most=place.most, farthest=farthest, near=near)
+
+    def _charged(self, objective: Enclosure) -> tuple[Enclosure, float]:
+        """Return the objective at the point for all strengths, and how far the slopes of penalties are from `slope`.
+
+        Above the optimal value it is by the gap for `Linear` at that slope, and by the difference of slopes, times how
+        far the mass of the optimum can be from that of the point: penalties are convex.
+        """
+        stated, statement = self.nominal.statement, self.statement
+        mass = mass_of(stated, self.nominal.x)
+        change = statement.total * (statement.penalty.value(mass) - stated.penalty.value(mass))
+        tilt = statement.total * statement.penalty.slope(mass) - self.slope
+        if not (math.isfinite(change.size) and math.isfinite(tilt.size)):
+            raise Uncertain("the range of strengths is too wide: the point is beyond the domain of some penalties")
+        return objective + change, float(up(tilt.size))
+
+    def _mass(self, index: Index, sizes: Array) -> float:
+        """Return an upper bound of the gauge of coefficients, from bounds of some of them; others are zero."""
+        every = np.zeros(len(self.statement.labels))
+        every[index] = sizes
+        norms = self.statement.block_norms(every)
+        used = np.unique(self.statement.labels[index])
+        return norm_one(self.statement.prices.high[used], norms[used])
+
+    def _masses(self, index: Index, moves: Array, away: Array) -> tuple[float, float]:
+        """Return bounds of the gauge of the optima: at the lower end of the range, and at the upper one."""
+        statement, x = self.statement, self.nominal.x
+        off, used = self._mass(index, away), np.unique(statement.labels[index])
+        blur = 4 * EPS * (np.abs(x) + np.abs(moves))
+        smallest = statement.least_norms(np.maximum(np.abs(x - moves) - blur, 0.0))[used]
+        least = low(statement.prices)[used] @ smallest * (1 - 2 * gamma(len(used) + 4))
+        most = self._mass(index, up(np.abs(x + moves) + blur)[index])
+        return float((least - off) * (1 - 4 * EPS) if least > off else 0.0), float(up(most + off))
 
 
 def _fields(proof: Proof) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from scipy.sparse import csc_matrix
 
 from atomsieve.design.base import ALL, Design
 from atomsieve.design.dense import DenseDesign
+from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
+from atomsieve.design.selected import SelectedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.intake.arguments import is_number, shown
 from atomsieve.numerics.enclosures import LEAST, gamma, up
@@ -41,6 +43,9 @@ class Family:
     told: dict[str, Any]
     """The same as plain data, for a file."""
 
+    slopes: tuple[float, float] | None = None
+    """A range of slopes that holds those of all strengths, where the penalty is not linear: shape.py."""
+
     @classmethod
     def of(
         cls, problem: Problem, x_error: Any, y_error: Any, strengths: Any, decimals: int | None, *, relative: bool
@@ -56,8 +61,6 @@ class Family:
                 f"y_error is for losses of the difference to the target (Squared, Huber); for "
                 f"{type(problem.loss).__name__} the targets are labels or counts, and exact."
             )
-        if strengths is not None and not (errors is None and y_errors is None):
-            raise ValueError("Pass either strengths, or errors of the data: there is no proof for both at once yet.")
         told = {
             "x_error": None if errors is None else _told(errors, relative) | {"zeros": not _is_sparse(problem)},
             "y_error": None if y_errors is None else _told(y_errors.ravel() if y_errors.ndim else y_errors, relative),
@@ -84,13 +87,11 @@ class Family:
         middle = (self.strengths[0] + self.strengths[1]) / 2
         return None if middle == getattr(self.problem.penalty, self.problem.penalty.main) else middle
 
-    def moved(self, x: Array) -> Array:
-        """Return how far the predictions of x, less the targets, can move: eta."""
+    def moved(self, sizes: Array, index: Index) -> Array:
+        """Return how far the predictions of coefficients of some columns, less the targets, can move: eta."""
         eta = np.zeros(len(self.problem.y)) if self.y_errors is None else self.y_errors
-        support = np.flatnonzero(x)
-        if self.errors is None or not len(support):
-            return eta
-        return np.asarray(up(eta + _sums(self.errors.matvec(np.abs(x[support]), support), len(support))))
+        found = self.rows(sizes, index)
+        return np.where(found > 0, up(eta + found), eta)
 
     def pulled(self, theta: Array) -> Array:
         """Return how far the products of the columns of A with theta can move, given bounds of its sizes."""
@@ -105,16 +106,21 @@ class Family:
         return np.asarray(self.errors.norm_bounds(metric))  # type: ignore[attr-defined]
 
     def rows(self, sizes: Array, index: Index) -> Array:
-        """Return bounds of the products of errors of some columns with numbers that are not negative."""
-        if self.errors is None or not len(index):
-            return np.zeros(len(self.problem.y))
-        return _sums(self.errors.matvec(sizes, index), len(index))
+        """Return bounds of the products of errors of some columns with numbers that are not negative.
 
-    def entries(self, samples: Index, index: Index, first: int) -> Array:
-        """Return bounds of the errors of some samples in `first` free columns, which are exact, and some columns."""
-        found = np.zeros((len(samples), first + len(index)))
+        Columns are those of A; -1 stands for one that is exact.
+        """
+        used = np.flatnonzero((index >= 0) & (sizes > 0))
+        if self.errors is None or not len(used):
+            return np.zeros(len(self.problem.y))
+        return _sums(self.errors.matvec(sizes[used], index[used]), len(used))
+
+    def entries(self, samples: Index, index: Index) -> Array:
+        """Return bounds of the errors of some samples in some columns of A, or exact ones (-1)."""
+        found = np.zeros((len(samples), len(index)))
         if self.errors is not None:
-            found[:, first:] = np.asarray(self.errors.columns(index))[samples]
+            used = np.flatnonzero(index >= 0)
+            found[:, used] = np.asarray(self.errors.columns(index[used]))[samples]
         return found
 
 
@@ -143,13 +149,14 @@ def _require_plain(problem: Problem) -> None:
     """Refuse problems whose families have no proof."""
     why = None
     if problem.outputs:
-        why = "losses of several classes"
-    elif problem.shrinkage is not None:
-        why = "a ridge"
-    elif problem.gauge.mapped:
-        why = "images and lists of atoms"
+        why = (
+            "losses of several classes: their Hessian does not see a number that is added to all classes of a feature, "
+            "and nothing bounds yet how far that can move"
+        )
     elif problem.core.prices(problem.shape) is None:
         why = "gauges without blocks"
+    elif problem.core.signed is not True and not problem.core.one_by_one:
+        why = "groups beside coefficients with a sign"
     if why:
         raise ValueError(f"Certificates for families of problems (x_error, y_error, strengths) do not cover {why}.")
 
@@ -204,7 +211,6 @@ def _told(errors: Array, relative: bool) -> dict[str, Any]:
 
 def _design(problem: Problem, errors: Array, *, relative: bool) -> Design:
     """Return bounds of the errors of all entries of A, as a matrix."""
-    own = problem.core.unpenalised()
     base: Any = getattr(problem.data.design, "unmetered", problem.data.design)
     bounds: Design
     if isinstance(base, SparseDesign):
@@ -215,11 +221,31 @@ def _design(problem: Problem, errors: Array, *, relative: bool) -> Design:
     else:
         dense = _parts(base.columns(ALL), errors) if relative else np.broadcast_to(errors, base.shape).copy()
         bounds = DenseDesign(dense)
-    tasks = problem.data.tasks
-    bounds = bounds if tasks == 1 else RepeatedDesign.of(bounds, tasks)
-    if len(own) and np.asarray(bounds.columns(own)).any():
-        raise ValueError("Features without a price must be exact: pass x_error for each column, with 0 for them.")
-    return bounds
+    tasks, design = problem.data.tasks, problem.design
+    design = getattr(design, "unmetered", design)
+    bounds = _image(design.design if isinstance(design, RepeatedDesign) else design, bounds)
+    return bounds if tasks == 1 else RepeatedDesign.of(bounds, tasks)
+
+
+def _image(design: Any, bounds: Any) -> Design:
+    """Return bounds of the errors of the columns of X times matrices: their sizes times the errors of X, rounded up."""
+    if isinstance(design, SelectedDesign):
+        return SelectedDesign(_image(design.design, bounds), design.places)
+    if not isinstance(design, ProductDesign):
+        return bounds  # type: ignore[no-any-return]
+    left, right = _image(design.left, bounds), design.right
+    between = right.shape[0]
+    product: Any = _entries(left) @ abs(_entries(right))
+    if not (isinstance(left, SparseDesign) and isinstance(right, SparseDesign)):
+        return DenseDesign(np.where(product > 0, _sums(product, between), 0.0))
+    stored: Any = csc_matrix(product)
+    stored.data = _sums(stored.data, between)
+    return SparseDesign(stored)
+
+
+def _entries(design: Any) -> Any:
+    """Return a design as a matrix: sparse if it is stored so."""
+    return design.matrix if isinstance(design, SparseDesign) else np.asarray(design.columns(ALL))
 
 
 def _targets(problem: Problem, errors: Array, *, relative: bool) -> Array:
@@ -235,10 +261,10 @@ def _parts(data: Array, errors: Array) -> Array:
 def _range(problem: Problem, strengths: Any) -> tuple[float, float]:
     """Return a range of strengths around the stated one."""
     penalty = problem.penalty
-    if penalty.superlinear or not problem.core.entrywise:
+    if penalty.slope(min(penalty.limit, 1.0) / 2) == 0:
         raise ValueError(
-            "A range of strengths needs the penalty Linear and a gauge of coordinates (L1). All penalties share one "
-            "path of solutions, and along that of Linear the strength is the slope itself."
+            f"{type(penalty).__name__} has no slope within its ball, and no proof for ranges of its radius. All "
+            "penalties share one path of solutions: ask for strengths of Linear."
         )
     try:
         low, high = (float(s) for s in strengths)

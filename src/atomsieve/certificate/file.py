@@ -164,7 +164,7 @@ def describe(problem: Problem) -> dict[str, Any]:
     ridge = {} if problem.shrinkage is None else {"ridge": _plain(problem.ridge)}
     return ridge | {
         "loss": _piece(problem.loss),
-        "gauge": _piece(problem.gauge),
+        "gauge": _piece(problem.gauge.spelled_out(problem.lifted.form)),
         "penalty": _piece(problem.penalty),
         "intercept": problem.data.intercept,
         "free": int(problem.data.free.shape[1]),

@@ -17,6 +17,7 @@ from atomsieve.design.centred import CentredDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
+from atomsieve.design.selected import SelectedDesign
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem
@@ -135,6 +136,9 @@ def _centred(design: Any) -> tuple[Enclosed, Enclosure, Index]:
     if isinstance(design, ProductDesign):
         left, centres, _ = _centred(design.left)
         return _replaced(design, left=left), *_moved_by(design, centres)
+    if isinstance(design, SelectedDesign):
+        inner, centres, _ = _centred(design.design)
+        return _replaced(design, design=inner), centres[design.places], np.zeros(design.shape[1], dtype=np.intp)
     if isinstance(design, RepeatedDesign):
         inner, centres, _ = _centred(design.design)
         return _replaced(design, design=inner), centres[design.features], design.outputs

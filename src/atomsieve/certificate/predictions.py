@@ -9,7 +9,7 @@ from atomsieve.certificate.frame import Frame, beside
 from atomsieve.certificate.inverse import Dependency, is_sum
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.ranges import knowledge
-from atomsieve.design import ProductDesign, as_design
+from atomsieve.design import ProductDesign, SelectedDesign, as_design
 from atomsieve.design.base import Enclosed, enclosed
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
 from atomsieve.problem import Problem
@@ -66,7 +66,11 @@ def _like(problem: Problem, X: Any) -> Enclosed:
 
 def _with_samples(design: Any, new: Any) -> Any:
     """Return a design, which may be an image of an image, with other samples."""
-    return replace(design, left=_with_samples(design.left, new)) if isinstance(design, ProductDesign) else new
+    if isinstance(design, ProductDesign):
+        return replace(design, left=_with_samples(design.left, new))
+    if isinstance(design, SelectedDesign):
+        return replace(design, design=_with_samples(design.design, new))
+    return new
 
 
 def _free_columns(problem: Problem, design: Enclosed, free: Any) -> Enclosure:

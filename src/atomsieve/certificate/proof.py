@@ -227,7 +227,9 @@ def pulls(statement: Statement, z: Enclosure) -> tuple[Array, Array]:
     highest = statement.block_norms(z.size)
     if signed is True:
         return least, highest
-    return np.where(signed, least, z.low.ravel()), np.where(signed, highest, z.high.ravel())
+    first = slice(None) if statement.plain else np.unique(statement.labels, return_index=True)[1]
+    signed = signed[first]  # blocks without signs are single entries
+    return np.where(signed, least, z.low.ravel()[first]), np.where(signed, highest, z.high.ravel()[first])
 
 
 def scores_of(statement: Statement, z: Enclosure) -> tuple[Array, Array]:

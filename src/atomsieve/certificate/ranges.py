@@ -46,7 +46,8 @@ def ranges(proof: Proof, alive: Mask) -> Ranges:
     statement, shape = proof.statement, proof.statement.problem.shape
     away, around = np.full(shape, np.inf), np.full(proof.b.shape, np.inf)
     if proof.held is not None:
-        away = root(up(proof.gap_bound / proof.held)).reshape(shape)
+        away = up(up(proof.reach) * root(up(1 / proof.held))).reshape(shape)
+        away = away if proof.sway is None else up(away + proof.sway[0].reshape(shape))
     away.ravel()[~alive[statement.labels]] = 0.0
     if statement.problem.outputs:
         return Ranges(*classes.intervals(proof, alive, away, around), [])

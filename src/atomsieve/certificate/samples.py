@@ -18,10 +18,12 @@ from functools import cached_property
 
 import numpy as np
 
-from atomsieve.certificate.face import Face, Place, still
+from atomsieve.certificate.face import Face, Place
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.gram import Inverse
+from atomsieve.certificate.line import still
 from atomsieve.certificate.proof import Proof, low
+from atomsieve.display.live import LiveLine
 from atomsieve.numerics.clock import look
 from atomsieve.numerics.enclosures import Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
@@ -45,7 +47,7 @@ def removable(proof: Proof, zero: Mask) -> Mask:
     found, t = np.zeros(len(statement.counts), dtype=bool), proof.slopes
     if not proof.x[alive[statement.labels]].all():
         return found
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), LiveLine() as line:
         middle = np.mean(statement.loss.curvatures(t.low, t.high, statement.y), axis=0)
         for step in STEPS:
             away = up(middle * step) + 4 * EPS * t.size
@@ -58,6 +60,7 @@ def removable(proof: Proof, zero: Mask) -> Mask:
             for some in moves.parts(np.flatnonzero(~found)):
                 near = some.only(some.stay(away) & some.signs())
                 found[near.samples] = near.scores(alive)
+                line.tell(f"{np.count_nonzero(found):,} of {len(found):,} samples can be left out, so far")
             if step == math.inf and (least == most).all():  # the loss is quadratic
                 break
     return found
@@ -168,7 +171,7 @@ class _Moves:
     @cached_property
     def before(self) -> Array:
         """How far the optimum can be from the point, in the metric of the least curvatures without the sample."""
-        pulled = self.face.pulled(self.place, still(0.0, self.place))
+        pulled = self.face.pulled(self.place, still(self.face, self.place))
         return np.where(self.kept > 0, up(pulled * (1 + 4 * EPS) / np.sqrt(self.kept)), np.inf)
 
     @cached_property

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.certificate.family import in_words
-from atomsieve.certificate.file import is_mapped, labels_of
+from atomsieve.certificate.features import about, copies_of
+from atomsieve.certificate.file import labels_of
 from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.numbers import interval
 from atomsieve.display.sections import coefficient_section
 from atomsieve.display.table import Summary
-from atomsieve.intake.names import entries
+from atomsieve.intake.names import numbered_copies
 
 if TYPE_CHECKING:
     from atomsieve.certificate.claims import Certificate
@@ -38,7 +39,7 @@ def summary(certificate: "Certificate") -> Summary:
     """Return the sentence, and the coefficients that are not proven zero."""
     if not certificate.valid:
         return Summary([sentence(certificate)], [])
-    noun = "preimage" if is_mapped(certificate.statement["gauge"]) else "feature"
+    noun = "feature" if "feature" in about(certificate) else "preimage"
     sections = [coefficient_section(part, noun=noun) for part in coefficients(certificate)]
     return Summary([sentence(certificate)], sections)
 
@@ -47,25 +48,21 @@ def table(certificate: "Certificate") -> dict[str, Any]:
     """Return one row per coefficient, by column: feature, output, group if it has a name, bounds, verdict."""
     verdicts = verdicts_of(certificate).ravel()
     told = {"lower": certificate.lower.ravel(), "upper": certificate.upper.ravel(), "verdict": verdicts}
-    about = entries(certificate.names["features"], certificate.x.shape)
-    if is_mapped(certificate.statement["gauge"]):  # these coefficients belong to no feature
-        plain = entries(None, certificate.x.shape)
-        about = {"preimage" if key == "feature" else key: column for key, column in plain.items()}
     groups = groups_of(certificate)
-    return about | ({} if groups is None else {"group": groups}) | told
+    return about(certificate) | ({} if groups is None else {"group": groups}) | told
 
 
 def coefficients(certificate: "Certificate") -> list[Coefficients]:
     """Return the coefficients with what is proven about them, once for each output."""
-    features = None if is_mapped(certificate.statement["gauge"]) else certificate.names["features"]
-    about = entries(features, certificate.x.shape)
-    per = max(about["output"]) + 1 if "output" in about else 1
+    columns = about(certificate)
+    names = columns.get("feature") or columns["preimage"]
+    per = max(columns["output"]) + 1 if "output" in columns else 1
     groups = groups_of(certificate)
     parts = (certificate.x, certificate.lower, certificate.upper, verdicts_of(certificate))
     x, lower, upper, verdicts = (part.reshape(-1, per) for part in parts)
     return [
         Coefficients(
-            about["feature"][k::per],
+            names[k::per],
             x[:, k],
             lower[:, k],
             upper[:, k],
@@ -81,6 +78,17 @@ def groups_of(certificate: "Certificate") -> list[str] | None:
     """Return the name of the group of each entry of x; None if groups have no names."""
     blocks = certificate.names["blocks"]
     return None if blocks is None else [blocks[label] for label in labels_of(certificate.statement)]
+
+
+def called(certificate: "Certificate") -> list[str]:
+    """Return the name of each entry of x; of a copy of a feature, with the group or the part that it is in."""
+    columns, copies = about(certificate), copies_of(certificate.statement["gauge"])
+    names: list[str] = columns.get("feature") or columns["preimage"]
+    if copies is None:
+        return names
+    per = len(names) // len(copies)
+    parts = groups_of(certificate) or [f"part {k}" for k in numbered_copies(copies) for _ in range(per)]
+    return [f"{name} in {part}" for name, part in zip(names, parts, strict=True)]
 
 
 def verdicts_of(certificate: "Certificate") -> NDArray[Any]:

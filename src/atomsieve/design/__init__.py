@@ -9,6 +9,7 @@ from atomsieve.design.dense import DenseDesign
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
+from atomsieve.design.selected import SelectedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.design.stack import StackDesign
 from atomsieve.intake.arguments import as_numbers
@@ -22,6 +23,7 @@ __all__ = [
     "Metered",
     "ProductDesign",
     "RepeatedDesign",
+    "SelectedDesign",
     "SparseDesign",
     "StackDesign",
     "as_design",

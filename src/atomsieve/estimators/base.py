@@ -296,7 +296,8 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """Return a data frame with a row per group: its number of features, the norm of its coefficients, its verdict.
 
         The verdict is "zero", "non-zero" or "undecided". Where each class is set against the rest, there is a row per
-        class and group; the coefficients of several outputs make one norm.
+        class and group; the coefficients of several outputs make one norm. For `LatentGroup` it is that of the part of
+        each group, at the point of the certificate.
         """
         return group_table(self._told_proof().verdicts, np.atleast_2d(self.coef_), self._solved.targets)
 

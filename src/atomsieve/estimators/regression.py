@@ -113,8 +113,8 @@ class GaugeRegressor(ExposureMixin, NumberMixin, SparseEstimator):
         Whether to print what happens while the fit, and later the proof, goes on.
     ridge : float
         The strength of a ridge beside the penalty (elastic net), for gauges that are sums over separate blocks: every
-        one but `LInf`, `Image` and `Atoms`. With `standardize` it is a ridge on the coefficients of features of unit
-        standard deviation (with `L1`). It leaves unpenalised features alone.
+        one but `LInf`, `LatentGroup`, `Atoms`, `Image` and `Union`. With `standardize` it is a ridge on the
+        coefficients of features of unit standard deviation (with `L1`). It leaves unpenalised features alone.
 
     Attributes
     ----------

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.certificate import Certificate
+from atomsieve.certificate.features import bounds_of
 from atomsieve.display.coefficients import ZERO, Coefficients, verdict_words
 from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.estimators.task import Task
-from atomsieve.gauges import Gauge, Image, Scaled
+from atomsieve.gauges import Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.names import pandas_for
-from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
+
+NO_GROUPS = "group_report() needs a gauge that puts every feature in one group, Group(groups), or LatentGroup(groups)."
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ class Verdicts:
             nonzero = certificate.nonzero[labels]
             bounds = certificate.lower, certificate.upper
             return cls(zero, nonzero, *bounds, free.reshape(form), Groups.of(problem, certificate))
-        lower, upper = _lowered(gauge, certificate)
+        lower, upper, _ = bounds_of(certificate)
         lower[zero] = upper[zero] = 0.0
         nowhere = np.zeros(zero.shape, dtype=bool)
         return cls(zero, (lower > 0) | (upper < 0), lower, upper, nowhere, Groups.of(problem, certificate))
@@ -76,6 +78,9 @@ class Groups:
     words: Array
     """The verdict of each group."""
 
+    parts: "Parts | None" = None
+    """The latent parts of groups that overlap."""
+
     @classmethod
     def of(cls, problem: Problem, certificate: Certificate) -> "Groups | None":
         """Return the groups that the gauge of a problem names; None where it names none."""
@@ -84,28 +89,52 @@ class Groups:
             return None
         rows = problem.data.design.shape[1]
         owners = problem.gauge.owners((rows, *problem.lifted.form[1:]))
-        return cls(names, owners, verdict_words(certificate.zero, certificate.nonzero))
+        return cls(names, owners, verdict_words(certificate.zero, certificate.nonzero), Parts.of(problem, certificate))
 
     @property
     def column(self) -> list[str]:
-        """The name of the group of each feature, empty where it is in none or in several."""
+        """The name of the group of each feature, or of several; empty where they are not known."""
+        if self.parts is not None:
+            return [", ".join(self.names[g] for g in np.unique(groups)) for groups in self.parts.by_feature()]
         return ["" if owner < 0 else self.names[owner] for owner in self.owners]
 
+    def sizes(self, coef: Array) -> tuple[Index, Array]:
+        """Return the number of features of each group, and the norm of its coefficients, given in columns."""
+        count = len(self.names)
+        if self.parts is not None:
+            return self.parts.sizes(count)
+        if (self.owners < 0).any():
+            raise ValueError(NO_GROUPS)
+        squares = np.bincount(self.owners, (coef * coef).sum(axis=0), count)
+        return np.bincount(self.owners, minlength=count), np.sqrt(squares)
 
-def _lowered(gauge: Any, certificate: Certificate) -> tuple[Array, Array]:
-    """Return bounds of `Q c` from bounds of c."""
-    shape = gauge.lower(np.zeros_like(certificate.x)).shape
-    while isinstance(gauge, Scaled):
-        gauge = gauge.gauge
-    if not isinstance(gauge, Image) or gauge.gauge.mapped:
-        return np.full(shape, -np.inf), np.full(shape, np.inf)
-    known = np.isfinite(certificate.lower) & np.isfinite(certificate.upper)
-    low, high = np.where(known, certificate.lower, 0.0), np.where(known, certificate.upper, 0.0)
-    middle = low + (high - low) / 2
-    around = np.nextafter(np.maximum(high - middle, middle - low), np.inf)
-    image = gauge.enclose(Enclosure(middle, np.where((low == 0) & (high == 0), 0.0, around)))
-    open_ended = gauge.touched(~known)
-    return np.where(open_ended, -np.inf, image.low), np.where(open_ended, np.inf, image.high)
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The latent parts of groups that overlap: a row of c for each feature of each group."""
+
+    features: Index
+    groups: Index
+    c: Array
+
+    @classmethod
+    def of(cls, problem: Problem, certificate: Certificate) -> "Parts | None":
+        """Return the parts at the point of a certificate; None for other gauges."""
+        features = problem.gauge.copies(problem.lifted.form[0])
+        if features is None:
+            return None
+        groups = problem.core.labels(problem.shape).reshape(len(features), -1)[:, 0]
+        return cls(features, groups, certificate.x.reshape(len(features), -1))
+
+    def by_feature(self) -> list[Index]:
+        """Return the groups of each feature."""
+        order = np.argsort(self.features, kind="stable")
+        return np.split(self.groups[order], np.cumsum(np.bincount(self.features))[:-1])
+
+    def sizes(self, count: int) -> tuple[Index, Array]:
+        """Return the number of features of each group, and the norm of its part."""
+        squares = np.bincount(self.groups, (self.c * self.c).sum(axis=1), count)
+        return np.bincount(self.groups, minlength=count), np.sqrt(squares)
 
 
 def support_table(verdicts: Sequence[Verdicts], coef: Array, names: Any, targets: Numbers | Classes) -> "pd.DataFrame":
@@ -127,11 +156,10 @@ def group_table(verdicts: Sequence[Verdicts], coef: Array, targets: Numbers | Cl
     tables: list[pd.DataFrame] = []
     for one, rows in zip(verdicts, np.array_split(coef, len(verdicts)), strict=True):
         groups = one.groups
-        if groups is None or (groups.owners < 0).any():
-            raise ValueError("group_report() needs a gauge that puts every feature in one group: gauge=Group(groups).")
-        sizes = np.bincount(groups.owners, minlength=len(groups.names))
-        squares = np.bincount(groups.owners, (rows * rows).sum(axis=0), len(groups.names))
-        columns = {"group": groups.names, "features": sizes, "norm": np.sqrt(squares), "verdict": groups.words}
+        if groups is None:
+            raise ValueError(NO_GROUPS)
+        sizes, norms = groups.sizes(rows)
+        columns = {"group": groups.names, "features": sizes, "norm": norms, "verdict": groups.words}
         tables.append(pandas.DataFrame(columns))
     return _one_table(tables, targets)
 

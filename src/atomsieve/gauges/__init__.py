@@ -2,15 +2,17 @@
 
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
-from atomsieve.gauges.calculus import Image, Scaled
+from atomsieve.gauges.calculus import Image, Product, Scaled, Union
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.ksparse import KSparse
 from atomsieve.gauges.ksupport import KSupport
 from atomsieve.gauges.l1 import L1
 from atomsieve.gauges.l2 import L2
+from atomsieve.gauges.latent_group import LatentGroup
 from atomsieve.gauges.linf import LInf
 from atomsieve.gauges.nonnegative import NonNegative
 from atomsieve.gauges.owl import OWL
+from atomsieve.gauges.shifted import Shifted
 from atomsieve.gauges.simplex import Simplex
 from atomsieve.gauges.slope import OSCAR, SLOPE
 
@@ -29,7 +31,11 @@ __all__ = [
     "KSparse",
     "KSupport",
     "LInf",
+    "LatentGroup",
     "NonNegative",
+    "Product",
     "Scaled",
+    "Shifted",
     "Simplex",
+    "Union",
 ]

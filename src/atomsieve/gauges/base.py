@@ -84,6 +84,14 @@ class Gauge(Piece, ABC):
     def touched(self, chosen: Mask) -> Mask:
         """Return which entries of x can be non-zero when only the chosen entries of c are non-zero."""
 
+    def spelled_out(self, form: tuple[int, ...]) -> "Gauge":
+        """Return the same gauge as files state it, in terms of others; `form` is the shape of what it is lifted to."""
+        return self
+
+    def copies(self, rows: int) -> Index | None:
+        """Return the row of x that each of the rows of c is a part of, if they add up to x; None otherwise."""
+        return None
+
     def named(self, names: Sequence[str] | None, count: int) -> "Gauge":
         """Return the same gauge with positions in place of feature names; `count` features have these names."""
         return self
@@ -188,8 +196,7 @@ class BlockGauge(Gauge):
 
     def restrict(self, columns: Index) -> "BlockGauge":
         """Return the same gauge on the coefficients of chosen columns of A; blocks keep their order."""
-        what = f"{type(self).__name__} is a single block"
-        raise TypeError(f"{what} and cannot be restricted to {len(columns)} columns.")  # pragma: no cover
+        raise TypeError(f"{type(self).__name__} has no restrict: gauges of more than one block need it.")
 
     def flat(self, shape: tuple[int, ...]) -> "BlockGauge":
         """Return the same gauge for an x of this shape whose entries are given row by row in one vector."""

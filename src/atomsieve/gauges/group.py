@@ -45,7 +45,7 @@ class Group(BlockGauge):
     `weights` are "sqrt" (the default: the square root of the number of features in the group, so that large groups are
     not favoured), "equal" (all 1), a dict by group, or one positive number per group: in the order of the dict or the
     list of lists; for labels, in sorted order (by first appearance, if they cannot be sorted), which is also how groups
-    are numbered in certificates. Overlapping groups are an `Image` of this gauge.
+    are numbered in certificates. Groups that overlap are `LatentGroup`.
 
     Yuan and Lin, Model selection and estimation in regression with grouped variables, JRSS B 68 (2006).
 

@@ -20,7 +20,7 @@ SHOWN = 5
 """Features that are named in a message."""
 
 
-def members_of(groups: Any) -> Members | None:
+def members_of(groups: Any, who: str = "Group") -> Members | None:
     """Return the features of each group, from a mapping or a list of lists; None if groups are given otherwise."""
     if isinstance(groups, Mapping):
         given = dict(groups)
@@ -31,10 +31,10 @@ def members_of(groups: Any) -> Members | None:
     for name, features in given.items():
         if not _is_list(features) or not len(features):
             raise ValueError(
-                f"Group: groups must give a list of features for {name!r}, by name or position, got {shown(features)}."
+                f"{who}: groups must give a list of features for {name!r}, by name or position, got {shown(features)}."
             )
     if not given:
-        raise ValueError("Group: groups is empty. Put every feature in a group.")
+        raise ValueError(f"{who}: groups is empty. Put every feature in a group.")
     return {name: tuple(features) for name, features in given.items()}
 
 
@@ -56,11 +56,11 @@ def labelled(members: Members, names: Sequence[str] | None, count: int) -> NDArr
             j = position(feature, count, places, "Group: groups")
             if labels[j] is not None:
                 raise ValueError(
-                    f"Group: groups have {feature!r} twice. Groups must not overlap (overlapping groups are an Image "
-                    "of this gauge); to give one label per feature, write one list of labels, [0, 0, 1]."
+                    f"Group: groups have {feature!r} twice. Groups must not overlap (LatentGroup has overlapping "
+                    "groups); to give one label per feature, write one list of labels, [0, 0, 1]."
                 )
             labels[j] = group
-    _require_all([j if names is None else names[j] for j in range(count) if labels[j] is None])
+    require_all([j if names is None else names[j] for j in range(count) if labels[j] is None])
     if all(isinstance(label, str) for label in members) or all(isinstance(label, int) for label in members):
         return np.array(labels)
     array = np.empty(count, dtype=object)
@@ -73,16 +73,16 @@ def count_of(members: Members) -> int:
     given = {int(feature) for features in members.values() for feature in features if is_whole(feature)}
     count = sum(map(len, members.values()))
     if max(given, default=0) >= count:
-        _require_all([j for j in range(count) if j not in given])
+        require_all([j for j in range(count) if j not in given])
     return count
 
 
-def _require_all(without: Sequence[Any]) -> None:
+def require_all(without: Sequence[Any], who: str = "Group") -> None:
     """Refuse groups that leave out some features."""
     if without:
         more = f" and {len(without) - SHOWN} more" if len(without) > SHOWN else ""
         raise ValueError(
-            f"Group: groups leave out {', '.join(map(repr, without[:SHOWN]))}{more}. Put every feature in a group; one "
+            f"{who}: groups leave out {', '.join(map(repr, without[:SHOWN]))}{more}. Put every feature in a group; one "
             f"on its own is a group of one, such as {{{str(without[0])!r}: [{without[0]!r}]}}."
         )
 
@@ -130,41 +130,41 @@ def group_names(labels: NDArray[Any]) -> list[Any]:
     return found
 
 
-def checked_weights(weights: Any) -> Array:
+def checked_weights(weights: Any, who: str = "Group") -> Array:
     """Return weights as an array; refuse those that are not positive and finite."""
     if isinstance(weights, str):
-        raise ValueError(f'Group: weights must be "sqrt", "equal", numbers or a mapping, got {weights!r}.')  # noqa: TRY004
+        raise ValueError(f'{who}: weights must be "sqrt", "equal", numbers or a mapping, got {weights!r}.')  # noqa: TRY004
     if weights is None:
-        raise ValueError('Group: weights=None is no choice: "sqrt" is the default, "equal" weighs all groups alike.')
-    found = as_floats(weights, "Group: weights")
+        raise ValueError(f'{who}: weights=None is no choice: "sqrt" is the default, "equal" weighs all groups alike.')
+    found = as_floats(weights, f"{who}: weights")
     if not ((found > 0) & np.isfinite(found)).all():
         raise ValueError(
-            "Group: weights must be positive finite numbers. Leave features out of X to exclude them "
+            f"{who}: weights must be positive finite numbers. Leave features out of X to exclude them "
             "and pass them as `free` to leave them unpenalised."
         )
     return found
 
 
-def weights_by_name(weights: Any, members: Members) -> dict[Hashable, float]:
+def weights_by_name(weights: Any, members: Members, who: str = "Group") -> dict[Hashable, float]:
     """Return the weight of each group by its name; a list of weights is in the order of the groups."""
     if isinstance(weights, Mapping):
-        return dict(zip(weights, checked_weights(list(weights.values())).tolist(), strict=True))
-    found = checked_weights(weights)
+        return dict(zip(weights, checked_weights(list(weights.values()), who).tolist(), strict=True))
+    found = checked_weights(weights, who)
     if found.shape != (len(members),):
         raise ValueError(
-            f"Group: weights must give one number per group, {len(members)} in all, got shape {found.shape}."
+            f"{who}: weights must give one number per group, {len(members)} in all, got shape {found.shape}."
         )
     return dict(zip(members, found.tolist(), strict=True))
 
 
-def in_order(weights: Mapping[Hashable, float], groups: Sequence[Any]) -> Array:
+def in_order(weights: Mapping[Hashable, float], groups: Sequence[Any], who: str = "Group") -> Array:
     """Return weights by name in the order of the groups; refuse names that are missing or unknown."""
     missing = [name for name in groups if name not in weights]
     unknown = [name for name in weights if name not in set(groups)]
     if missing or unknown:
         what = f"no weight for {missing[0]!r}" if missing else f"a weight for {unknown[0]!r}, which is no group"
         raise ValueError(
-            f"Group: weights have {what}. Give one for each group: {', '.join(map(repr, groups[:SHOWN]))}"
+            f"{who}: weights have {what}. Give one for each group: {', '.join(map(repr, groups[:SHOWN]))}"
             f"{', ...' if len(groups) > SHOWN else ''}."
         )
-    return checked_weights([weights[name] for name in groups])
+    return checked_weights([weights[name] for name in groups], who)

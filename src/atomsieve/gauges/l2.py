@@ -31,6 +31,9 @@ class L2(BlockGauge):
     def flat(self, shape: tuple[int, ...]) -> BlockGauge:
         return self
 
+    def restrict(self, columns: Index) -> "L2":
+        return self
+
     def labels(self, shape: tuple[int, ...]) -> Index:
         return np.zeros(shape, dtype=np.intp)
 

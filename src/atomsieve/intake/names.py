@@ -64,6 +64,20 @@ def entries(names: Sequence[str] | None, shape: tuple[int, ...]) -> dict[str, li
     return table
 
 
+def numbered_copies(copies: Iterable[int]) -> list[int]:
+    """Return for each copy of a feature how many copies of it come before.
+
+    >>> numbered_copies([0, 1, 0, 2, 1])
+    [0, 0, 1, 0, 1]
+    """
+    seen: dict[int, int] = {}
+    numbers = []
+    for j in map(int, copies):
+        numbers.append(seen.get(j, 0))
+        seen[j] = numbers[-1] + 1
+    return numbers
+
+
 def position(feature: Any, count: int, places: Mapping[str, int] | None, argument: str) -> int:
     """Return the position of a feature that is given by its name or position.
 

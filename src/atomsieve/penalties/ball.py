@@ -12,6 +12,9 @@ from atomsieve.penalties.base import Penalty
 class Ball(Penalty):
     """Constraint, `phi(s) = 0` for `s <= radius`, otherwise +inf; its conjugate is `radius * t`.
 
+    `Ball(1)` means that x is in the convex hull of the atoms *and 0*: for `Simplex()`, `x >= 0` and `sum(x) <= 1`. For
+    x in the convex hull of the atoms themselves there is `Shifted`.
+
     >>> Ball(2.0).value(2.0), Ball(2.0).value(2.1), Ball(2.0).conjugate(3.0)
     (0.0, inf, 6.0)
     """

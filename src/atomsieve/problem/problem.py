@@ -11,7 +11,7 @@ from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.arguments import require_piece
-from atomsieve.intake.names import entries
+from atomsieve.intake.names import entries, numbered_copies
 from atomsieve.losses import Loss, Squared
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.rounding import EPS
@@ -46,8 +46,8 @@ class Problem:
         `Squared()`, `Logistic()`, `SquaredHinge()`, `Huber(delta)`, `Poisson()` or `Multinomial()`. The objective uses
         its weighted mean over the samples.
     gauge : Gauge
-        `L1()`, `NonNegative()`, `Simplex()`, `L2()`, `LInf()`, `Group(groups)`, `Atoms(matrix)`, or `Scaled` and
-        `Image` of one of these.
+        `L1()`, `NonNegative()`, `Simplex()`, `L2()`, `LInf()`, `Group(groups)`, `LatentGroup(groups)`, `Atoms(matrix)`,
+        or `Scaled`, `Image`, `Product` and `Union` of these.
     penalty : Penalty
         `Square(a)`, `Power(a, p)`, `Ball(C)`, `LogBarrier(C, b)`, `LinearSquare(a, m)` or `Linear(a)`.
     sample_weight : array of shape (n,), optional
@@ -68,7 +68,7 @@ class Problem:
         The strength of a ridge beside the penalty (elastic net), 0 by default: half of it times the sum of squares of
         all coefficients but the free ones. An array has a positive number for each feature; gauges of single
         coefficients (`L1`, `NonNegative`, `Simplex`) take it. A ridge needs a gauge that is a sum of prices times l2
-        norms of separate blocks: every gauge but `LInf`, `Image` and `Atoms`.
+        norms of separate blocks: every gauge but `LInf`, `LatentGroup`, `Atoms`, `Image` and `Union`.
 
     Examples
     --------
@@ -333,11 +333,24 @@ class Problem:
         """
         if entry < 0:
             return self._called_free(-1 - entry)
-        if self.data.names is None or self.gauge.mapped:
+        if self.gauge.mapped:
+            return self._called_copy(entry)
+        if self.data.names is None:
             return str(entry)
         about = entries(self.data.names, self.lifted.form)
         output = f" of output {about['output'][entry]}" if "output" in about else ""
         return repr(about["feature"][entry]) + output
+
+    def _called_copy(self, entry: int) -> str:
+        """Return the name of an entry of a preimage: a feature in its group, or a number."""
+        copies, groups = self.gauge.copies(self.lifted.form[0]), self.gauge.names()
+        if copies is None:
+            return str(entry)
+        row, output = divmod(entry, math.prod(self.lifted.form[1:]))
+        name = str(copies[row]) if self.data.names is None else repr(self.data.names[copies[row]])
+        which = f" of output {output}" if len(self.lifted.form) > 1 else ""
+        part = f"part {numbered_copies(copies)[row]}" if groups is None else repr(groups[self.lifted.labels[entry]])
+        return f"{name}{which} in {part}"
 
     def called_feature(self, row: int) -> str:
         """Return the name of a row of the lifted coefficients: the name of its feature, or its number."""

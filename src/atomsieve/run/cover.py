@@ -2,19 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count as count_from
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from atomsieve.certificate import Certificate
-from atomsieve.certificate.face import FaceProof
+from atomsieve.certificate.family import Family
+from atomsieve.display.live import LiveLine
 from atomsieve.display.numbers import count
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.numerics.clock import look
 from atomsieve.penalties import Linear
 from atomsieve.problem import Problem
+from atomsieve.run.knots import next_knot
 from atomsieve.run.result import Result
 from atomsieve.run.solve import solve
+from atomsieve.run.status import Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +53,9 @@ class Cover:
     certificates: list[Certificate]
     """One for each range, `certificate.family["strengths"]`, from the largest strengths to the smallest."""
 
+    interrupted: bool = False
+    """Whether Ctrl-C ended the search; the certificates are those found until then."""
+
     @property
     def ranges(self) -> list[tuple[float, float]]:
         """The ranges of strengths, largest first."""
@@ -63,14 +70,22 @@ class Cover:
     @property
     def events(self) -> list[Event]:
         """The strengths at which the support changes, each between two bounds, with what enters and what leaves."""
-        names = entries(self.problem.data.names, self.problem.shape)["feature"]
-        found = []
+        names, found = self._names(), []
         for k in range(len(self.certificates) - 1):
             before, after = self.certificates[k].nonzero, self.certificates[k + 1].nonzero
             enters, leaves = ([names[j] for j in np.flatnonzero(some)] for some in (after & ~before, before & ~after))
             if enters or leaves:
                 found.append(Event(self.ranges[k + 1][1], self.ranges[k][0], enters, leaves))
         return found
+
+    def _names(self) -> list[str]:
+        """Return the names of blocks: of features, of features and outputs, or of groups."""
+        problem, shape = self.problem, self.problem.lifted.form
+        if len(problem.eligible) < problem.core.labels(problem.shape).size:
+            return list(problem.gauge.names() or (f"group {k}" for k in range(len(problem.eligible))))
+        about = entries(problem.data.names, shape)
+        outputs = [f" of output {k}" for k in about["output"]] if "output" in about else [""] * len(about["feature"])
+        return [name + output for name, output in zip(about["feature"], outputs, strict=True)]
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per event: bounds of the strength, what enters, what leaves."""
@@ -81,19 +96,37 @@ class Cover:
 
     def __repr__(self) -> str:
         low, high = self.strengths
+        ended = ", interrupted" if self.interrupted else ""
         return (
             f"Cover({count(len(self.certificates), 'certificate')} for {100 * self.covered:.4g} % of the strengths "
-            f"from {high:.6g} down to {low:.6g}, {count(len(self.events), 'event')} between them)"
+            f"from {high:.6g} down to {low:.6g}, {count(len(self.events), 'event')} between them{ended})"
         )
 
 
 def cover(problem: Problem, low: float, high: float, start: Result) -> Cover:
     """Cover a range of strengths of Linear with certificates that decide every coefficient.
 
-    It begins a little higher, so that the first feature of a path comes within it.
+    It begins a little higher, so that the first feature of a path comes within it. Ctrl-C ends it with those found.
     """
     high *= 1 + 10 * HAIR
-    return Cover(problem, (low, high), list(_walk(problem, low, high, start)))
+    _require_covered(problem.at_penalty(Linear(high)), high)
+    found: list[Certificate] = []
+    interrupted = False
+    with LiveLine() as line:
+        try:
+            for certificate in _walk(problem, low, high, start):
+                found.append(certificate)
+                covered = Cover(problem, (low, high), found).covered
+                told = f"{count(len(found), 'certificate')} for {100 * covered:.1f} % of the strengths"
+                line.tell(told)
+        except KeyboardInterrupt:
+            interrupted = True
+    return Cover(problem, (low, high), found, interrupted)
+
+
+def _require_covered(problem: Problem, strength: float) -> None:
+    """Refuse problems without proofs for ranges of strengths, before anything is solved."""
+    Family.of(problem, None, None, (strength, strength), None, relative=False)
 
 
 def _walk(problem: Problem, low: float, high: float, start: Result) -> Iterator[Certificate]:
@@ -110,7 +143,7 @@ def _walk(problem: Problem, low: float, high: float, start: Result) -> Iterator[
         certificate, result, knot = found
         yield certificate
         bottom, top = certificate.family["strengths"]  # type: ignore[index]
-        width = top - bottom if knot is None else high
+        width = max(top - bottom, 0.0 if knot is None else width)
         top, hair = (bottom, 0.0) if knot is None else (knot, HAIR)
 
 
@@ -122,46 +155,37 @@ def _widest(
     With them comes the next strength at which a feature comes or goes, if the range ends there, and not where losses
     are too curved to reach it at once. None if not even the nearest strengths can be decided.
     """
-    result, near = _between(problem, here * (1 - HAIR), here, result)
-    if not _is_decided(near):
-        return None
-    knot = _next_knot(near)
+    result = _solved(problem, here * (1 - HAIR), here, result)
+    knot = next_knot(result, here * (1 - HAIR / 2))
     bottom = max(knot * (1 + HAIR), low)
-    while bottom < here * (1 - HAIR):
+    near: Certificate | None = None
+    for halvings in count_from(0):
         look()
-        result, wide = _between(problem, bottom, here, result)
+        end = here - (here - bottom) / 2**halvings
+        if halvings and end > here * (1 - HAIR):
+            break
+        result, wide = _between(problem, min(end, here * (1 - HAIR)), here, result)
         if _is_decided(wide):
-            return wide, result, knot if bottom == knot * (1 + HAIR) else None
-        bottom = (bottom + here) / 2
-    return near, result, knot if knot > here * (1 - 2 * HAIR) else None
+            return wide, result, knot if end == knot * (1 + HAIR) else None
+        if halvings == 1:  # before going on, see whether the nearest strengths can be decided
+            result, near = _between(problem, here * (1 - HAIR), here, result)
+            if not _is_decided(near):
+                return None
+    return None if near is None else (near, result, knot if knot > here * (1 - 2 * HAIR) else None)
+
+
+def _solved(problem: Problem, low: float, high: float, start: Result) -> Result:
+    """Return the solution in the middle of a range of strengths."""
+    result = solve(problem.at_penalty(Linear((low + high) / 2)), tol=TOL, start=start)
+    if result.status is Status.INTERRUPTED:  # a run answers Ctrl-C with its best point, and here that is not enough
+        raise KeyboardInterrupt
+    return result
 
 
 def _between(problem: Problem, low: float, high: float, start: Result) -> tuple[Result, Certificate]:
     """Return the solution in the middle of a range of strengths, and its certificate for all of the range."""
-    result = solve(problem.at_penalty(Linear((low + high) / 2)), tol=TOL, start=start)
+    result = _solved(problem, low, high, start)
     return result, result.certificate(strengths=(low, high))
-
-
-def _next_knot(certificate: Certificate) -> float:
-    """Return the next smaller strength at which a coefficient reaches 0, or a score the slope, as far as floats tell.
-
-    Along the line of the proof, x and z are linear in the strength.
-    """
-    proof = certificate.proof
-    assert isinstance(proof, FaceProof)  # noqa: S101
-    x, change = proof.x, proof.moves[0]
-    (z, _), (beyond, _) = proof.ends
-    rise, middle = (beyond.mid - z.mid) / 2, (beyond.mid + z.mid) / 2
-    low, high = certificate.family["strengths"]  # type: ignore[index]
-    here, step = (low + high) / 2, (high - low) / 2
-    prices = np.where(proof.statement.problem.eligible, proof.statement.prices.mid, np.inf)
-    slope, off = float(proof.statement.total.mid) * prices, x == 0
-    with np.errstate(all="ignore"):
-        steps = [(x / change)[~off & (x * change > 0)]]
-        for side in (1.0, -1.0):
-            reached = (slope * here - side * middle) / (slope * step - side * rise)
-            steps.append(reached[off & (reached > 0) & np.isfinite(reached)])
-    return float(max(here - step * np.min(np.concatenate(steps), initial=np.inf), 0.0))
 
 
 def _is_decided(certificate: Certificate) -> bool:

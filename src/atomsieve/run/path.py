@@ -116,8 +116,8 @@ class Path:
     def certificates(self) -> Cover:
         """Cover all strengths of the path with as few certificates as possible, and enclose where features come and go.
 
-        Every certificate decides all coefficients for a whole range of strengths, not only for those of the path. For
-        gauges of coordinates (L1) and losses of one output.
+        Every certificate decides all blocks for a whole range of strengths, not only for those of the path. For gauges
+        with blocks (L1, groups) and losses of one output. Ctrl-C ends it with the certificates found until then.
 
         >>> import numpy as np
         >>> from atomsieve import Problem, path

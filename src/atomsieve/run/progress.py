@@ -1,17 +1,15 @@
 """How a run shows where it stands: a line of a terminal that is written anew, or a table that grows."""
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self, TextIO
+from typing import Any, TextIO
 
+from atomsieve.display.live import LiveLine, say, watched_by, watcher
 from atomsieve.run.trace import Progress
 
-PATIENCE = 1.0
-INTERVAL = 0.2
+__all__ = ["Printer", "ProgressLine", "say", "watched_by", "watcher"]
 
 COLUMNS = (("iteration", 9), ("time", 9), ("objective", 16), ("gap", 10), ("alive", 9), ("nonzero", 9))
 """Names and widths of the columns of a table."""
@@ -76,63 +74,16 @@ class Printer:
         self._shown_at, self._waiting = progress.time, None
 
 
-class Watcher(Protocol):
-    """Somebody who is shown all runs in a block of code, in place of the line that a run shows by itself."""
-
-    def see(self, progress: Progress, target: float) -> None:
-        """Take notice of an iteration, and of the gap that the run is to reach."""
-
-    def say(self, text: str) -> None:
-        """Take notice of a line of text."""
-
-    def end(self) -> None:
-        """Take notice that a run is over."""
-
-
-_WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
-
-
-def watcher() -> Watcher | None:
-    """Return who watches the runs in this block and thread, if anybody does."""
-    return _WATCHER.get()
-
-
-@contextmanager
-def watched_by(somebody: Watcher | None) -> Iterator[None]:
-    """Show all runs in this block to a watcher, in this thread; None changes nothing."""
-    token = _WATCHER.set(somebody if somebody is not None else _WATCHER.get())
-    try:
-        yield
-    finally:
-        _WATCHER.reset(token)
-
-
-def say(text: str) -> None:
-    """Tell the watcher, if there is one."""
-    somebody = watcher()
-    if somebody is not None:
-        somebody.say(text)
-
-
 @dataclass
-class ProgressLine:
-    """Rewrite one line of a terminal, or tell the watcher; print nothing elsewhere.
+class ProgressLine(LiveLine):
+    """The live line of a run. At the end it tells callbacks with a method `end` that the run is over."""
 
-    As a context manager it clears the line at the end, and tells callbacks with a method `end` that the run is over.
-    """
-
-    stream: TextIO = field(default_factory=lambda: sys.stderr)
     callbacks: Iterable[Any] = ()
-    _shown_at: float = 0.0
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown_at:
-            self._write("")
+        super().__exit__(kind, error, trace)
         for callback in (*self.callbacks, watcher()):
             if hasattr(callback, "end"):
                 callback.end()
@@ -143,14 +94,7 @@ class ProgressLine:
         if somebody is not None:
             somebody.see(progress, target)
             return
-        late = progress.time > max(PATIENCE, self._shown_at + INTERVAL)
-        if late and self.stream.isatty():
-            self._shown_at = progress.time
-            self._write(
-                f"iteration {progress.iteration}  gap {progress.gap:.2e} (target {target:.2e})  "
-                f"alive {progress.alive}  {progress.time:.0f} s"
-            )
-
-    def _write(self, text: str) -> None:
-        self.stream.write(f"\r\x1b[K{text}")
-        self.stream.flush()
+        self._rewrite(
+            progress.time,
+            f"iteration {progress.iteration}  gap {progress.gap:.2e} (target {target:.2e})  alive {progress.alive}",
+        )

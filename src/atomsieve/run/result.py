@@ -1,6 +1,6 @@
 """What a run found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -169,8 +169,9 @@ class Result:
         decimals : int, optional
             The number of decimal places to which X, and y for such losses, were rounded.
         strengths : (float, float), optional
-            A range of the strength of the penalty; it encloses that of the problem. The point of the certificate is the
-            solution in the middle of the range.
+            A range of the strength of the penalty (of the radius, for LogBarrier; Ball has none); it encloses that of
+            the problem. The point of the certificate is the solution in the middle of the range. With errors, the
+            claims hold for all pairs of both.
 
         >>> import numpy as np
         >>> from atomsieve import Linear, Problem, solve
@@ -184,7 +185,9 @@ class Result:
             return self._certificate
         family = Family.of(self.problem, x_error, y_error, strengths, decimals, relative=relative)
         if family.middle is not None:
-            return self._at_strength(family.middle).certificate(strengths=strengths)
+            middle = self._at_strength(family.middle)
+            family = replace(family, problem=middle.problem)
+            return certify(middle.problem, middle.lifted, middle.point.state.coordinates, family)
         return certify(self.problem, self.lifted, self.point.state.coordinates, family)
 
     def _at_strength(self, strength: float) -> "Result":
@@ -193,7 +196,10 @@ class Result:
 
         problem = self.problem.at_penalty(self.problem.penalty.at(strength))
         baseline = self.problem.baseline
-        return solve(problem, tol=max(self.gap / baseline, EPS) if baseline > 0 else EPS, start=self)
+        found = solve(problem, tol=max(self.gap / baseline, EPS) if baseline > 0 else EPS, start=self)
+        if found.status is Status.INTERRUPTED:  # Ctrl-C ends the certificate, not only the run before it
+            raise KeyboardInterrupt
+        return found
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per entry of x: feature, output, coefficient, whether it is ruled out."""

@@ -7,34 +7,20 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from atomsieve.design import ALL, Design, ProductDesign, as_design
-from atomsieve.design.base import bounded
+from atomsieve.design import ALL, Design, ProductDesign, SelectedDesign, as_design
+from atomsieve.design.selected import places_of
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.intake.arguments import require_piece
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Image(Gauge):
-    """Gauge of `Q P`: `kappa(x) = min { gauge(c) : Q c = x }` and `sigma(z) = sigma_P(Q' z)`.
-
-    Overlapping groups, analysis penalties and dictionaries are images. Solvers work on the preimage c. The value at
-    a given x is found by linear programming for coordinate gauges, and directly if Q is injective.
-
-    >>> import numpy as np
-    >>> from atomsieve import L1
-    >>> Image(L1(), np.array([[1.0, 1.0], [0.0, 1.0]])).value(np.array([2.0, 1.0]))
-    2.0
-    """
+class Mapped(Gauge):
+    """What all images share: `kappa(x) = min { gauge(c) : matrix c = x }`."""
 
     gauge: Gauge
     matrix: Any
     mapped = True
-
-    def __post_init__(self) -> None:
-        require_piece("Image: gauge", self.gauge, Gauge)
 
     @cached_property
     def _map(self) -> Design:
@@ -56,19 +42,18 @@ class Image(Gauge):
         return Atom(ALL, self._map.matvec(inner.values, inner.columns), block)
 
     def lift(self, design: Design) -> tuple[Design, BlockGauge]:
-        return self.gauge.lift(ProductDesign(design, self._map))
+        places = places_of(self.matrix)
+        return self.gauge.lift(ProductDesign(design, self._map) if places is None else SelectedDesign(design, places))
 
     def lower(self, c: Array) -> Array:
         lowered: Array = self._map.matvec(self.gauge.lower(c))
         return lowered
 
-    def enclose(self, c: Enclosure) -> Enclosure:
-        """Return `Q c` with a bound of all rounding errors."""
-        return bounded(self._map).enclose(c)
+    def copies(self, rows: int) -> Index | None:
+        return None if self.gauge.mapped else places_of(self.matrix)
 
-    def named(self, names: Sequence[str] | None, count: int) -> Gauge:
-        inner = self.gauge.named(None, self._map.shape[1])  # the features of the preimage have no names
-        return self if inner is self.gauge else replace(self, gauge=inner)
+    def spelled_out(self, form: tuple[int, ...]) -> Gauge:
+        return Image(self.gauge.spelled_out(form), self.matrix)
 
     def names(self) -> tuple[str, ...] | None:
         return self.gauge.names()
@@ -94,3 +79,31 @@ class Image(Gauge):
 
     def value_under(self, design: Design, x: Array) -> float:
         return self.gauge.value_under(ProductDesign(design, self._map), x)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Image(Mapped):
+    """Gauge of `Q P`: `kappa(x) = min { gauge(c) : Q c = x }` and `sigma(z) = sigma_P(Q' z)`.
+
+    Overlapping groups, analysis penalties and dictionaries are images. Solvers work on the preimage c. The value at
+    a given x is found by linear programming for coordinate gauges, and directly if Q is injective.
+
+    >>> import numpy as np
+    >>> from atomsieve import L1
+    >>> Image(L1(), np.array([[1.0, 1.0], [0.0, 1.0]])).value(np.array([2.0, 1.0]))
+    2.0
+    """
+
+    gauge: Gauge
+    matrix: Any
+
+    def __post_init__(self) -> None:
+        require_piece("Image: gauge", self.gauge, Gauge)
+
+    def spelled_out(self, form: tuple[int, ...]) -> Gauge:
+        inner = self.gauge.spelled_out(form)
+        return self if inner is self.gauge else replace(self, gauge=inner)
+
+    def named(self, names: Sequence[str] | None, count: int) -> Gauge:
+        inner = self.gauge.named(None, self._map.shape[1])  # the features of the preimage have no names
+        return self if inner is self.gauge else replace(self, gauge=inner)

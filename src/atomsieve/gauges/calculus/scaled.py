@@ -71,6 +71,12 @@ class Scaled(BlockGauge):
     def lower(self, c: Array) -> Array:
         return self.gauge.lower(c)
 
+    def copies(self, rows: int) -> Index | None:
+        return self.gauge.copies(rows)
+
+    def spelled_out(self, form: tuple[int, ...]) -> Gauge:
+        return Scaled(self.gauge.spelled_out(form), self.radius)
+
     @property
     def _blocks(self) -> BlockGauge:
         """The inner gauge, if it has blocks; solvers work on lifted gauges, which always do."""

@@ -18,7 +18,7 @@ vector of its rows. For the given x let b~ be the exact minimiser over b. At (x,
     theta_i = s_i loss'(u_i),   z = -A' theta,   score_g = norm2(z_g) / price_g,   sigma = the largest score;
 
     score_j = z_j / price_j for a coefficient that must not be negative (all of NonNegative, Simplex and Atoms, those of
-    L1 where `positive` is true).
+    L1 and Parts where `positive` is true).
 
 LInf is one block: `mass(x) = price max_j abs(x_j)`, and its score is `sum_j abs(z_j) / price`. Its spread is the sum of
 the spreads of its columns, because abs(p_j) <= 1 / price for an atom p. So are OWL, KSupport and KSparse, whose mass
@@ -40,7 +40,7 @@ DEPENDENCY  A column k that is a combination of others, `C_k = sum_l t_l C_l + r
        of C. Then `x_l + t_l x_k` takes the place of x_l, no range is claimed for any coefficient involved, and
        `sqrt(reach)` grows by `norm(rest) (abs(x_k) + M / price)`, with the norm of G and M a bound of the mass of the
        optimum: S phi(M) is at most the objective at the point. Free columns are left out only for exact sums.
-NOT 0  A coefficient is not zero if its range excludes 0; a block if its norm exceeds that of the radii of its ranges.
+NOT 0  A coefficient is not zero if its range excludes 0; a block if those with a range are longer than their radii.
 
 With an intercept, theta is orthogonal to the constant at the point and at the optimum. So in spread, dist and z every
 column may be replaced by the same column less a number: below, one near its mean, or its mean in the metric.
@@ -79,26 +79,30 @@ RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as
        ranges, and its last column is left out. A column is an exact sum of others if it differs from that sum by the
        same numbers in all classes.
 
-ARITHMETIC  Every number is a ball, an interval that contains it (python-flint, 128 bits), or has bounds in doubles and
-       with a bound of rounding (`doubles.py`). z, scores and spreads of all columns are bounded in doubles; balls
+ARITHMETIC  Every number is a ball, an interval that contains it (python-flint, 128 bits), or has bounds in doubles with
+       a bound of their rounding (`doubles.py`). z, scores and spreads of all columns are bounded in doubles; balls
        decide what that leaves open. A lower bound of a curvature, or an upper one, is a double. Inverses are bounded in
        doubles by a residual (`gram.py`), and are balls where the claims do not follow from that.
 
 A FAMILY of problems: every claim is about all members, whose data A~ and y~ obey `abs(A~_ij - A_ij) <= E_ij` and, for
-losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B, o and s are exact. E_ij is
-what the file states, or that times `abs(X_ij)` if it is relative; without `zeros` it is 0 where X_ij is. Point, theta
-and z are those of the stated data. No ridge, classes, matrices or LInf, and only free columns may be left out. Let C
-hold the columns of B and those of the blocks that are not claimed zero, C~ those of a member, v a subgradient of
-S phi(mass) at x, p = (b~, x) and p~ the optimum of the member over these columns, with its slopes theta~. Then:
+losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B without the columns of A, o
+and s are exact. For X, E_ij is what the file states, or that times `abs(X_ij)` if it is relative; without `zeros` it is
+0 where X_ij is. For A it is that times the absolute values of the matrices of the gauge. Point, theta and z are those
+of the stated data. No classes or LInf, and only free columns may be left out. Let C hold the columns of B and those of
+the blocks that are not claimed zero, C~ those of a member, v a subgradient of S phi(mass) at x, p = (b~, x) and p~ the
+optimum of the member over these columns, with its slopes theta~. A ridge counts as one more sample for each coefficient
+that is left, `sqrt(R_g) x_j` with the squared loss, m = M = 1, and no errors: it joins G, a, r and delta, and the
+scores of blocks that are zero do not see it. Then:
 
 ETA    u less y moves by at most `eta_i = sum_j E_ij abs(x_j) + e_i` if only the data move. Let c_i be the secant
        curvatures between u and u~, with `m_i <= c_i <= M_i`; `e^2 = sum_i s_i M_i eta_i^2`, `a^2 = sum_i s_i c_i
        (u~_i - u_i)^2`, both less y, and r the length of `C~ (p~ - p)` in the metric s m.
-PULL   `delta = -C~' theta - v` is 0 for B. For columns of A it is z - v, plus or minus `sum_i E_ij abs(theta_i)`. Let d
-       bound its length in the metric of `inv(C~' diag(s m) C~)`, which is at most `inv(G) / (1 - rho)^2`, with
-       `rho^2 = sum_i s_i m_i sum_kl E_ik abs(inv(G)_kl) E_il`. The length of a box is at most that of its middle plus
-       `sqrt(sum_kl r_k abs(inv(G)_kl) r_l)` for its radii r. Where `x_g = 0`, v is z_g, shortened to the length that
-       the slope of S phi allows. For Ball any slope serves; then `slack = slope (radius - mass)`, and 0 otherwise.
+PULL   `delta = -C~' theta - R x - v` is 0 for B. For columns of A it is z - R x - v, plus or minus `sum_i E_ij
+       abs(theta_i)`. Let d bound its length in the metric of `inv(C~' diag(s m) C~)`, which is at most `inv(G) / (1 -
+       rho)^2`, with `rho^2 = sum_i s_i m_i sum_kl E_ik abs(inv(G)_kl) E_il`. The length of a box is at most that of its
+       middle plus `sqrt(sum_kl r_k abs(inv(G)_kl) r_l)` for its radii r. Where `x_g = 0`, v is z_g, shortened to the
+       length that the slope of S phi allows. For Ball any slope serves; then `slack = slope (radius - mass)`, and 0
+       otherwise.
 FACE   p~ is optimal, phi convex: `(theta~ - theta) . C~ (p~ - p) <= delta . (p~ - p) + slack <= d r + slack`. So `a^2
        <= a e + d (a + e) + slack` bounds a, and `r <= a + e`. Also `r^2 <= r q + slack`, with `q = d + sqrt(sum_i s_i
        M_i^2 eta_i^2 / m_i)`; for samples with m_i = 0, `s_i M_i eta_i` times the length of the row of C~ in the metric
@@ -106,20 +110,32 @@ FACE   p~ is optimal, phi convex: `(theta~ - theta) . C~ (p~ - p) <= delta . (p~
        `sqrt(M_i / s_i) a < w_i` for every sample: the best p among those with slopes within w_i obeys all this too, so
        it is not on the border, and is p~.
 ZERO   as above; z_j moves by at most `a` times the length of A~_j in the metric s M, plus `sum_i E_ij abs(theta_i)`.
-       If all blocks pass that are claimed zero, p~ is optimal among all.
+       If all blocks pass that are claimed zero, p~ is optimal among all. With a ridge, the slope is at least the score
+       of `z - R x` of any block, less that and less `sqrt(R_g) r / price_g`.
 RANGE  as above, with `r / (1 - rho)` for `sqrt(reach)`.
 GAP    The member's objective at p is at most that with the worse of both ends `u_i - eta_i` and `u_i + eta_i` for each
        sample. Its optimum is at least the objective at p for the stated data, less `sum_i abs(theta_i) eta_i + d r +
        slack`. They differ by at most `d r + slack`, plus the smaller of `e^2 / 2` and `(q - d) r`.
-LINE   For strengths of Linear between two numbers, and exact data, the point moves with the slope: `p + t l`, for the
-       difference t of the slope of S phi to the stated one, a line l that is 0 where x is, and t between -h and h, as
-       long as no x_j changes its sign. u moves by `t g`, g = C l, and theta by `t s D g` for any numbers D, and by what
-       the secants c differ from D: at most `h max(M - D, D - m) abs(g_i)` for each slope. delta without that is linear
-       in t, so its length is largest at an end. What is left has a length of at most that of the differences in the
-       metric s / m (or, where m_i = 0, by the row of C). d is the sum of both, a = d, r = d; slopes may move by
-       `M h abs(g_i)` more. Scores differ from those of `theta + t s D g` by at most the length of A_j, less its centre,
-       times d and the length of the differences in the metric s / M. They are convex in t, the slope is linear: both
-       ends decide. Values differ by at most h times the largest mass.
+LINE   For strengths of Linear between two numbers the point moves with the slope: `p + t l`, for the difference t of
+       the slope of S phi to the stated one, a line l that is 0 for blocks where x is, and t between -h and h, as long
+       as no block reaches 0. u moves by `t g`, g = C l, and theta by `t s D g` for any numbers D, and by what the
+       secants c differ from D: at most `h max(M - D, D - m) abs(g_i)` for each slope. Let n be x_g over its norm, and
+       q_g the norm of x_g times that of `l_g - n (n . l_g)`. Then v at `p + t l` is `(sigma + t) price_g n + t sigma
+       price_g (l_g - n (n . l_g)) / norm2(x_g)`, and by at most `price_g h^2 (sigma norm2(l_g) q_g / k^3 + q_g / k^2)`
+       more, with `k = norm2(x_g) - h norm2(l_g)`: 0 for single coefficients. delta without these two differences is
+       linear in t, so its length is largest at an end. d is the sum of that, of the latter as a box, and of the length
+       of the slopes' differences in the metric s / m (or, where m_i = 0, by the row of C~); in q they are added to M
+       eta. Then FACE holds with eta and `sum_i E_ij abs(theta_i)` for the largest x and theta on the line. Slopes may
+       move by `M h abs(g_i)` more. Scores differ from those of `theta + t s D g` by at most the length of A~_j, less
+       the centre of z_j, times a plus the length of the differences in the metric s / M, plus `sum_i E_ij
+       abs(theta_i)`. They are convex in t, the slope is linear: both ends decide. The member's objective at p is above
+       its optimum by at most GAP and h times the mass of bounds of how far coefficients can be from x.
+SHAPE  Strengths of another phi are a LINE of Linear between two slopes that the file names. A solution for phi solves
+       the problem for Linear at the slope `phi'(mass)`, and the mass of solutions for Linear falls with the slope. So
+       no slope is beyond the range if `phi'` is not below its lower end at the least mass that solutions can have
+       there, and not above its upper end at the largest mass there, for both ends of the strengths: phi and phi' are
+       monotone in them. The member's objective at p is above its optimum by at most GAP, and the difference of `S
+       phi'(mass(x))` to the stated slope times the same mass.
 """
 
 from .command import load, main

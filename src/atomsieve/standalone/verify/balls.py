@@ -10,6 +10,9 @@ from flint import arb, arb_mat
 from .doubles import UNIT
 from .verdict import Refused
 
+LEAST = 2.0**-1074
+"""The least positive double."""
+
 SECTIONS = 120
 """Golden sections for the slope of a penalty beside a ridge; every slope gives a bound."""
 
@@ -108,12 +111,16 @@ def double_above(value: arb) -> float:
     return math.nextafter(top + 4 * UNIT * abs(top), math.inf)
 
 
+def radii_of(values: list[arb]) -> np.ndarray:
+    """Return the radii of balls; 0 only for numbers that are exact."""
+    return np.array([float(v.rad()) or (0.0 if v.is_exact() else LEAST) for v in values])
+
+
 def bounds_of(values: list[arb]) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper bounds of balls, in doubles; those of what is no number are infinite."""
-    middles = np.array([float(v) for v in values])
-    radii = np.array([float(v.rad()) for v in values])
+    middles, radii = np.array([float(v) for v in values]), radii_of(values)
     with np.errstate(all="ignore"):
-        radii = radii * (1 + 4 * UNIT) + 2 * UNIT * np.abs(middles)
+        radii = radii * (1 + 4 * UNIT) + 2 * UNIT * np.abs(middles) + 2 * LEAST
         low, high = np.nextafter(middles - radii, -np.inf), np.nextafter(middles + radii, np.inf)
     unknown = ~(np.isfinite(middles) & np.isfinite(radii))
     return np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)

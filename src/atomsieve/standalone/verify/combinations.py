@@ -91,15 +91,15 @@ class Combinations(Zeros):
             return arb(float(lengths_above((np.maximum(-low, high) * roots * UP)[:, None])[0]))
 
     def _largest_mass(self) -> arb:
-        """Return a bound of the mass of the optimum."""
-        if "radius" in self.penalty:
-            return self.penalty["radius"]
-        most = arb(self.objective.upper())
+        """Return a bound of the mass of the optimum: phi is at most the objective there, and inf beyond a radius."""
+        most, limit = arb(self.objective.upper()), self.penalty.get("radius", arb(2) ** 2000)
         low, high = arb(0), arb(2) ** -1000
-        while not self.total * self.phi(self.penalty, high) > most:
+        while high < limit and not self.total * self.phi(self.penalty, high) > most:
             low, high = high, 2 * high
-            if high > arb(2) ** 2000:
+        if not high < limit:
+            if "radius" not in self.penalty:
                 raise Refused("the mass of the optimum cannot be bounded")
+            high = limit
         for _ in range(BISECTIONS):
             middle = arb(((low + high) / 2).mid())
             low, high = (low, middle) if self.total * self.phi(self.penalty, middle) > most else (middle, high)

@@ -54,6 +54,13 @@ def times_above(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.asarray(np.where((a > 0) & (b > 0), np.nextafter(a * b, np.inf), 0.0))
 
 
+def product_above(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return upper bounds of a product of matrices without negative numbers; 0 where all its terms are 0."""
+    with np.errstate(all="ignore"):
+        there = (a > 0).astype(float) @ (b > 0).astype(float) > 0
+        return np.asarray(np.where(there, sums_above(a @ b, a.shape[1]), 0.0))
+
+
 def exp_below(r: np.ndarray) -> np.ndarray:
     """Return lower bounds of `exp(-r)` for r >= 0: `(1 - r / k)^k` for k = 1024, by squaring ten times."""
     with np.errstate(all="ignore"):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .data import Data, in_outputs
-from .doubles import times_above
+from .doubles import product_above, times_above
 from .gauges import Gauge
 from .losses import Loss
 from .verdict import Refused, Unknown
@@ -20,7 +20,7 @@ class Family:
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         check_members(content, data, gauge)
         stated, (n, d) = content["family"], data.rows
-        self.data, self.x_error = data, stated["x_error"]
+        self.data, self.matrix, self.x_error = data, gauge.matrix, stated["x_error"]
         if self.x_error is not None:
             self.values = _shaped(self.x_error["values"], "x_error", [(), (d,), (n, d)])
         self.targets = np.zeros(len(data.y))
@@ -29,18 +29,26 @@ class Family:
             self.targets += times_above(values, np.abs(data.y)) if stated["y_error"]["relative"] else values
         if self.targets.any() and not Loss(content["problem"]["loss"]).translates:
             raise Refused("errors of y are only for losses of u - y (Squared, Huber)")
-        if gauge.free and self.columns(gauge.free).any():
-            raise Unknown("errors of features without a price are not known to this checker")
         self.strengths = _strengths(stated["strengths"], content["problem"]["penalty"])
-        if self.strengths and (self.x_error is not None or self.targets.any() or data.tasks > 1):
-            raise Refused("a range of strengths is claimed for exact data with one output only")
-        if self.strengths and gauge.labels.tolist() != list(range(len(gauge.prices))):
-            raise Refused("a range of strengths is claimed for gauges of coordinates only")
+        self.slopes: list[float] = []
+        if content["claims"]["valid"]:
+            self.slopes = _slopes_told(stated.get("slopes"), content["problem"]["penalty"], self.strengths)
 
     def columns(self, index: list[int]) -> np.ndarray:
-        """Return the bounds for columns of A, in the rows of their output."""
-        if self.x_error is None:
+        """Return the bounds for columns of A, in the rows of their output: times the sizes of matrices of the gauge."""
+        if self.x_error is None or not index:
             return np.zeros((len(self.data.y), len(index)))
+        if self.matrix is None:
+            return self._of_features(index)
+        sizes, factor = np.abs(self.matrix.columns(index)), self.matrix.outer
+        while factor is not None:
+            used = np.flatnonzero(sizes.any(axis=1))
+            sizes, factor = product_above(np.abs(factor.columns(used)), sizes[used]), factor.outer
+        used = np.flatnonzero(sizes.any(axis=1))
+        return product_above(self._of_features(used.tolist()), sizes[used])
+
+    def _of_features(self, index: list[int]) -> np.ndarray:
+        """Return the bounds for columns of X, in the rows of their output."""
         places, per = np.array(index, dtype=int), self.data.tasks
         sizes = np.abs(self.data.features(places // per))
         values = np.broadcast_to(self.values, self.data.rows)[:, places // per]
@@ -61,12 +69,11 @@ class Family:
 
 def check_members(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     """Refuse families of problems for which there are no formulas, and claims that are not made about families."""
-    problem, claims = content["problem"], content["claims"]
+    claims = content["claims"]
     lacking = {
         "Multinomial": data.labels is not None,
-        "a ridge": problem.get("ridge") is not None,
-        "an Image or Atoms": gauge.matrix is not None,
         "LInf": not gauge.euclidean,
+        "groups beside coefficients with a sign": bool(gauge.upward),
     }
     for piece, there in lacking.items():
         if there:
@@ -90,8 +97,25 @@ def _strengths(stated: list[float] | None, penalty: dict[str, Any]) -> list[floa
     """Return the range of strengths; an empty list if there is only the stated one."""
     if stated is None:
         return []
-    if penalty["type"] != "Linear":
-        raise Refused(f"a range of strengths is claimed for Linear only, and the penalty is {penalty['type']}")
-    if len(stated) != 2 or not stated[0] <= penalty["strength"] <= stated[1]:
-        raise Refused(f"the range of strengths must be two numbers around the stated strength {penalty['strength']}")
+    if penalty["type"] == "Ball" or penalty.get("p") == "inf":
+        raise Refused("a range of strengths is claimed for a ball, which has none")
+    here = penalty[main_parameter(penalty)]
+    if len(stated) != 2 or not stated[0] <= here <= stated[1]:
+        raise Refused(f"the range of strengths must be two numbers around the stated strength {here}")
+    return stated
+
+
+def main_parameter(penalty: dict[str, Any]) -> str:
+    """Return the parameter that a range of strengths is about; phi and its slope are monotone in it."""
+    return "radius" if "radius" in penalty else "strength"
+
+
+def _slopes_told(stated: list[float] | None, penalty: dict[str, Any], strengths: list[float]) -> list[float]:
+    """Return the range of slopes that a file names, for strengths of a penalty that is not linear: SHAPE."""
+    if not (strengths and penalty["type"] != "Linear"):
+        if stated is not None:
+            raise Refused("a range of slopes belongs to strengths of a penalty that is not linear")
+        return []
+    if stated is None or len(stated) != 2 or not stated[0] < stated[1]:
+        raise Refused("strengths of a penalty that is not linear need a range of slopes, two rising numbers")
     return stated

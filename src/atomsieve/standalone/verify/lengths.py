@@ -87,7 +87,14 @@ class Lengths(Gap):
         lengths: list[np.ndarray] = []
         for start in range(0, self.d, self.width):
             index = list(range(self.d)[start : start + self.width])
-            both = [self._columns(index, centred=centred) for centred in (False, True)]
-            sizes = [np.array([[double_above(abs(v)) for v in column.entries()] for column in part]).T for part in both]
-            lengths.append(np.minimum(*(lengths_above(part * roots.ravel()[:, None] * UP) for part in sizes)))
+            lengths.append(self._least_image_lengths(index, roots.ravel()))
         return np.concatenate(lengths).reshape(-1, self.data.tasks)
+
+    def _least_image_lengths(self, index: list[int], roots: np.ndarray) -> np.ndarray:
+        """Return upper bounds of the lengths of some of them: as they are, or less their centres."""
+        return np.asarray(np.minimum(*(self._ball_lengths(index, roots, centred=way) for way in (False, True))))
+
+    def _ball_lengths(self, index: list[int], roots: np.ndarray, *, centred: bool) -> np.ndarray:
+        columns = self._columns(index, centred=centred)
+        sizes = np.array([[double_above(abs(v)) for v in column.entries()] for column in columns]).T
+        return lengths_above(sizes * roots[:, None] * UP)

@@ -1,149 +1,174 @@
-"""A family of problems: a range of strengths."""
+"""A family of problems: the point, which moves along a line with the slope of the penalty."""
+
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat
 
-from .balls import bounds_of, double_above, double_below, highest, larger_of, positive_part, root, square
-from .doubles import DOWN, TINY, UP, known, lengths_above
-from .face import Face
-from .pulls import Pulls
+from .balls import bounds_of, highest, larger_of, positive_part, square
+from .checker import Checker
+from .data import Data
+from .family import Family
+from .gauges import Gauge
 from .verdict import Refused
 
 
-class Line(Face):
-    """The same for a range of strengths of Linear: LINE. The point moves along a line with the slope of the penalty.
+class Line(Checker):
+    """PULL and LINE. What is derived at the point stays that of the stated data.
 
-    `line` is its direction, `turn` that of the predictions and `lean` that of theta, if losses were quadratic; `step`
-    is how far the slope goes in both directions.
+    `slack` is that of the subgradient v, with the slope `slope` of S phi. For a range of strengths, `step` is how far
+    the slope goes in both directions, `line` the direction of the point, `turn` that of the predictions, `lean` that of
+    theta, if losses were quadratic, and `swing` what the turning of blocks adds.
     """
 
-    def check(self) -> None:
-        """Raise Refused at the first claim that does not follow."""
-        self._evaluate()
+    def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge, family: Family) -> None:
+        super().__init__(content, data, gauge)
+        self.family = family
+        self.shrink, self.factor = arb(1), 2  # all of the ridge is in the metric
+        self.centred_sums = bool(family.strengths)  # on a line theta is not orthogonal to constants
+
+    def _place(self) -> None:
+        """Choose the columns of C, the subgradient and the line."""
         self.rows = self._left()
         self.names = self._names(self.rows)
-        self.slope = self._slope_at(self.mass, self.penalty)
+        self.chosen = [self._column(name) for name in self.names]
+        self.members: dict[int, list[int]] = {}
+        for j in self.rows:
+            self.members.setdefault(int(self.gauge.labels[j]), []).append(j)
+        self.z.sharpen(self.rows)
+        self.slack, self.slope = self._subgradient()
+        self.step = self._step()
+        self._draw()
+
+    def _step(self) -> arb:
+        """LINE: return how far the slope of S phi can be from that at the point."""
+        if not self.family.strengths:
+            return arb(0)
+        if self.family.slopes:
+            low, high = (arb(v) for v in self.family.slopes)
+            return arb((self.total * (high - low) / 2).upper())
         stated = self.penalty["strength"]
         low, high = (arb(v) for v in self.family.strengths)
-        self.step = arb((self.total * larger_of(high - stated, stated - low)).upper())
-        self._draw()
-        self._curvature()
-        self._values()
-        self._zeros()
-        self._ranges()
+        return arb((self.total * larger_of(high - stated, stated - low)).upper())
+
+    def _subgradient(self) -> tuple[arb, arb]:
+        """Return the slack of v, and the slope of S phi that belongs to v; SHAPE: that of Linear in its place."""
+        if self.family.slopes:
+            low, high = (arb(v) for v in self.family.slopes)
+            return arb(0), self.total * (low + high) / 2
+        if "radius" in self.penalty and "sharpness" not in self.penalty:  # Ball: any slope has some slack
+            best = arb(highest(self.scores.highest().values()).mid())
+            return arb(positive_part(best * (self.penalty["radius"] - self.mass)).upper()), best
+        return arb(0), self._slope_at(self.mass, self.penalty)
+
+    # -- the line ------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         """LINE: choose a line in doubles; any line would do."""
-        columns = [self._column(name) for name in self.names]
-        bends = np.mean(self.loss.bends(*bounds_of(self.slopes), self.data.y), axis=0)
-        weights = self.data.weights * bends
-        towards = np.array([float(self._towards(name).mid()) for name in self.names])
-        moving = [k for k, name in enumerate(self.names) if name < 0 or name in self.x]
-        doubles = self._in_doubles([self.names[k] for k in moving]).T
-        found = np.zeros(len(self.names))
-        found[moving] = -np.linalg.lstsq((doubles * weights) @ doubles.T, towards[moving], rcond=None)[0]
-        self.line = [arb(v) for v in found.tolist()]
-        turn = sum((column * p for column, p in zip(columns, self.line)), arb_mat(self.n, 1))
+        bends, self.line = np.zeros(self.n), [arb(0)] * len(self.names)
+        if self.step > 0:
+            bends = np.mean(self.loss.bends(*bounds_of(self.slopes), self.data.y), axis=0)
+            self.line = self._direction(bends)
+        turn = sum((column * p for column, p in zip(self.chosen, self.line)), arb_mat(self.n, 1))
         self.turn, self.bends = turn.entries(), [arb(v) for v in bends.tolist()]
         self.lean = arb_mat([[w * bend * v] for w, bend, v in zip(self.weights, self.bends, self.turn)])
-        self.leans = [(column.transpose() * self.lean)[0, 0] for column in columns]
-        sway = {name: self.step * abs(p) for name, p in zip(self.names, self.line)}
-        if not all(abs(v) >= sway[j] for j, v in self.x.items()):
-            raise Refused("a coefficient reaches zero within the range of strengths")
-        self.sway = sway
+        self.leans = [(column.transpose() * self.lean)[0, 0] for column in self.chosen]
+        self.direction = dict(zip(self.names, self.line))
+        self.sway = {name: self.step * abs(p) for name, p in self.direction.items()}
+        self._swing()
+
+    def _direction(self, bends: np.ndarray) -> list[arb]:
+        """Return the direction in which optima move with the slope, to first order, from columns less their means."""
+        towards = np.array([float(self._towards(name).mid()) for name in self.names])
+        moving = [k for k, name in enumerate(self.names) if name < 0 or self._carries(name)]
+        doubles = np.array([[float(v) for v in self.chosen[k].entries()] for k in moving]).reshape(-1, self.n)
+        homes = [self._constant(self.names[k]) for k in moving]
+        means = [0.0 if h is None else row.sum() / (self.n // self.data.tasks) for h, row in zip(homes, doubles)]
+        rests = [row if h is None else row - mean * doubles[h] for h, row, mean in zip(homes, doubles, means)]
+        doubles = np.array(rests).reshape(-1, self.n)
+        hessian = (doubles * (self.data.weights * bends)) @ doubles.T
+        for a, k in enumerate(moving):
+            for b, other in enumerate(moving):
+                hessian[a, b] += float(self._turning(self.names[k], self.names[other]).mid())
+        found = [arb(v) for v in (-np.linalg.lstsq(hessian, towards[moving], rcond=None)[0]).tolist()]
+        line = [arb(0)] * len(self.names)
+        for k, home, mean, v in zip(moving, homes, means, found):
+            line[k] += v
+            if home is not None:  # the constant takes what the column has lost
+                line[home] -= v * arb(float(mean))
+        return line
+
+    def _constant(self, name: int) -> int | None:
+        """Return the place in C of the constant that takes the mean of a column; None if there is none."""
+        tasks = self.data.tasks if self.intercept else 0
+        if tasks == 0 or self.names[:tasks] != [-1 - k for k in range(tasks)] or 0 <= -1 - name < tasks:
+            return None
+        return name % tasks if name >= 0 else self._home(-1 - name)
+
+    def _carries(self, j: int) -> bool:
+        """Return whether a coefficient is in a block that is not zero at the point."""
+        return int(self.gauge.labels[j]) in self.norms
 
     def _towards(self, name: int) -> arb:
         """Return the subgradient of the gauge where x is not zero."""
-        v = self.x.get(name, arb(0))
-        price = self.gauge.prices[int(self.gauge.labels[name])] if name >= 0 else arb(0)
-        return price if v > 0 else -price if v < 0 else arb(0)
+        if name < 0 or not self._carries(name):
+            return arb(0)
+        g, v = int(self.gauge.labels[name]), self.x.get(name, arb(0))
+        if self.gauge.coordinates:
+            return self.gauge.prices[g] if v > 0 else -self.gauge.prices[g]
+        towards: arb = self.gauge.prices[g] * v / self.norms[g]
+        return towards
+
+    def _turning(self, a: int, b: int) -> arb:
+        """Return an entry of the second derivative of the ridge, and of the gauge times the slope."""
+        if a < 0 or b < 0 or self.gauge.labels[a] != self.gauge.labels[b]:
+            return arb(0)
+        g = int(self.gauge.labels[a])
+        found = self.ridge[g] if self.ridge and a == b else arb(0)
+        if not self.gauge.coordinates:
+            norm = self.norms[g]
+            across = int(a == b) - self.x.get(a, arb(0)) * self.x.get(b, arb(0)) / square(norm)
+            found += self.slope * self.gauge.prices[g] * across / norm
+        return found
+
+    def _swing(self) -> None:
+        """LINE: bound what the turning of blocks adds to delta; no block may reach zero."""
+        self.swing: dict[int, arb] = {}
+        for g, norm in self.norms.items():
+            entries = self.members.get(g, [])
+            along = [self.direction[j] for j in entries]
+            length = self.gauge.norm(along)
+            room = norm - self.step * length
+            if len(entries) == 1 or not self.step > 0:
+                self.swing[g], fits = arb(0), not self.step > 0 or norm >= self.step * length
+            else:
+                unit = [self.x.get(j, arb(0)) / norm for j in entries]
+                inner = sum((a * b for a, b in zip(unit, along)), arb(0))
+                sweep = norm * self.gauge.norm([b - a * inner for a, b in zip(unit, along)])
+                bent = self.slope * length * sweep / (room * square(room)) + sweep / square(room)
+                self.swing[g], fits = self.gauge.prices[g] * square(self.step) * bent, room > 0
+            if not fits:
+                raise Refused("a coefficient reaches zero within the range of strengths")
+
+    def _sides(self) -> tuple[int, ...]:
+        """Return the ends of the line: one place if the slope stays."""
+        return (-1, 1) if self.step > 0 else (0,)
 
     def _end(self, side: int) -> list[arb]:
-        """LINE: return delta at one end of the range."""
-        slope, rests = self.slope + side * self.step, []
-        for name, lean in zip(self.names, self.leans):
-            if name < 0:
-                rests.append(-side * self.step * lean)
+        """PULL, LINE: return delta at one end of the line, for the columns of C; those of B have none at the point."""
+        slope = self.slope + side * self.step
+        ends = dict(zip(self.names, (-side * self.step * lean for lean in self.leans)))
+        for j in self.rows:
+            ends[j] += self.z[j]
+        for g, mine in self.members.items():
+            if g not in self.norms:
+                size = self.gauge.norm([ends[j] for j in mine])
+                for j in mine:
+                    most = size if self.gauge.signed[j] else ends[j]
+                    ends[j] = arb(0, positive_part(most - slope * self.gauge.prices[g]).upper())
                 continue
-            z = self.z[name] - side * self.step * lean
-            price = self.gauge.prices[int(self.gauge.labels[name])]
-            over = positive_part((abs(z) if self.gauge.signed[name] else z) - slope * price)
-            rests.append(z - slope * self._towards(name) if name in self.x else arb(0, over.upper()))
-        return rests
-
-    def _steps(self, away: np.ndarray) -> np.ndarray:
-        steps = super()._steps(away)
-        swings = np.array([double_above(self.step * abs(v)) for v in self.turn])
-        return known((steps + self.most * swings) * UP + TINY)
-
-    def _travel(self) -> None:
-        """LINE: derive a (`way`), the reach and the gap."""
-        self._hold()
-        least, most = ([arb(v) for v in ends.tolist()] for ends in (self.least, self.most))
-        around = zip(least, most, self.bends, self.turn)
-        off = [arb((larger_of(high - bend, bend - low) * self.step * abs(v)).upper()) for low, high, bend, v in around]
-        d = highest(self._boxed(self._end(side)) for side in (-1, 1)) + self._bent(off)
-        beyond = zip(self.weights, most, off)
-        self.way = d + root(sum((w * square(v) / high for w, high, v in beyond if not v == 0), arb(0)))
-        self.reach = square(d)
-        lengths = {name: root(self.held[k, k]) * d for k, name in enumerate(self.names)}
-        parts = ((j, abs(self.x.get(j, arb(0))) + self.sway[j] + lengths[j]) for j in self.rows)
-        mass = sum((self.gauge.prices[int(self.gauge.labels[j])] * v for j, v in parts), arb(0))
-        self.gap = arb((square(d) + self.step * mass).upper())
-
-    def _boxed(self, rests: list[arb]) -> arb:
-        return self._length([arb(v.mid()) for v in rests], [arb(v.rad()) for v in rests]) if rests else arb(0)
-
-    def _bent(self, off: list[arb]) -> arb:
-        """LINE: return how far losses are off the parabola; a sample without curvature counts by its row of C."""
-        columns = [self._column(name) for name in self.names]
-        curved, flat = arb(0), arb(0)
-        for i, (w, m, v) in enumerate(zip(self.weights, self.least.tolist(), off)):
-            if m > 0:
-                curved += w * square(v) / arb(m)
-            elif not v == 0:
-                flat += w * v * self._length([column[i, 0] for column in columns], [arb(0)] * len(columns))
-        return root(curved) + flat
-
-    def _value_range(self) -> tuple[arb, arb]:
-        return self.objective - self.gap, self.objective + self.step * self.mass
-
-    def _zeros(self) -> None:
-        """ZERO at both ends of the range, which decide for all of it: scores are convex there, and slopes linear."""
-        change = self._adjoint(self.lean)
-        lengths = self._lengths_in(self.metric[:, None])[:, 0]
-        told = [*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free, *self.gauge.barred]
-        zero = np.ones(self.d, dtype=bool)
-        zero[told] = False
-        left = self._doubtful(zero, change, lengths)
-        self.z.sharpen(left)
-        change.sharpen(left)
-        for j in left:
-            for side in (-1, 1):
-                z = self.z[j] + side * self.step * change[j]
-                score = (abs(z) if self.gauge.signed[j] else z) + self.way * arb(float(lengths[j]))
-                below = score < (self.slope + side * self.step) * self.gauge.prices[j]
-                self._claim(below, f"coefficient or block {j} is not proven zero")
-        for j in self.x:
-            self._claim(not zero[j], f"block {j} carries weight at the point")
-        self.checked += 3 * int(zero.sum()) - 2 * len(left) - len(self.x)
-
-    def _doubtful(self, zero: np.ndarray, change: Pulls, lengths: np.ndarray) -> list[int]:
-        """Return the coefficients that doubles do not prove zero."""
-        step, way = double_above(self.step), double_above(self.way)
-        slope = double_below(self.slope - self.step)
-        with np.errstate(all="ignore"):
-            sizes = [np.maximum(np.abs(v.low), np.abs(v.high)) for v in (self.z, change)]
-            highest = (sizes[0] + step * sizes[1] + way * lengths) * UP + TINY
-            below = highest < slope * self.gauge.prices.low * DOWN - TINY
-        left: list[int] = np.flatnonzero(zero & ~below).tolist()
-        return left
-
-    centred_sums = True
-
-    def _least_lengths(self, own: np.ndarray, metric: np.ndarray, start: int) -> np.ndarray:  # noqa: ARG002
-        """Return lengths of columns less their centres, as in z: on the line theta is not orthogonal to constants."""
-        return lengths_above(np.abs(own - self._centres(own)) * np.sqrt(metric) * UP)[:, None]
-
-    def _radii(self, independent: list[int], inverse: arb_mat, involved: set[int]) -> dict[int, arb]:
-        return {name: v + self.sway[name] for name, v in super()._radii(independent, inverse, involved).items()}
+            for j in mine:
+                turned = sum((self._turning(j, k) * self.direction[k] for k in mine), arb(0))
+                ridge = self.ridge[g] * self.x.get(j, arb(0)) if self.ridge else arb(0)
+                ends[j] += arb(0, self.swing[g].upper()) - ridge - slope * self._towards(j) - side * self.step * turned
+        return [ends[name] for name in self.names]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from .balls import bounds_of
+from .balls import bounds_of, radii_of
 from .data import Data
 from .doubles import UP, column_sums, gamma, known, sums_above
 from .gauges import Gauge
@@ -156,7 +156,7 @@ class Products:
         off adds at most the sum of its radii times the absolute values of the column less its centre.
         """
         rows, per = theta.mid().transpose(), self.data.tasks
-        radii = np.array([float(t.rad()) for t in theta.entries()]).reshape(-1, per) * UP
+        radii = radii_of(theta.entries()).reshape(-1, per) * UP
         sums = [sum(part, arb(0)) for part in (rows.entries()[c::per] for c in range(per))] if self.intercept else []
         found: list[arb] = []
         for start in range(0, len(index), self.width):

@@ -10,6 +10,9 @@ from .verdict import Refused
 class Ranges(Combinations):
     """RANGE and NOT 0."""
 
+    alone = True
+    """Whether the gap and a ridge bound coefficients without any matrix."""
+
     def _ranges(self) -> None:
         """RANGE, DEPENDENCY, NOT 0: with an inverse in doubles, and in balls if the claims do not follow from that."""
         before = self.checked
@@ -34,7 +37,7 @@ class Ranges(Combinations):
         self.inverse = arb_mat(0, 0)
         if bounds or told_of_free or self.claims["nonzero"] or self.claims["sums"]:
             away = self._distances([name for name in names if name not in sums], involved, sharp=sharp)
-        for j in rows if self.ridge else ():
+        for j in rows if self.ridge and self.alone else ():
             alone = root(2 * self.reach / (self.factor * self.ridge[int(self.gauge.labels[j])]))
             away[j] = alone if j not in away or alone < away[j] else away[j]
         for j, ends in bounds.items():
@@ -104,11 +107,11 @@ class Ranges(Combinations):
             entries.setdefault(int(self.gauge.labels[j]), []).append(j)
         for g in self.claims["nonzero"]:
             block = entries.get(g, [])
-            known = bool(block) and all(j in away for j in block)
-            size = sum((square(self.x.get(j, arb(0))) for j in block), arb(0))
-            blur = sum((square(away[j]) for j in block), arb(0)) if known else arb(0)
+            known = [j for j in block if j in away]
+            size = sum((square(self.x.get(j, arb(0))) for j in known), arb(0))
+            blur = sum((square(away[j]) for j in known), arb(0))
             pulled = bool(self.ridge and block) and self._pulled(g)
-            self._claim(pulled or (known and size > blur), f"coefficient or block {g} is not proven non-zero")
+            self._claim(pulled or bool(known and size > blur), f"coefficient or block {g} is not proven non-zero")
 
     def _pulled(self, g: int) -> bool:
         """NOT 0 with a RIDGE."""

@@ -60,6 +60,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "NonNegative": {"weights": _prices_form},
     "Simplex": {"weights": NULL},
     "Group": {"groups": OrNull([COUNT]), "weights": OrNull([POSITIVE])},
+    "Parts": {"groups": [COUNT], "weights": OrNull([POSITIVE]), "positive": OrNull([TRUTH])},
     "L2": {},
     "LInf": {},
     "OWL": {"weights": [NUMBER]},
@@ -119,6 +120,7 @@ FILE: dict[str, Any] = {
             "x_error": OrNull({"relative": TRUTH, "zeros": TRUTH, "values": _errors_form}),
             "y_error": OrNull({"relative": TRUTH, "values": _errors_form}),
             "strengths": OrNull([POSITIVE]),
+            "slopes": Optional([POSITIVE]),
         }
     ),
     "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT])},

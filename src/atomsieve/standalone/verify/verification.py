@@ -10,7 +10,6 @@ from .data import Data
 from .face import Face
 from .family import Family
 from .gauges import gauge_of
-from .line import Line
 from .losses import Loss
 from .reading import read
 from .sizes import check_silence, check_sizes
@@ -40,7 +39,7 @@ def verify(
         if family is None:
             checker = (Classes if data.labels is not None else Checker)(content, data, gauge)
         else:
-            checker = (Line if family.strengths else Face)(content, data, gauge, family)
+            checker = Face(content, data, gauge, family)
         checker.check()
     except Refused as refusal:
         checked, known = 0 if checker is None else checker.checked, not isinstance(refusal, Unknown)

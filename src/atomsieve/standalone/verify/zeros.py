@@ -39,9 +39,6 @@ class Zeros(Lengths):
 
     def _zeros(self) -> None:
         """ZERO."""
-        told = [*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free, *self.gauge.barred]
-        zero = np.ones(len(self.gauge.prices), dtype=bool)
-        zero[told] = False
         self.spreads = self._spreads()
         moves, first = self._moves(), self._first_slope()
         if self.ridge:
@@ -49,7 +46,14 @@ class Zeros(Lengths):
             floor = self.steepness[0]
         else:
             floor = self.floor = self._best(first, moves)
-        self._claim_zeros(zero, moves, floor)
+        self._claim_zeros(self._told_zero(), moves, floor)
+
+    def _told_zero(self) -> np.ndarray:
+        """Return which blocks are claimed zero."""
+        told = [*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free, *self.gauge.barred]
+        zero = np.ones(len(self.gauge.prices), dtype=bool)
+        zero[told] = False
+        return zero
 
     def _claim_zeros(self, zero: np.ndarray, moves: np.ndarray, floor: arb) -> None:
         """Refuse a block that may not be zero: doubles decide nearly all, and balls those that are left."""

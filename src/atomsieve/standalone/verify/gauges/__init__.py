@@ -10,8 +10,9 @@ from .coordinates import L1, NonNegative, Simplex
 from .gauge import Gauge
 from .matrix import Matrix
 from .ordered import OWL, KSparse, KSupport
+from .parts import Parts
 
-ALL = (L1, NonNegative, Simplex, Group, L2, LInf, OWL, KSupport, KSparse)
+ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "gauge_of"]

@@ -6,7 +6,6 @@ import numpy as np
 from flint import arb
 
 from ..doubles import DOWN
-from ..verdict import Refused
 from .gauge import Gauge
 
 
@@ -45,12 +44,7 @@ class L1(Coordinates):
     free_allowed = True
 
     def _signs(self, piece: dict[str, Any], rows: int, per: int) -> np.ndarray:
-        positive = piece["positive"]
-        if positive is None:
-            return super()._signs(piece, rows, per)
-        if len(positive) != rows:
-            raise Refused(f"positive has {len(positive)} truth values for {rows} coefficients")
-        return np.repeat(~np.array(positive, dtype=bool), per)
+        return self._stated_signs(piece["positive"], rows, per)
 
 
 class NonNegative(Coordinates):

@@ -18,7 +18,8 @@ class Gauge:
 
     A kind of gauge is a class of its own, with the l2 norm of blocks where it says nothing else. `labels` holds the
     block of every coefficient, `signed` whether it may be negative, `prices` the prices as balls, `priced` which blocks
-    have a price, `free` the blocks of price 0 and `barred` those whose price is inf.
+    have a price, `free` the blocks of price 0 and `barred` those whose price is inf. `upward` holds the blocks beside
+    groups whose only coefficient must not be negative.
     """
 
     coordinates = False
@@ -44,12 +45,26 @@ class Gauge:
         self.barred: set[int] = set(np.flatnonzero(weights == np.inf).tolist())
         self.priced = (weights > 0) & (weights < np.inf)
         self.prices = Prices(np.where(self.priced, weights, 0.0), scale)
+        self.upward = self._upward(piece)
         self._order = np.argsort(self.labels, kind="stable")
         self._starts = np.searchsorted(self.labels[self._order], np.arange(len(weights) + 1))
 
     def _signs(self, piece: dict[str, Any], rows: int, per: int) -> np.ndarray:  # noqa: ARG002
         """Return which coefficients may be negative."""
         return np.ones(rows * per, dtype=bool)
+
+    @staticmethod
+    def _stated_signs(positive: list[bool] | None, rows: int, per: int) -> np.ndarray:
+        """Return which coefficients may be negative; `positive` for a row of x holds for all of its entries."""
+        if positive is None:
+            return np.ones(rows * per, dtype=bool)
+        if len(positive) != rows:
+            raise Refused(f"positive has {len(positive)} truth values for {rows} coefficients")
+        return np.repeat(~np.array(positive, dtype=bool), per)
+
+    def _upward(self, piece: dict[str, Any]) -> set[int]:  # noqa: ARG002
+        """Return the blocks beside groups whose only coefficient must not be negative."""
+        return set()
 
     def _labels(self, piece: dict[str, Any], rows: int, per: int) -> np.ndarray:  # noqa: ARG002
         """Return the block of every coefficient: one block."""

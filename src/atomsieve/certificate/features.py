@@ -1,0 +1,106 @@
+"""What a certificate says of x itself, where its claims are about a preimage of x (images, overlapping groups, unions).
+
+Where the preimage has copies of features, the data do not tell the copies apart, but they tell their sum.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from atomsieve.design import as_design
+from atomsieve.design.base import bounded
+from atomsieve.design.selected import enclosed_fold, places_of
+from atomsieve.display.coefficients import verdict_words
+from atomsieve.intake.names import entries, feature_names
+from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.typing import Array, Index, Mask
+
+if TYPE_CHECKING:
+    from atomsieve.certificate.claims import Certificate
+
+
+def matrices_of(gauge: dict[str, Any]) -> list[Any]:
+    """Return the matrices of a gauge, as a file describes it, the outer one first."""
+    own = [_matrix(gauge["matrix"])] if "matrix" in gauge else []
+    return own + (matrices_of(gauge["gauge"]) if "gauge" in gauge else [])
+
+
+def copies_of(gauge: dict[str, Any]) -> Index | None:
+    """Return the feature that each row of the preimage is a copy of; None if it holds no copies of features."""
+    matrices = matrices_of(gauge)
+    return places_of(matrices[0]) if len(matrices) == 1 else None
+
+
+def about(certificate: "Certificate") -> dict[str, list[Any]]:
+    """Return the columns of a table that identify the entries of x, or of its preimage."""
+    shape, gauge = certificate.x.shape, certificate.statement["gauge"]
+    matrices = matrices_of(gauge)
+    if not matrices:
+        return entries(certificate.names["features"], shape)
+    copies = copies_of(gauge)
+    if copies is None:  # these coefficients belong to no feature
+        return {"preimage" if key == "feature" else key: column for key, column in entries(None, shape).items()}
+    names = feature_names(certificate.names["features"], matrices[0].shape[0])
+    per = certificate.x.size // len(copies)
+    return entries(None, shape) | {"feature": [names[j] for j in copies for _ in range(per)]}
+
+
+def bounds_of(certificate: "Certificate") -> tuple[Array, Array, Mask]:
+    """Return bounds of the entries of x from those of its preimage, and which entries are zero."""
+    matrices = matrices_of(certificate.statement["gauge"])
+    lower, upper = merged(certificate, places_of(matrices[-1]))
+    known = np.isfinite(lower) & np.isfinite(upper)
+    low, high = np.where(known, lower, 0.0), np.where(known, upper, 0.0)
+    middle = low + (high - low) / 2
+    around = np.nextafter(np.maximum(high - middle, middle - low), np.inf)
+    x = Enclosure(middle, np.where((low == 0) & (high == 0), 0.0, around))
+    unknown, alive = ~known, (low != 0) | (high != 0) | ~known
+    for matrix in reversed(matrices):
+        places = places_of(matrix)
+        x = bounded(as_design(matrix)).enclose(x) if places is None else enclosed_fold(x, places, matrix.shape[0])
+        unknown, alive = _touched(matrix, unknown), _touched(matrix, alive)
+    return (
+        np.where(unknown, -np.inf, np.where(alive, x.low, 0.0)),
+        np.where(unknown, np.inf, np.where(alive, x.high, 0.0)),
+        ~alive,
+    )
+
+
+def merged(certificate: "Certificate", places: Index | None) -> tuple[Array, Array]:
+    """Return bounds of a preimage of the same x: the sum of copies, where it is known, stands for the first of them."""
+    lower, upper = certificate.lower.copy(), certificate.upper.copy()
+    if places is None:
+        return lower, upper
+    low, high = lower.reshape(len(places), -1), upper.reshape(len(places), -1)
+    for total in certificate.sums:
+        if not ((total.times == 1).all() and (total.index >= 0).all()):
+            continue
+        rows, outputs = np.divmod(total.index, low.shape[1])
+        feature, output = places[rows[0]], outputs[0]
+        if not ((places[rows] == feature).all() and (outputs == output).all()):
+            continue
+        unknown = (places == feature) & ~np.isfinite(high[:, output] - low[:, output])
+        if unknown.any() and np.isin(np.flatnonzero(unknown), rows).all():
+            low[rows, output] = high[rows, output] = 0.0
+            low[rows[0], output], high[rows[0], output] = total.lower, total.upper
+    return lower, upper
+
+
+def feature_table(certificate: "Certificate") -> dict[str, Any]:
+    """Return one row per entry of x, by column: feature, output, bounds, verdict; there is a preimage."""
+    lower, upper, zero = bounds_of(certificate)
+    told = {"lower": lower, "upper": upper, "verdict": verdict_words(zero, (lower > 0) | (upper < 0), lower, upper)}
+    return entries(certificate.names["features"], lower.shape) | {key: part.ravel() for key, part in told.items()}
+
+
+def _matrix(stated: Any) -> Any:
+    """Return a matrix from its description in a file."""
+    if not isinstance(stated, dict):
+        return np.array(stated, dtype=np.float64)
+    return csc_array((stated["value"], (stated["row"], stated["column"])), shape=stated["shape"])
+
+
+def _touched(matrix: Any, chosen: Mask) -> Mask:
+    """Return which entries of `Q c` can be non-zero when only the chosen entries of c are."""
+    return np.asarray(abs(matrix) @ chosen.astype(np.float64) > 0)

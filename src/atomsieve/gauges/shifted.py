@@ -1,0 +1,108 @@
+"""Atoms seen from one of their points: with `Ball(1)`, x lies in their convex hull, which need not contain 0."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array, issparse
+
+from atomsieve.gauges.atoms import Atoms
+from atomsieve.gauges.base import Gauge
+from atomsieve.gauges.calculus.image import Mapped
+from atomsieve.gauges.nonnegative import NonNegative
+from atomsieve.intake.arguments import as_floats, is_whole, keep_copy
+from atomsieve.typing import Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shifted(Mapped):
+    """Gauge of `P - by`, for atoms P in the columns of a matrix: `sigma(z) = max of p . z, less by . z`.
+
+    A gauge does not tell P from its convex hull with 0, so `Ball(1)` with `Atoms(P)` lets x shrink to 0. For x in the
+    convex hull of P itself, measure `x - by` for a point `by` of P, and give the predictions of `by` as an offset:
+
+        gauge = Shifted(matrix)
+        result = solve(Problem(X, y, gauge=gauge, penalty=Ball(1.0), offset=gauge.offset(X)))
+        x = gauge.point(result.x)
+
+    A model takes the offset in `fit` and in `predict`. The coefficients of the preimage are the weights of the atoms,
+    and what is left of 1 is the weight of `by`. `atoms` is a matrix or an `Atoms`; `by` is the position of an atom (by
+    default 0) or a vector. With a vector outside of the hull of P, `Ball(1)` means the hull of both. Differences are
+    rounded to double precision once, and certificates state them. A coefficient that is proven zero is proven to be
+    that of `by`.
+
+    >>> import numpy as np
+    >>> simplex = Shifted(np.eye(3), by=2)
+    >>> simplex.support(np.array([1.0, 2.0, -1.0])), simplex.point(np.array([0.25, 0.25, -0.5]))
+    (3.0, array([0.25, 0.25, 0.5 ]))
+    """
+
+    atoms: Any
+    by: Any = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.atoms, Atoms):
+            object.__setattr__(self, "atoms", self.atoms.matrix)
+        if np.ndim(self.atoms) != 2 and not issparse(self.atoms):
+            raise ValueError("Shifted: atoms must be the columns of a matrix, or Atoms(matrix).")
+        rows, count = self._columns.shape
+        if is_whole(self.by):
+            if not -count <= int(self.by) < count:
+                raise ValueError(f"Shifted: by must be the position of one of the {count} atoms, got {self.by!r}.")
+            return
+        keep_copy(self, "by", as_floats(self.by, "Shifted: by"))
+        if self.by.shape != (rows,) or not np.isfinite(self.by).all():
+            raise ValueError(
+                f"Shifted: by must be the position of an atom, or a vector of {rows} finite numbers, got an array of "
+                f"shape {self.by.shape}."
+            )
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        if len(shape) > 1:
+            raise ValueError("Shifted measures vectors: it has no meaning for several outputs.")
+        super().check(shape)
+
+    def point(self, x: Array) -> Array:
+        """Return the point of the hull that belongs to the coefficients x of a result."""
+        return self._from + x
+
+    def offset(self, X: Any) -> Array:
+        """Return the predictions of `by`: the offset of the problem."""
+        return np.asarray(X @ self._from, dtype=np.float64)
+
+    @cached_property
+    def _columns(self) -> Any:
+        """The atoms, as floats."""
+        sparse = bool(issparse(self.atoms))
+        return csc_array(self.atoms) if sparse else np.asarray(self.atoms, dtype=np.float64)
+
+    @cached_property
+    def _from(self) -> Array:
+        """The vector `by`."""
+        if not is_whole(self.by):
+            vector: Array = self.by
+            return vector
+        whole, sparse = self._columns, bool(issparse(self.atoms))
+        column = whole[:, [int(self.by)]]
+        return np.asarray(column.toarray() if sparse else column, dtype=np.float64).ravel()
+
+    @cached_property
+    def gauge(self) -> Gauge:  # type: ignore[override]
+        """The sum of the weights."""
+        return NonNegative()
+
+    @cached_property
+    def matrix(self) -> Any:
+        """The atoms less `by`, without those that are equal to it."""
+        columns, sparse = self._columns, bool(issparse(self.atoms))
+        if sparse:
+            moved = columns - csc_array(self._from[:, None]) @ csc_array(np.ones((1, columns.shape[1])))
+            moved.eliminate_zeros()
+            different = np.diff(moved.indptr) > 0
+        else:
+            moved = columns - self._from[:, None]
+            different = moved.any(axis=0)
+        if not different.any():
+            raise ValueError("Shifted: all atoms are equal to `by`, and nothing is left to choose.")
+        return moved[:, np.flatnonzero(different)]
