@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 from atomsieve import (
+    L2,
     Group,
     Huber,
     Linear,
     Logistic,
     Multinomial,
+    NonNegative,
     Poisson,
     Problem,
+    Product,
     Square,
     Squared,
     SquaredHinge,
@@ -24,7 +27,9 @@ from atomsieve.standalone.verify import Refused
 from atomsieve.standalone.verify.checker import Checker
 from atomsieve.standalone.verify.classes import Classes
 from atomsieve.standalone.verify.data import Data
-from atomsieve.standalone.verify.doubles import exp_below, lengths_above
+from atomsieve.standalone.verify.doubles import exp_below, lengths_above, product_above
+from atomsieve.standalone.verify.face import Face
+from atomsieve.standalone.verify.family import Family
 from atomsieve.standalone.verify.gauges import gauge_of
 from atomsieve.standalone.verify.gram import Inverse
 from atomsieve.standalone.verify.losses import Loss
@@ -180,3 +185,56 @@ def test_lengths_of_any_size(sizes, exponent):
     length = sum((arb(float(v)) ** 2 for v in column if v), arb(0)).sqrt()
     bound = float(lengths_above(column[:, None])[0])
     assert np.isinf(bound) or arb(bound) >= length
+
+
+def test_scores_of_groups_beside_signs():
+    """The bounds hold the scores, and those of coefficients that must not be negative have the sign of z."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((20, 6))
+    y = X[:, 0] + X[:, 1] - X[:, 4]
+    gauge = Product([([0, 3], L2()), ([1, 2, 4, 5], NonNegative())])
+    checker = checker_of(X, y, gauge=gauge, penalty=Linear(0.05))
+    scores = checker.scores
+    low, high = scores.low.copy(), scores.high.copy()
+    for g in range(len(checker.gauge.prices)):
+        assert not arb(float(low[g])) > scores[g]
+        assert not arb(float(high[g])) < scores[g]
+    upward = sorted(checker.gauge.upward)
+    assert len(upward) == 4
+    assert (low[upward] == -np.inf).any()
+    assert (low[upward] > 0).any()
+
+
+def test_pulls_at_the_ends_of_a_line():
+    """The bounds of `z + t change` hold it, for columns of all scales and changes of both signs."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((30, 7)) * 2.0 ** rng.integers(-30, 30, 7)
+    y = X @ np.append([1.0, -1.0], np.zeros(5)) / np.abs(X[:, :2]).max()
+    a = 1e-3 * np.abs(X).max()
+    result = solve(Problem(X, y, penalty=Linear(a), intercept=True), tol=1e-12)
+    content = result.certificate(strengths=(0.999 * a, 1.001 * a)).content()
+    data = Data(X, y, None, None, None, content["problem"]["loss"])
+    gauge = gauge_of(content["problem"]["gauge"], data, content["problem"]["form"])
+    face = Face(content, data, gauge, Family(content, data, gauge))
+    face._evaluate()
+    face._place()
+    for side in (-1, 1):
+        change = face._adjoint(face.lean)
+        pulls = face._pulls_at(side, change)
+        low, high = pulls.low.copy(), pulls.high.copy()
+        for j in range(face.d):
+            truth = face.z[j] + side * face.step * change[j]
+            assert not arb(float(low[j])) > truth
+            assert not arb(float(high[j])) < truth
+        assert np.isfinite(high - low).all()
+
+
+@given(st.lists(st.floats(0, 1e300), min_size=4, max_size=4), st.lists(st.floats(0, 1e300), min_size=4, max_size=4))
+def test_products_of_matrices(a, b):
+    left, right = np.array(a).reshape(2, 2), np.array(b).reshape(2, 2)
+    found = product_above(left, right)
+    for i in range(2):
+        for k in range(2):
+            truth = sum((arb(float(left[i, m])) * arb(float(right[m, k])) for m in range(2)), arb(0))
+            assert not arb(float(found[i, k])) < truth
+            assert (found[i, k] == 0) == (truth == 0)
