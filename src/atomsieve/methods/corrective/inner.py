@@ -5,7 +5,7 @@ The penalty is `a s + b s^2 / 2` here, with the line (a, b); `method.py` finds t
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -227,9 +227,15 @@ class Modelled:
         problem, state = point.problem, point.state
         move = Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, problem.design.matvec(change))
         across, held = problem.seminorm.project(move.image), ridge_along(point, move)
+        # free coefficients take back what the move changes along their columns, before exponentials overflow
+        along = None if problem.span is None else problem.span.basis.T @ problem.seminorm.weighted(move.image)
+
+        def settled(state: State, s: float) -> State:
+            return state if along is None else replace(state, coordinates=state.coordinates - s * along)
 
         def slope(s: float) -> float:
-            return slope_along(point, move, across, held, s)
+            here = replace(point, view=replace(point.view, state=settled(state, s)))
+            return slope_along(here, move, across, held, s)
 
         start = -float(np.vdot(point.pulls, change)) + growth * problem.penalty.slope(state.mass)
         noise = 1e-15 * float(np.abs(point.pulls * change).sum())
@@ -238,14 +244,14 @@ class Modelled:
         # no step lowers the objective by more than all of it: a steeper slope says little about where to stop
         start = min(max(start, -2 * point.objective), -2 * noise)
         length = 1.0
-        if abs(slope(1.0)) > -start / 2:
+        if not abs(slope(1.0)) <= -start / 2:  # so far away that a loss overflows it may be no number
             first = slope(0.0)
             length = monotone_zero(slope, 1.0, 0.1 * start / first) if first < 0 else 0.0
         if length < 0.1:
             self.memory.caution = min(max(10 * self.caution, 1e-3), 1.0)
         elif length == 1.0:
             self.memory.caution = self.caution / 10
-        return apply(point, move, length), length
+        return settled(apply(point, move, length), length), length
 
 
 @dataclass(frozen=True, eq=False)
