@@ -17,7 +17,7 @@ from atomsieve.typing import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shifted(Mapped):
-    """Gauge of `P - by`, for atoms P in the columns of a matrix: `sigma(z) = max of p . z, less by . z`.
+    """Gauge of `P - by`, for atoms P in the columns of a matrix: points of their convex hull itself.
 
     A gauge does not tell P from its convex hull with 0, so `Ball(1)` with `Atoms(P)` lets x shrink to 0. For x in the
     convex hull of P itself, measure `x - by` for a point `by` of P, and give the predictions of `by` as an offset:

@@ -56,7 +56,7 @@ class OrderedByCount(Gauge):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OSCAR(OrderedByCount):
-    """`OWL` with weights that fall by equal steps, `a + b (d - i)`: `a |x|_1` and b times all pairwise maxima.
+    """An `OWL` with weights that fall by equal steps, `a + b (d - i)`: `a |x|_1` and b times all pairwise maxima.
 
     The second part, the sum of `max(|x_i|, |x_j|)` over all pairs, draws correlated features to one absolute value.
 
@@ -80,7 +80,7 @@ class OSCAR(OrderedByCount):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SLOPE(OrderedByCount):
-    """`OWL` with the weights of the Benjamini-Hochberg procedure, normal quantiles of `1 - i q / (2 d)`.
+    """An `OWL` with weights of the Benjamini-Hochberg procedure, normal quantiles of `1 - i q / (2 d)`.
 
     For independent features and normal errors `q` is the rate of false discoveries that the weights aim at. The
     strength of the penalty stands for the standard deviation of the errors.
