@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -108,6 +109,32 @@ def test_bounds_hold_for_all_of_an_enclosure(z, radius, seed):
             assert gauge.support(inside) * (1 - 1e-14) <= found.high[0]
         exact = gauge.enclose_scores(Enclosure.exact(z))
         assert exact.high[0] - exact.low[0] <= 1e-13 * (1 + exact.high[0])
+
+
+def k_support_squared(falling, k):
+    """Return the square of the k-support norm in fractions."""
+    count = min(k, len(falling))
+    for heads in range(count):
+        level = sum(falling[heads:]) / (count - heads)
+        if (heads == 0 or falling[heads - 1] > level) and level >= falling[heads]:
+            return sum(v * v for v in falling[:heads]) + level * level * (count - heads)
+    raise AssertionError("one of them always fits")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_k_support_norm_lies_within_its_bounds_at_ties(seed):
+    """Tenths add up to tenths but for rounding, which must not decide which entries count by their squares."""
+    rng = np.random.default_rng(seed)
+    for _ in range(300):
+        d = int(rng.integers(1, 9))
+        x, k = rng.choice([0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.6, 0.7, 0.9, 1.1], size=d), int(rng.integers(1, d + 2))
+        if not x.any():
+            continue
+        falling = [Fraction(v) for v in sorted(x.tolist(), reverse=True)]
+        found = KSupport(k).enclose_sizes(x)
+        low, high = Fraction(float(found.low[0])), Fraction(float(found.high[0]))
+        assert low * low <= k_support_squared(falling, k) <= high * high
+        assert found.rad[0] <= 1e-13 * found.mid[0]
 
 
 class TestExactCases:

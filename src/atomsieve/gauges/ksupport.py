@@ -9,7 +9,7 @@ from atomsieve.gauges.l2 import euclidean
 from atomsieve.gauges.proximal import Face, Line
 from atomsieve.gauges.symmetric import SymmetricGauge, falling
 from atomsieve.intake.arguments import require_count
-from atomsieve.numerics.enclosures import Enclosure, gamma, norm, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norm, up
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
@@ -121,14 +121,18 @@ class KSupport(SymmetricGauge):
 
 
 def split(falling: Array, k: int) -> tuple[int, float, int]:
-    """Return how many entries count by their squares, the level of the rest, and how many places these share."""
+    """Return how many entries count by their squares, the level of the rest, and how many places these share.
+
+    Every split whose level is at least as high as all entries behind it bounds the gauge from above, and the least
+    bound is the gauge. At a tie, where rounding decides which splits these are, the next one has the same value.
+    """
     count = min(k, len(falling))
+    shared = count - np.arange(count)
     tails = np.cumsum(falling[::-1])[::-1][:count]
-    heads = np.arange(count)
-    levels = tails / (count - heads)
-    above = np.append(math.inf, falling[: count - 1])
-    fits = (above > levels) & (levels >= falling[:count])
-    chosen = int(np.flatnonzero(fits)[0]) if fits.any() else count - 1
+    levels = tails / shared
+    scaled = falling / falling[0] if falling[0] > 0 else falling
+    squares = np.append(0.0, np.cumsum(scaled[: count - 1] ** 2)) + (levels / max(falling[0], LEAST)) ** 2 * shared
+    chosen = int(np.where(levels >= falling[:count], squares, math.inf).argmin())
     return chosen, float(levels[chosen]), count - chosen
 
 
