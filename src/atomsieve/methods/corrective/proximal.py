@@ -119,7 +119,7 @@ class Proximal(Modelled):
 
     def __init__(self, part: Part, point: Point, memory: Memory) -> None:
         super().__init__(part, point, memory)
-        lengths = point.problem.seminorm.column_norms()[part.columns]
+        lengths = self.point.problem.seminorm.column_norms()
         longest = float(lengths.max(initial=0.0))
         outputs = self.point.state.x.size // len(lengths)
         self.unit = 2.0 ** round(math.log2(longest)) if longest > 0 else 1.0
