@@ -166,7 +166,7 @@ def test_no_false_claim_about_elastic_nets(part):
 
 @pytest.mark.deep
 @pytest.mark.parametrize("ridged", [False, True])
-@pytest.mark.parametrize("part", range(100, 200))
+@pytest.mark.parametrize("part", range(100, 108))
 def test_no_false_claim_in_very_many(part, ridged):
     tried, _ = run(([part, k] for k in range(1100)), ridged)
     assert tried >= 900

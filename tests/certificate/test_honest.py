@@ -101,9 +101,9 @@ def test_scores_that_are_not_known_bound_nothing(seed):
 @pytest.mark.deep
 @pytest.mark.parametrize("first", [200_000, honest.WIDER + 1000, honest.RIDGED + 1000, honest.RIDGED_AND_WIDER + 1000])
 def test_many_problems(first):
-    tally, refused = honest.run(first, 8_000)
+    tally, refused = honest.run(first, 1_000)
     assert not refused
-    assert tally["certificates"] > 7000
+    assert tally["certificates"] > 875
 
 
 class TestAntisymmetric:

@@ -267,6 +267,6 @@ def test_forged_certificates(tmp_path):
 
 @pytest.mark.deep
 def test_many_forged_certificates(tmp_path):
-    tally, faults = fuzz.run(1, 20_000, tmp_path)
+    tally, faults = fuzz.run(1, 4_000, tmp_path)
     assert not faults
-    assert tally["accepted"] > 1000
+    assert tally["accepted"] > 200
