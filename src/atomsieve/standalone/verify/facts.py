@@ -107,7 +107,10 @@ class Facts(Checker):
         return Columns.in_units(len(names), lambda: columns, lambda: Columns.of_balls(columns).doubles)
 
     def _distances(self, independent: list[int], involved: set[int], *, sharp: bool) -> dict[int, arb]:
-        away = super()._distances(independent, involved, sharp=sharp)
+        try:
+            away = super()._distances(independent, involved, sharp=sharp)
+        except Refused:  # what is not zero may follow from other coefficients
+            return {}
         return away | {j: away[head] for j, head in self.head.items() if head in away}
 
     def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
