@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from atomsieve.design import Columns, Design, as_slice
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Samples
@@ -92,7 +93,11 @@ class Seminorm:
         return (scaled / norm, largest * norm) if norm > 0 else (v, 0.0)
 
     def column_norms(self) -> Array:
-        """Return the norm of every column of A, enlarged to cover the rounding of the subtraction."""
+        """Return the norm of every column of A, enlarged to cover the rounding of the subtraction; computed once."""
+        return self._column_norms
+
+    @cached_property
+    def _column_norms(self) -> Array:
         with np.errstate(over="ignore", under="ignore"):
             scale, squares = 1.0, self.design.squared_norms(self.weights)
         if not TINY_SQUARES < float(squares.max()) < np.inf:

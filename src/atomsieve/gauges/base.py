@@ -141,6 +141,9 @@ class BlockGauge(Gauge):
     proximal: bool = False
     """Whether there are a prox and faces (gauges/proximal.py), by which working sets of columns are solved."""
 
+    chained: bool = False
+    """Whether the faces are cones of falling sizes, on which the gauge is linear."""
+
     dense: bool = False
     """Whether solutions have few zeros, so that no small set of columns holds them."""
 

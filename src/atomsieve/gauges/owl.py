@@ -36,6 +36,8 @@ class OWL(SymmetricGauge):
 
     weights: Any
 
+    chained = True
+
     def __post_init__(self) -> None:
         weights = as_floats(self.weights, "OWL: weights")
         if weights.ndim != 1 or not len(weights) or not np.isfinite(weights).all():

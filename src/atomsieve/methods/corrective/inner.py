@@ -58,10 +58,14 @@ class Inner(Protocol):
 
 @dataclass
 class Memory:
-    """What lasts from one working set to the next: Gram matrices, factors, and how cautious steps have to be."""
+    """What lasts from one working set to the next: Gram matrices, factors, and how cautious steps have to be.
+
+    `length` is that of proximal steps, for gauges that need them.
+    """
 
     store: Any = field(default_factory=Store)
     caution: float | None = None
+    length: float | None = None
 
 
 def compiled(problem: Problem) -> bool:

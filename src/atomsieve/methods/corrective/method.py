@@ -11,6 +11,7 @@ import numpy as np
 
 from atomsieve.core import Outcome
 from atomsieve.methods.base import Target
+from atomsieve.methods.corrective.chained import Chained
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
 from atomsieve.methods.corrective.proximal import Proximal
 from atomsieve.methods.corrective.working_set import AtomSet, Part, RowSet, WorkingSet
@@ -71,7 +72,7 @@ def by_rows(problem: Problem) -> bool:
 def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
     """Return what solves a working set of a problem."""
     if problem.core.proximal:
-        return Proximal
+        return Chained if problem.core.chained and problem.smooth.compiled is not None else Proximal
     return Compiled if compiled(problem) else Modelled
 
 

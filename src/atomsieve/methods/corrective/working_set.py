@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.problem.shrinkage import Shrinkage
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array, Index, Mask
 
 LEAST = 150
 """Blocks in a working set, at least."""
@@ -85,8 +85,14 @@ class Part:
         """Return the highest score of the blocks that are left out, be it in part."""
         scores, core = point.unscaled_scores, point.problem.core
         if len(scores) == 1 and core.proximal:
-            return float(scores[0]) if core.scores(point.pulls[self.columns])[0] < scores[0] else -math.inf
+            return -math.inf if self.whole or not joining(point)[self._outside].any() else math.inf
         return highest_outside(scores, self.blocks)
+
+    @cached_property
+    def _outside(self) -> Mask:
+        outside = np.ones(self.lifted.shape[0], dtype=bool)
+        outside[self.columns] = False
+        return outside
 
     def restrict(self, point: Point) -> Point:
         """Return a point of the large problem as one of the small problem."""
@@ -189,11 +195,44 @@ class RowSet:
 
 
 def columns_near(point: Point) -> Index:
-    """Return the columns of the support and those with the largest pulls, for a gauge that treats them all alike."""
+    """Return the columns of the support and those that a proximal step would give weight, for a gauge of one block.
+
+    Of the latter, as many sizes are taken as there are in x: a cluster of equal coefficients counts as one.
+    """
     x, pulls = point.state.x, np.abs(point.pulls)
+    sizes = np.abs(stepped(point))
+    if x.ndim > 1:
+        pulls, sizes = pulls.max(axis=1), sizes.max(axis=1)
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
-    sizes = pulls if x.ndim == 1 else pulls.max(axis=1)
-    return best(sizes, max(LEAST - len(support), len(support)), beside=support)
+    levels = np.unique(sizes[sizes > 0])[::-1]
+    count = max(LEAST, 2 * len(support))
+    chosen = np.zeros(len(sizes), dtype=bool)
+    chosen[support] = True
+    if len(levels):
+        chosen[sizes >= levels[min(count, len(levels)) - 1]] = True
+    inside = np.flatnonzero(chosen)
+    return best(pulls, LEAST - len(inside), beside=inside) if len(inside) < LEAST else inside
+
+
+def stepped(point: Point) -> Array:
+    """Return where a proximal step from a point leads."""
+    length, slope = step_length(point), marginal_slope(point)
+    core: Any = point.problem.core
+    return np.asarray(core.prox(point.state.x + length * point.pulls, (length * slope, 0.0)))
+
+
+def step_length(point: Point) -> float:
+    """Return the length of a proximal step that the curvature along the longest column allows."""
+    problem = point.problem
+    longest = float(problem.seminorm.column_norms().max(initial=0.0))
+    steepest = problem.loss.smoothness_near(point.u) * longest * longest
+    return 1 / steepest if 0 < steepest < math.inf else 1.0
+
+
+def joining(point: Point) -> Mask:
+    """Return which columns a proximal step would give weight."""
+    there = stepped(point)
+    return np.asarray(there != 0 if there.ndim == 1 else there.any(axis=1))
 
 
 def joining_score(point: Point) -> float:

@@ -1,0 +1,145 @@
+"""Working sets of an ordered gauge, whose faces are cones of falling sizes: the prox finds one, the core solves on it.
+
+On the cone `s_1 >= s_2 >= ... >= 0` of the sizes of clusters the gauge is `w . s`. With `L_j = w_1 + ... + w_j` and
+`c_j = (s_j - s_(j+1)) L_j` that is the sum of all c, none of which is negative: a problem of non-negative coefficients
+on one column for each cluster, which the compiled core solves for any loss that it knows. Clusters merge where c is 0.
+They split, and change places, by a proximal step: whatever its length, it splits every cluster that the gradient wants
+to split. No Hessian of the working set is formed: the largest matrix has a row and a column for each cluster.
+"""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from atomsieve.core import Blocks, Iterate, Outcome, Packed, Store, restricted
+from atomsieve.design import ALL
+from atomsieve.gauges.proximal import Face
+from atomsieve.losses.compiled import caution
+from atomsieve.methods.corrective.inner import Line, Memory, penalty_of
+from atomsieve.methods.corrective.working_set import Part, step_length
+from atomsieve.numerics.clock import look
+from atomsieve.problem import Point
+from atomsieve.problem.state import State
+from atomsieve.typing import Array
+
+ROUNDS = 200
+"""Cones on one working set."""
+
+SHARE = 0.1
+"""Part of the gap on the working set to which the problem on one cone is solved."""
+
+FAILURES = 12
+"""Proximal steps in a row, each a quarter of the one before, that may lead to no better cone."""
+
+
+class Chain(NamedTuple):
+    """A cone of falling sizes: the face in its interior, and the weights that the first 1, 2, ... clusters have."""
+
+    face: Face
+    totals: Array
+
+    @classmethod
+    def of(cls, face: Face) -> Self:
+        """Return the cone around a face."""
+        return cls(face, np.cumsum(face.gradient))
+
+    def nearest(self, x: Array) -> Array:
+        """Return the coefficients c of the point in the cone that is nearest to x."""
+        counts = np.diff(self.face.directions.indptr)
+        means = self.face.directions @ x / counts
+        sizes = np.maximum(isotonic_regression(means, weights=counts, increasing=False).x, 0.0)
+        return -np.diff(sizes, append=0.0) * self.totals
+
+    def entries(self, steps: Array) -> Array:
+        """Return the entries of x; clusters whose step is 0 have the size of the next one, to the last bit."""
+        sizes = np.cumsum((steps / self.totals)[::-1])[::-1]
+        return np.asarray(self.face.directions.T @ sizes)
+
+
+class Chained:
+    """The working set for an ordered gauge: its columns, one cone after another."""
+
+    def __init__(self, part: Part, point: Point, memory: Memory) -> None:
+        self.problem = point.problem
+        self.part, self.memory = part, memory
+        self.point = part.restrict(point)
+        self.alive = self.point.scores > -np.inf
+        if memory.caution is None:
+            memory.caution = caution(point.problem.loss)
+
+    def state(self) -> State:
+        found = self.point.state
+        return self.problem.inside(self.part.widen(found).x, found.image, found.coordinates)
+
+    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
+        problem = self.point.problem.at_penalty(penalty_of(line))
+        point, length = self.point.under(problem, self.alive), self.memory.length or step_length(self.point)
+        response, failed = 0.0, 0
+        for rounds in range(ROUNDS):
+            look()
+            if (point.gap <= max(target, point.rounding) and rounds >= respond) or failed == FAILURES:
+                break
+            chain = cone(point, line, length)
+            state, found = self._within(chain, point, line, max(SHARE * point.gap, target / 4), respond)
+            there = problem.at(state, self.alive)
+            risen = there.objective - point.objective
+            if risen < 0 or (risen <= point.rounding and there.gap < point.gap):
+                length, failed, point = secant(point, there, length), 0, there
+            else:
+                length, failed = length / 4, failed + 1
+            response = found.response
+            self.point, self.memory.length = point, length
+        return Outcome(point.gap, point.state.mass, response)
+
+    def _within(
+        self, chain: Chain | None, point: Point, line: Line, target: float, respond: bool
+    ) -> tuple[State, Outcome]:
+        """Return the best state in a cone, to a gap, and how the core came there."""
+        problem, state, memory = point.problem, point.state, self.memory
+        if chain is None:
+            return problem.state(None, state.coordinates), Outcome(0.0, 0.0, 0.0)
+        loss = problem.smooth.compiled
+        assert loss is not None  # noqa: S101
+        assert memory.caution is not None  # noqa: S101
+        images = images_of(problem.design, chain)
+        steps = chain.nearest(state.x)
+        unknown = np.full(images.shape[1], np.nan), np.full(len(steps), np.nan)
+        iterate = Iterate(steps, np.array(state.coordinates), *unknown)
+        outcome, memory.caution = restricted(
+            Store(), Packed.of(images.T), np.arange(len(steps)), blocks_of(images, problem.weights), loss.number,
+            loss.samples, iterate, line, target, memory.caution, respond,
+        )  # fmt: skip
+        return problem.inside(chain.entries(iterate.x), iterate.image, iterate.coordinates), outcome
+
+
+def cone(point: Point, line: Line, length: float) -> Chain | None:
+    """Return the cone that a proximal step leads to; None for the origin."""
+    gauge: Any = point.problem.core
+    moved = gauge.prox(point.state.x + length * point.pulls, (length * line[0], length * line[1]))
+    return Chain.of(gauge.face(moved)) if moved.any() else None
+
+
+def secant(before: Point, after: Point, length: float) -> float:
+    """Return the length of a proximal step that the curvature between two points allows."""
+    change, bent = after.state.x - before.state.x, before.pulls - after.pulls
+    square, curved = float(np.vdot(change, change)), float(np.vdot(change, bent))
+    return square / curved if curved > 0 and square > 0 else 2 * length
+
+
+def images_of(design: Any, chain: Chain) -> Array:
+    """Return the images of the coefficients c of a cone, as rows; columns that are mostly zero are never made dense."""
+    directions = chain.face.directions
+    images = directions @ design.columns(ALL).T if design.density == 1 else design.matvec(directions.toarray().T).T
+    return np.asarray(np.cumsum(images, axis=0) / chain.totals[:, None])
+
+
+def blocks_of(images: Array, weights: Array) -> Blocks:
+    """Return the steps as the core reads them: each has a unit of its own, a power of two near its norm."""
+    count = len(images)
+    largest = float(np.abs(images).max(initial=0.0)) or 1.0
+    scaled = images / largest  # squares of huge or tiny entries would overflow or underflow
+    lengths = largest * np.sqrt((scaled * scaled) @ weights)
+    units = np.ldexp(1.0, -np.frexp(lengths)[1])
+    ends = np.arange(1, count + 1)
+    return Blocks(ends, units, units, (lengths * units) ** 2, np.zeros(count), np.zeros(count, dtype=np.uint8))
