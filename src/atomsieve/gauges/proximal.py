@@ -58,6 +58,22 @@ class ProximalGauge(BlockGauge):
     def face(self, x: Array) -> Face:
         """Return the face that x lies on; entries that a prox makes equal are equal to the last bit."""
 
+    @abstractmethod
+    def joining(self, z: Array) -> Array:
+        """Return a number for each entry: where it is larger, the entry joins x sooner as the slope falls."""
+
+    @abstractmethod
+    def highest_outside(self, z: Array, columns: Index) -> float:
+        """Return the largest slope at which columns other than these may join x; -inf if none does."""
+
+    def growth(self, x: Array, there: Array) -> float:
+        """Return how much larger the gauge is at another point, to all digits where faces are linear and agree."""
+        if x.any() and there.any():
+            before, after = self.face(x), self.face(there)
+            if before.directions.shape == after.directions.shape and (before.directions != after.directions).nnz == 0:
+                return float((before.gradient + after.gradient) @ (after.coordinates - before.coordinates)) / 2
+        return self.value(there) - self.value(x)
+
 
 def on_line(shrunk: Callable[[float], Array], value: Callable[[Array], float], line: Line, steepest: float) -> Array:
     """Return `shrunk(t)` at the slope `t = a + b value(shrunk(t))`; its value falls with t, to 0 at `steepest`."""

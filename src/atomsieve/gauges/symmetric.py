@@ -1,5 +1,6 @@
 """Gauges that treat all entries alike, whatever their order and their signs: functions of sorted absolute values."""
 
+import math
 from abc import abstractmethod
 
 import numpy as np
@@ -65,6 +66,13 @@ class SymmetricGauge(ProximalGauge):
         values.ravel()[chosen] = self.weigh(flat[chosen])
         columns: Columns = as_slice(np.unique(chosen // (flat.size // len(z))))
         return Atom(columns, values[columns], block)
+
+    def joining(self, z: Array) -> Array:
+        return np.abs(z)
+
+    def highest_outside(self, z: Array, columns: Index) -> float:
+        sigma = float(self.scores(z)[0])
+        return sigma if self.scores(z[columns])[0] < sigma else -math.inf
 
     def enclose_sizes(self, x: Array) -> Enclosure:
         found = self.enclose_size(falling(x))

@@ -105,15 +105,6 @@ def solve(matrix: Array, right: Array) -> Array:
         return np.asarray(linalg.lstsq(matrix, right, check_finite=False)[0])
 
 
-def growth_of(gauge: Any, x: Array, there: Array, face: Face | None) -> float:
-    """Return how much larger the gauge is at another point, whose face is given, to all digits where faces agree."""
-    if face is not None and x.any():
-        before = gauge.face(x)
-        if before.directions.shape == face.directions.shape and (before.directions != face.directions).nnz == 0:
-            return float((before.gradient + face.gradient) @ (face.coordinates - before.coordinates)) / 2
-    return float(gauge.value(there) - gauge.value(x))
-
-
 class Proximal(Modelled):
     """The working set for a gauge with a prox: its columns, all of them, in one model."""
 
@@ -129,13 +120,14 @@ class Proximal(Modelled):
         self._found: tuple[Quadratic, Face | None] | None = None
 
     def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
-        problem, unit = point.problem, self.unit
-        model = Quadratic(problem.core, self._hessian(point), (line[0] / unit, line[1] / unit / unit))
+        unit = self.unit
+        gauge: Any = point.problem.core.flat(point.state.x.shape)
+        model = Quadratic(gauge, self._hessian(point), (line[0] / unit, line[1] / unit / unit))
         start = point.state.x.ravel() * unit
         there, face = model.minimise(start, point.pulls.ravel() / unit, part * point.gap)
         self._found = (model, face)
         change = ((there - start) / unit).reshape(point.state.x.shape)
-        return self._go(point, change, growth_of(problem.core, start, there, face) / unit)
+        return self._go(point, change, gauge.growth(start, there) / unit)
 
     def _hessian(self, point: Point) -> Array:
         loss = point.problem.loss

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -83,10 +83,10 @@ class Part:
 
     def highest_outside(self, point: Point) -> float:
         """Return the highest score of the blocks that are left out, be it in part."""
-        scores, core = point.unscaled_scores, point.problem.core
-        if len(scores) == 1 and core.proximal:
-            return float(scores[0]) if core.scores(point.pulls[self.columns])[0] < scores[0] else -math.inf
-        return highest_outside(scores, self.blocks)
+        core: Any = point.problem.core
+        if core.proximal:
+            return float(core.highest_outside(alive_pulls(point), self.columns))
+        return highest_outside(point.unscaled_scores, self.blocks)
 
     def restrict(self, point: Point) -> Point:
         """Return a point of the large problem as one of the small problem."""
@@ -172,8 +172,9 @@ class RowSet:
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
         problem, lifted = point.problem, point.problem.lifted
-        if len(point.unscaled_scores) == 1 and lifted.core.proximal:
-            self._part = Part(lifted, columns_near(point), np.zeros(1, dtype=np.intp))
+        if lifted.core.proximal:
+            columns = columns_near(point)
+            self._part = Part(lifted, columns, lifted.core.blocks(columns, lifted.shape))
             return self._part
         support = point.state.support
         if not lifted.core.one_by_one:
@@ -189,11 +190,22 @@ class RowSet:
 
 
 def columns_near(point: Point) -> Index:
-    """Return the columns of the support and those with the largest pulls, for a gauge that treats them all alike."""
-    x, pulls = point.state.x, np.abs(point.pulls)
-    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
-    sizes = pulls if x.ndim == 1 else pulls.max(axis=1)
-    return best(sizes, max(LEAST - len(support), len(support)), beside=support)
+    """Return the columns of the support and those that join it next, for a gauge with a prox."""
+    core: Any = point.problem.core
+    x, near = point.state.x, core.joining(point.pulls)
+    if x.ndim > 1:
+        x, near = x.any(axis=1), near.max(axis=1)
+    dead = point.unscaled_scores == -math.inf
+    if dead.any():
+        near[core.columns(dead, point.problem.shape)] = -math.inf
+    support = np.flatnonzero(x)
+    return best(near, max(LEAST - len(support), len(support)), beside=support)
+
+
+def alive_pulls(point: Point) -> Array:
+    """Return the pulls, and 0 for blocks that were ruled out."""
+    alive = point.unscaled_scores > -math.inf
+    return point.pulls if alive.all() else point.problem.core.keep(point.pulls, alive)
 
 
 def joining_score(point: Point) -> float:
