@@ -32,7 +32,7 @@ class LInf(Gauge):
 
     euclidean = False
 
-    def norm(self, values: list[arb]) -> arb:
+    def norm(self, values: list[arb], block: int = 0) -> arb:  # noqa: ARG002
         return reduce(arb.max, (abs(v) for v in values), arb(0))
 
     def dual_norm(self, values: list[arb]) -> arb:
