@@ -140,14 +140,14 @@ class SparseGroup(Grouped, ProximalGauge):
         longer = np.bincount(norms.labels, change * (before + after)) / np.where(lengths > 0, lengths, 1.0)
         return float(norms.single * change.sum() + norms.prices @ longer)
 
-    def joining(self, z: Array) -> Array:
-        norms, sizes = self._norms(z.shape), np.abs(z)
-        scores = norms.polar(sizes.ravel())[norms.labels].reshape(z.shape)
+    def joining(self, z: Array, scores: Array) -> Array:
+        # a step at a slope moves the entries of groups that score more, with pulls above the slope times the balance
+        sizes, scores = np.abs(z), scores[self.labels(z.shape)]
         if self.balance == 0:
             return np.where(sizes > 0, scores, 0.0)
         return np.minimum(scores, sizes / self.balance)
 
-    def highest_outside(self, z: Array, columns: Index) -> float:
-        outside = self.joining(z)
+    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
+        outside = self.joining(z, scores)
         outside[columns] = -np.inf
         return float(outside.max())

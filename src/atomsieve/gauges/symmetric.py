@@ -67,12 +67,11 @@ class SymmetricGauge(ProximalGauge):
         columns: Columns = as_slice(np.unique(chosen // (flat.size // len(z))))
         return Atom(columns, values[columns], block)
 
-    def joining(self, z: Array) -> Array:
+    def joining(self, z: Array, scores: Array) -> Array:
         return np.abs(z)
 
-    def highest_outside(self, z: Array, columns: Index) -> float:
-        sigma = float(self.scores(z)[0])
-        return sigma if self.scores(z[columns])[0] < sigma else -math.inf
+    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
+        return float(scores[0]) if self.scores(z[columns])[0] < scores[0] else -math.inf
 
     def enclose_sizes(self, x: Array) -> Enclosure:
         found = self.enclose_size(falling(x))

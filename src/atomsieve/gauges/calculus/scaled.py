@@ -131,13 +131,13 @@ class Scaled(BlockGauge):
         """Return how much larger the gauge is at another point; see `ProximalGauge`."""
         return self._proximal.growth(x, there) / self.radius
 
-    def joining(self, z: Array) -> Array:
+    def joining(self, z: Array, scores: Array) -> Array:
         """Return which entries join x sooner; see `ProximalGauge`."""
-        return self.radius * self._proximal.joining(z)
+        return self.radius * self._proximal.joining(z, scores / self.radius)
 
-    def highest_outside(self, z: Array, columns: Index) -> float:
+    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
         """Return the largest slope at which other columns may join x; see `ProximalGauge`."""
-        return self.radius * self._proximal.highest_outside(z, columns)
+        return self.radius * self._proximal.highest_outside(z, scores / self.radius, columns)
 
     def enclose_sizes(self, x: Array) -> Enclosure:
         return self._blocks.enclose_sizes(x) / self.radius

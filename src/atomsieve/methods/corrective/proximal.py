@@ -41,6 +41,12 @@ class Quadratic:
         """Return the slope of the penalty."""
         return self.line[0] + self.line[1] * float(self.gauge.value(x))
 
+    def excess(self, x: Array, z: Array) -> float:
+        """Return how much x charges beyond what z pulls, at the best score or the slope: the gap to first order."""
+        kappa = float(self.gauge.value(x))
+        slope = self.line[0] + self.line[1] * kappa
+        return max(float(self.gauge.support(z)), slope) * kappa - float(x @ z)
+
     def minimise(self, x: Array, z: Array, enough: float) -> tuple[Array, Face | None]:
         """Return the minimiser from x on, where minus the gradient is z, and its face.
 
@@ -55,7 +61,7 @@ class Quadratic:
             left = float(np.linalg.norm(change / length - self.hessian @ change))
             x, z = moved, z - self.hessian @ change
             size, moved_by = float(np.linalg.norm(x)), float(np.linalg.norm(change))
-            if left * (size + moved_by) <= enough or moved_by <= 4 * EPS * size:
+            if left * (size + moved_by) <= enough or moved_by <= 4 * EPS * size or self.excess(x, z) <= enough:
                 break
             if x.any():
                 x, z = self._newton(x, z, self.gauge.face(x))
@@ -91,8 +97,9 @@ class Quadratic:
 
     def on(self, face: Face, slope: float) -> Array:
         """Return the Hessian on a face, with that of the penalty at a slope."""
-        matrix = np.asarray(face.directions @ (face.directions @ self.hessian).T)
-        matrix = matrix + self.line[1] * np.outer(face.gradient, face.gradient)
+        matrix = face.among(self.hessian)
+        if self.line[1] > 0:
+            matrix += self.line[1] * np.outer(face.gradient, face.gradient)
         return matrix if face.hessian is None else matrix + slope * face.hessian
 
 

@@ -1,6 +1,5 @@
 """Working sets: a small problem within the large one, and the way there and back."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -85,7 +84,7 @@ class Part:
         """Return the highest score of the blocks that are left out, be it in part."""
         core: Any = point.problem.core
         if core.proximal:
-            return float(core.highest_outside(alive_pulls(point), self.columns))
+            return float(core.highest_outside(point.pulls, point.unscaled_scores, self.columns))
         return highest_outside(point.unscaled_scores, self.blocks)
 
     def restrict(self, point: Point) -> Point:
@@ -192,20 +191,10 @@ class RowSet:
 def columns_near(point: Point) -> Index:
     """Return the columns of the support and those that join it next, for a gauge with a prox."""
     core: Any = point.problem.core
-    x, near = point.state.x, core.joining(point.pulls)
-    if x.ndim > 1:
-        x, near = x.any(axis=1), near.max(axis=1)
-    dead = point.unscaled_scores == -math.inf
-    if dead.any():
-        near[core.columns(dead, point.problem.shape)] = -math.inf
-    support = np.flatnonzero(x)
+    x, near = point.state.x, core.joining(point.pulls, point.unscaled_scores)
+    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+    near = near if x.ndim == 1 else near.max(axis=1)
     return best(near, max(LEAST - len(support), len(support)), beside=support)
-
-
-def alive_pulls(point: Point) -> Array:
-    """Return the pulls, and 0 for blocks that were ruled out."""
-    alive = point.unscaled_scores > -math.inf
-    return point.pulls if alive.all() else point.problem.core.keep(point.pulls, alive)
 
 
 def joining_score(point: Point) -> float:
