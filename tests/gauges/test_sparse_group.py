@@ -146,7 +146,8 @@ def test_bounds_of_the_polar_norm_hold_in_exact_arithmetic(sizes, single, price,
         return sum(v * v for v in left) - (t * Fraction(price)) ** 2
 
     assert residual(low) >= 0 >= residual(high)
-    assert high - low <= Fraction(1, 10**13) * high + Fraction(1, 10**300)
+    if single == 0 or single > 1e-100:  # beyond, quotients overflow, and bounds are those of the l2 norm
+        assert high - low <= Fraction(1, 10**13) * high + Fraction(1, 10**300)
 
 
 @given(vectors, seeds)
