@@ -3,6 +3,10 @@
     python benchmarks/truth.py --count 1000000 --seed 0
     python benchmarks/truth.py --count 5000 --cut gap             with bounds cut to a thousandth: is it noticed?
     python benchmarks/truth.py --seed 0 --first 1234 --count 1    one problem again, whose number a fault names
+    python benchmarks/truth.py --facts --count 100000             gauges with facts about single coefficients
+
+With --facts, problems are those of tests/certificate/facts_built.py, and signs, clusters, saturated coefficients and
+order are judged too; `--cut twentieth` leaves a twentieth of the radius.
 
 Problems are built around their solutions (tests/certificate/built.py), and certified at points near them and far from
 them. After every twentieth problem comes a random family (tests/certificate/families.py), and certificates of its
@@ -28,8 +32,9 @@ for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "certificate"))
 
+from facts_built import try_facts  # noqa: E402
 from families import try_family  # noqa: E402
-from judge import CHECKED, CUTS, POINTS, Tally, cut, try_problem  # noqa: E402
+from judge import CUTS, POINTS, Tally, cut, try_problem  # noqa: E402
 
 from atomsieve.intake.files import write_text  # noqa: E402
 
@@ -46,6 +51,10 @@ COLUMNS = (
     "nonzeros",
     "intervals",
     "values",
+    "signs",
+    "clusters",
+    "saturated",
+    "ordered",
     "false",
     "undecided",
     "silent",
@@ -85,6 +94,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--cut", choices=sorted(CUTS), help="cut a bound within the proofs; false claims should follow")
+    parser.add_argument("--facts", action="store_true", help="gauges with facts about single coefficients")
     parser.add_argument("--out", type=Path, default=OUT, help="the file of the table (benchmarks/outputs/truth.json)")
     asked = parser.parse_args()
     if min(asked.count, asked.jobs) < 1 or min(asked.seed, asked.first) < 0:
@@ -97,12 +107,12 @@ def _run(asked: argparse.Namespace, first: int, last: int, tally: Tally) -> Iter
     """Try all problems, and yield how many are done now and then; the tally is up to date at any time."""
     if asked.jobs == 1:
         for number in range(first, last):
-            _try(asked.seed, number, tally)
+            _try(asked.seed, number, tally, facts=asked.facts)
             yield number + 1 - first
         return
     with ProcessPoolExecutor(asked.jobs, initializer=_quiet) as pool:
         starts = range(first, last, BATCH)
-        batches = [pool.submit(_batch, asked.seed, k, min(k + BATCH, last), asked.cut) for k in starts]
+        batches = [pool.submit(_batch, asked, k, min(k + BATCH, last)) for k in starts]
         try:
             for done, batch in enumerate(as_completed(batches), 1):
                 tally.merge(batch.result())
@@ -119,15 +129,18 @@ def _quiet() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _batch(seed: int, first: int, last: int, name: str | None) -> Tally:
+def _batch(asked: argparse.Namespace, first: int, last: int) -> Tally:
     tally = Tally()
-    with cut(name) if name else nullcontext():
+    with cut(asked.cut) if asked.cut else nullcontext():
         for number in range(first, last):
-            _try(seed, number, tally)
+            _try(asked.seed, number, tally, facts=asked.facts)
     return tally
 
 
-def _try(seed: int, number: int, tally: Tally) -> None:
+def _try(seed: int, number: int, tally: Tally, *, facts: bool) -> None:
+    if facts:
+        try_facts(seed, number, tally)
+        return
     try_problem(seed, number, tally)
     if (number + 1) % FAMILIES == 0:
         try_family(seed, number, tally)
@@ -147,6 +160,7 @@ def _content(asked: argparse.Namespace, tally: Tally, seconds: float) -> dict[st
     return {
         "seed": asked.seed,
         "first": asked.first,
+        "facts": asked.facts,
         "cut": asked.cut,
         "seconds": round(seconds, 1),
         "per_second": round(tally.whole["certificates"] / seconds, 1),
@@ -170,7 +184,7 @@ def _table(tally: Tally, seconds: float) -> str:
         lines.append(_line([name, *(f"{counts[column]:,}" for column in COLUMNS)]))
     rate = whole["certificates"] / seconds
     lines.append(f"\n{whole['certificates']:,} certificates in {seconds:.0f} s, {rate:.0f} per second.")
-    lines.append(f"{len(tally.faults):,} of them say something false; every {CHECKED}th was shown to the checker.")
+    lines.append(f"{len(tally.faults):,} of them say something false; {whole['checked']:,} were shown to the checker.")
     lines += [f"No certificate, {count} times: {why}" for why, count in tally.refusals.most_common(8)]
     lines += [f"False: {fault}" for fault in tally.faults[:5]]
     return "\n".join(lines)

@@ -209,6 +209,7 @@ CUTS = {
     "gap": lambda: patch.object(claims, "prove", _with_a_smaller_gap(claims.prove)),
     "gap bound": lambda: _property("gap_bound", lambda bound: bound / 1e6),
     "radius": lambda: _property("radius", lambda radius: radius / 1e3),
+    "twentieth": lambda: _property("radius", lambda radius: radius / 20),
     "spread": lambda: _property("spread", lambda spread: tuple(part / 1e3 for part in spread)),
     "curvatures": lambda: _property("curvatures", lambda both: (both[0] * 1e3, both[1])),
 }

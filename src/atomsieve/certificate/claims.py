@@ -18,11 +18,12 @@ from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.predictions import Predictions, predictions, unknown
 from atomsieve.certificate.proof import Proof, feasible, prove
-from atomsieve.certificate.ranges import Ranges, Sum, ranges
+from atomsieve.certificate.ranges import Ranges, Sum, alive_blocks, ranges
 from atomsieve.certificate.samples import removable
-from atomsieve.certificate.statement import Statement
+from atomsieve.certificate.statement import Statement, about_entries
 from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.sums import written_sum
+from atomsieve.gauges.facts import Facts
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import pandas_for
@@ -52,7 +53,7 @@ class Certificate:
 
     It is about the exact problem whose data are the given floats, and about its optimum. It says nothing about the
     relevance of a feature or about other data. Masks have one truth value per block (a coefficient for L1, a group for
-    Group).
+    Group), or per coefficient where the gauge derives facts about single ones (`facts`).
     """
 
     zero: Mask
@@ -113,6 +114,10 @@ class Certificate:
     """The errors of the data and the range of strengths for which all claims hold; None for the stated problem alone.
     """
 
+    facts: Facts | None
+    """What is proven of coefficients one by one for gauges that have no blocks of their own: signs, clusters of equal
+    absolute values, saturated coefficients, order (OWL, KSupport, KSparse, LInf). None for other gauges."""
+
     identity: Identity
     """What tells the data at the time of the proof from all others."""
 
@@ -120,13 +125,7 @@ class Certificate:
     """The proof, with the data; None where nothing is proven, and in a certificate that was read from a file."""
 
     @classmethod
-    def of(
-        cls,
-        proof: Proof,
-        zero: Mask,
-        nonzero: Mask,
-        found: Ranges,
-    ) -> Self:
+    def of(cls, proof: Proof, zero: Mask, nonzero: Mask, found: Ranges, facts: Facts | None = None) -> Self:
         """Return the certificate of a proof."""
         away, around, dependencies, sums = found
         statement = proof.statement
@@ -134,26 +133,28 @@ class Certificate:
         x = proof.x
         with np.errstate(invalid="ignore", over="ignore"):
             lower, upper = np.zeros(x.shape), np.zeros(x.shape)
-            left = np.nonzero(~zero[statement.labels].reshape(x.shape))
+            left = np.nonzero(~zero[statement.units].reshape(x.shape))
             lower[left] = np.nextafter(x[left] - away[left], -np.inf)
             upper[left] = np.nextafter(x[left] + away[left], np.inf)
             if proof.box is not None:
                 lower[left] = np.maximum(lower[left], proof.box.lower[left])
                 upper[left] = np.minimum(upper[left], proof.box.upper[left])
                 away = np.maximum(upper - x, x - lower)
+            if facts is not None:
+                lower, upper = facts.clipped(lower, upper)
             lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
             primal = float((Enclosure.exact(proof.objective.high) / statement.total).high)
             least = Enclosure.exact(proof.objective.low) - Enclosure.exact(proof.gap)
             dual = float((least / statement.total).low)
             gap = float((Enclosure.exact(proof.gap) / statement.total).high)
-            if statement.plain:  # a coefficient is not zero if its interval excludes 0
+            if statement.plain and facts is None:  # a coefficient is not zero if its interval excludes 0
                 nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
             b = proof.free
             free_lower, free_upper = np.nextafter(b - around, -np.inf), np.nextafter(b + around, np.inf)
         own = problem.core.unpenalised()
         if len(own):
             lower[own], upper[own] = free_lower[-len(own) :], free_upper[-len(own) :]
-        alive = ~zero & problem.eligible
+        alive = ~zero & statement.eligible
         return cls(
             zero=zero,
             nonzero=nonzero,
@@ -171,9 +172,10 @@ class Certificate:
             reason=_why(proof, alive, nonzero, found),
             dependencies=dependencies,
             sums=sums,
-            statement=describe(problem),
+            statement=describe(problem, len(zero)),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             family=None if statement.family is None else statement.family.told,
+            facts=facts,
             identity=Identity.of(problem),
             proof=proof,
         )
@@ -181,7 +183,8 @@ class Certificate:
     @classmethod
     def nothing(cls, problem: Problem, x: Array, reason: str, family: Family | None = None) -> Self:
         """Return a certificate that decides nothing."""
-        blocks, unknown = len(problem.eligible), np.full(problem.lifted.form, np.inf)
+        facts = Facts.none(x.size) if about_entries(problem, family) else None
+        blocks, unknown = len(problem.eligible) if facts is None else x.size, np.full(problem.lifted.form, np.inf)
         b = np.zeros(0) if problem.span is None else problem.span.coefficients(problem.span.origin)
         return cls(
             zero=np.zeros(blocks, dtype=bool),
@@ -200,9 +203,10 @@ class Certificate:
             reason=reason,
             dependencies=[],
             sums=[],
-            statement=describe(problem),
+            statement=describe(problem, blocks),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             family=None if family is None else family.told,
+            facts=facts,
             identity=Identity.of(problem),
         )
 
@@ -259,7 +263,7 @@ class Certificate:
             if self.valid:
                 raise ValueError(NO_DATA.format("predict(X)"))
             return unknown(X)
-        return predictions(self.proof, self.zero, X, free, offset)
+        return predictions(self.proof, (self.zero, self.facts), X, free, offset)
 
     def without_each_sample(self) -> Mask:
         """Return which samples could be left out, one at a time, without any change in what is proven.
@@ -397,19 +401,21 @@ class Certificate:
 def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
     """Return the smallest relative distance from a wrong decision."""
     statement = proof.statement
-    eligible = statement.problem.eligible
     with np.errstate(all="ignore"):
-        above = proof.scores[1]
-        slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
-        slack = (1 - above / max(proof.sigma * proof.shrink, slope, 1e-300))[zero & eligible]
         sizes, moved = _norms(statement, proof.x, away)
-        held = (1 - moved / sizes)[nonzero]
+        held = (1 - moved / sizes)[nonzero & (sizes > 0)]
+        if statement.decides:  # the scores of sets of entries decide, which are too many to list
+            return float(np.min(held, initial=1.0, where=held > 0))
+        slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
+        slack = (1 - proof.scores[1] / max(proof.sigma * proof.shrink, slope, 1e-300))[zero & statement.eligible]
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
 
 
 def _norms(statement: Statement, x: Array, away: Array) -> tuple[Array, Array]:
     """Return bounds of the norm of each block of x, and of its distance, over the entries whose distance is known."""
     known = np.isfinite(away)
+    if statement.decides:
+        return np.where(known, np.abs(x), 0.0).ravel(), np.where(known, away, 0.0).ravel()
     return statement.least_norms(np.where(known, np.abs(x), 0.0)), statement.block_norms(np.where(known, away, 0.0))
 
 
@@ -457,28 +463,38 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
             proof = proven(x)
             x, zero = proof.x, proof.zero()
             for _ in range(DROPPED_ROUNDS):
-                held = zero[statement.labels].reshape(problem.shape) & (x != 0)
-                if not held.any():
+                fitted = _fitted(proof, zero)
+                if np.array_equal(fitted, x):
                     break
-                proof = proven(np.where(held, 0.0, x))
+                proof = proven(fitted)
                 x, zero = proof.x, proof.zero()
             else:
-                zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
+                zero[np.unique(statement.units[np.flatnonzero(x.ravel())])] = False
     except Uncertain as reason:
         return Certificate.nothing(problem, _numbers(x), str(reason), family)
     except UnsettledError:
         far = "the point is so far out that its best free coefficients were not found"
         return Certificate.nothing(problem, _numbers(x), far, family)
-    alive = ~zero & problem.eligible
-    found = ranges(proof, alive)
-    away = found.away
-    least, most = _norms(statement, x, away)
-    unpenalised = np.isin(np.arange(len(alive)), statement.labels[problem.unpenalised])
+    alive = ~zero & statement.eligible
+    facts = None if proof.facts is None else replace(proof.facts, zero=zero).held_by(x.ravel())
+    found = ranges(proof, alive, facts)
+    least, most = _norms(statement, x, found.away)
+    unpenalised = np.isin(np.arange(len(alive)), statement.units[problem.unpenalised])
     with np.errstate(invalid="ignore"):
         nonzero = alive & (least > most)
     if proof.box is not None:
         nonzero |= alive & proof.box.nonzero
-    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, found)
+    if facts is not None:
+        nonzero |= alive & facts.nonzero & alive_blocks(proof, nonzero, facts)[statement.labels]
+        facts = facts.settled(zero, nonzero)
+    return Certificate.of(proof, (zero | ~statement.eligible) & ~unpenalised, nonzero, found, facts)
+
+
+def _fitted(proof: Proof, zero: Mask) -> Array:
+    """Return the point with the zeros and the clusters that every solution is proven to have."""
+    if proof.facts is None:
+        return np.where(zero[proof.statement.units].reshape(proof.x.shape), 0.0, proof.x)
+    return replace(proof.facts, zero=zero).fitted(proof.x.ravel()).reshape(proof.x.shape)
 
 
 def _numbers(x: Array) -> Array:

@@ -21,8 +21,8 @@ from atomsieve.typing import Array, Index, Mask
 def excludes(proof: Proof, zero: Mask, p: Array) -> bool:
     """Return whether a point of P is proven to have no weight in any optimal decomposition."""
     rows = _rows(p)
-    if zero[proof.statement.labels.reshape(p.shape)[p != 0]].any():
-        return True  # no atom of that block has the best score, so that a point that is partly there has not, either
+    if zero[proof.statement.units.reshape(p.shape)[p != 0]].any():
+        return True  # no atom of the best score is not 0 there, so that no point made of such atoms is, either
     if proof.statement.family is not None and proof.statement.family.strengths is not None:
         return False  # z is that of one strength
     with np.errstate(all="ignore"):

@@ -14,15 +14,18 @@ from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.ranges import Sum
 from atomsieve.design.sparse import SparseDesign
+from atomsieve.gauges.facts import Facts
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
-from atomsieve.typing import Index
+from atomsieve.typing import Index, Mask
 
 if TYPE_CHECKING:
     from atomsieve.certificate.claims import Certificate
 
 FORMAT = "atomsieve certificate"
 VERSION = 4
+WITH_FACTS = 5
+"""The version of files with facts about single coefficients of gauges that have no blocks of their own."""
 
 ASSUMPTIONS = (
     "IEEE double precision, round to nearest, sums in any order, fused multiply-add allowed",
@@ -40,7 +43,7 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
     held = np.flatnonzero(held)
     content: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if certificate.facts is None else WITH_FACTS,
         "problem": certificate.statement,
         "family": certificate.family,
         "data": {"sha256": certificate.digest},
@@ -81,7 +84,33 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
             },
         },
     }
+    if certificate.facts is not None:
+        content["claims"]["facts"] = _facts(certificate.facts)
     return content | {"seal": seal(content)}
+
+
+def _facts(facts: Facts) -> dict[str, Any]:
+    """Return facts as plain data; which coefficients are zero and which are not is told elsewhere."""
+    signs = np.flatnonzero(facts.signs)
+    return {
+        "signs": {"index": signs.tolist(), "value": facts.signs[signs].astype(int).tolist()},
+        "clusters": [cluster.tolist() for cluster in facts.sets],
+        "saturated": np.flatnonzero(facts.saturated).tolist(),
+        "order": [tier.tolist() for tier in facts.order],
+    }
+
+
+def _facts_of(stated: dict[str, Any], zero: Mask, nonzero: Mask) -> Facts:
+    """Return facts from the content of a file."""
+    signs, clusters, saturated = np.zeros(len(zero)), np.full(len(zero), -1), np.zeros(len(zero), dtype=bool)
+    signs[stated["signs"]["index"]] = stated["signs"]["value"]
+    saturated[stated["saturated"]] = True
+    for k, cluster in enumerate(stated["clusters"]):
+        clusters[cluster] = k
+    tiers = np.where(zero, max(len(stated["order"]), 1), 0)
+    for k, tier in enumerate(stated["order"]):
+        tiers[tier] = k
+    return Facts(zero, nonzero, signs, clusters, saturated, tiers)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -92,8 +121,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(f"{path} is not a certificate: it is no JSON ({error}).") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} is not a certificate: it does not say format {FORMAT!r}.")
-    if content.get("version") != VERSION:
-        raise ValueError(f"{path} has version {content.get('version')!r}; this package reads version {VERSION}.")
+    if content.get("version") not in (VERSION, WITH_FACTS):
+        known = f"versions {VERSION} and {WITH_FACTS}"
+        raise ValueError(f"{path} has version {content.get('version')!r}; this package reads {known}.")
     try:
         return claims_of(content)
     except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
@@ -124,8 +154,9 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
     own = free_lower.size - len(unpenalised)
     lower.ravel()[unpenalised], upper.ravel()[unpenalised] = free_lower.ravel()[own:], free_upper.ravel()[own:]
     lower, upper, x = (array.reshape(problem["form"]) for array in (lower, upper, x))
+    zero = ~nonzero & ~undecided
     return {
-        "zero": ~nonzero & ~undecided,
+        "zero": zero,
         "nonzero": nonzero,
         "lower": lower,
         "upper": upper,
@@ -155,12 +186,13 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         "statement": problem,
         "names": {key: names and tuple(names) for key, names in content["names"].items()},
         "family": content["family"],
+        "facts": _facts_of(claims["facts"], zero, nonzero) if "facts" in claims else None,
         "identity": Identity(content["data"]["sha256"]),
     }
 
 
-def describe(problem: Problem) -> dict[str, Any]:
-    """Return the statement of a problem as plain data; a ridge is stated if there is one."""
+def describe(problem: Problem, blocks: int) -> dict[str, Any]:
+    """Return the statement of a problem as plain data, with a ridge if there is one; verdicts are about `blocks`."""
     ridge = {} if problem.shrinkage is None else {"ridge": _plain(problem.ridge)}
     return ridge | {
         "loss": _piece(problem.loss),
@@ -175,7 +207,7 @@ def describe(problem: Problem) -> dict[str, Any]:
         "outputs": problem.data.tasks,
         "form": [int(side) for side in problem.lifted.form],
         "shape": [int(side) for side in problem.shape],
-        "blocks": len(problem.eligible),
+        "blocks": blocks,
     }
 
 

@@ -7,10 +7,12 @@ import numpy as np
 
 from atomsieve.certificate.frame import Frame, beside
 from atomsieve.certificate.inverse import Dependency, is_sum
+from atomsieve.certificate.pattern import Pattern
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.ranges import knowledge
 from atomsieve.design import ProductDesign, SelectedDesign, as_design
 from atomsieve.design.base import Enclosed, enclosed
+from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
 from atomsieve.problem import Problem
 from atomsieve.problem.data import check_free, check_offset
@@ -24,18 +26,20 @@ class Predictions(NamedTuple):
     upper: Array
 
 
-def predictions(proof: Proof, zero: Mask, X: Any, free: Any, offset: Any) -> Predictions:
+def predictions(proof: Proof, claimed: tuple[Mask, Facts | None], X: Any, free: Any, offset: Any) -> Predictions:
     """Return bounds of the predictions of the optimum at the rows of X."""
     statement, problem = proof.statement, proof.statement.problem
+    zero, facts = claimed
     if problem.data.tasks > 1 or problem.outputs:
         raise ValueError("Predictions have proven intervals for one output; this problem has several.")
-    index, kept = np.flatnonzero((~zero & problem.eligible)[statement.labels]), statement.used
+    pattern, kept = Pattern.of((~zero & statement.eligible)[statement.units], facts), statement.used
+    index = pattern.entries
     design = _like(problem, X)
     every = _free_columns(problem, design, free)
     stated = beside(every[:, kept], design.enclose_columns(index))
     rows = _in_frame(statement.frame, stated, kept, index)
     with np.errstate(all="ignore"):
-        known, reach = knowledge(proof, kept, index)
+        known, reach = knowledge(proof, kept, pattern)
         centre = _times(rows, np.append(proof.b[kept], proof.x[index])) + statement.frame.level.sum()
         shift = check_offset(offset, len(rows))
         centre = centre if shift is None else centre + shift
@@ -43,8 +47,8 @@ def predictions(proof: Proof, zero: Mask, X: Any, free: Any, offset: Any) -> Pre
         if proof.sway is not None:
             moved = moved + np.append(proof.sway[1][kept], proof.sway[0].ravel()[index])
         moved = rows.size @ moved * (1 + gamma(len(moved) + 2))
-        away = up(known.lengths(rows) * reach + moved)
-        away[~(_fits(every, statement.sums) & _fits(stated, known.dependencies))] = np.inf
+        away = up(known.lengths(pattern.folded(rows, len(kept))) * reach + moved)
+        away[~(_fits(every, statement.sums) & _fits(pattern.folded(stated, len(kept)), known.dependencies))] = np.inf
         found = centre.widened(away)
         return Predictions(np.fmax(found.low, -np.inf), np.where(np.isnan(found.high), np.inf, found.high))
 

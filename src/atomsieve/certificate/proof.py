@@ -10,6 +10,7 @@ import numpy as np
 from atomsieve.certificate import elastic
 from atomsieve.certificate.free import free_scale, with_free
 from atomsieve.certificate.statement import Statement
+from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.signs import admissible
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
@@ -137,7 +138,37 @@ class Proof:
         least = float((statement.total * statement.penalty.first_slope).low)
         return max(floor, least) if least > 0 else floor
 
+    @cached_property
+    def facts(self) -> Facts | None:
+        """What holds for the entries of every solution; None where all that is known is about blocks."""
+        if not self.statement.decides:
+            return None
+        with np.errstate(all="ignore"):
+            spread, norms = self.spread
+            below, above = self.scores
+            moved = up(self.radius * spread)
+            scores = below - moved - 2 * EPS * np.abs(below), above + moved + 2 * EPS * np.abs(above)
+            z = self.z if self.paired else self.z * Enclosure.exact(self.shrink)
+            flat = Enclosure(z.mid.ravel(), z.rad.ravel())
+            slope = self.least_slope, self._steepest(scores[1])
+            return self.statement.problem.core.decide(
+                Evidence.around(flat, up(self.radius * norms.ravel()), scores, slope)
+            )
+
+    def _steepest(self, above: Array) -> float:
+        """Return an upper bound of the slope of the penalty, times S, at a solution that is not 0: the best score."""
+        statement = self.statement
+        if not statement.problem.penalty.superlinear:
+            return float((statement.total * statement.penalty.first_slope).high)
+        return float(np.max(above, where=statement.problem.eligible, initial=0.0))
+
     def zero(self) -> Mask:
+        """Return the blocks that are zero in every solution, or the entries where verdicts are about them."""
+        if self.facts is None:
+            return self._zero_blocks()
+        return np.asarray((self.facts.zero | self._zero_blocks()[self.statement.labels]) & self.statement.eligible)
+
+    def _zero_blocks(self) -> Mask:
         """Return the blocks that are zero in every solution."""
         statement = self.statement
         eligible = statement.problem.eligible
@@ -255,7 +286,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     """Evaluate gap, scores and objective at a point, with error bounds; raise Uncertain if that fails."""
     problem = statement.problem
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
-    image = _image(statement, x, support)
+    image = image_of(statement, x, support)
     offset = statement.frame.offset
     u, shift = with_free(statement, image if offset is None else image + offset, b)
     slopes = statement.loss.slopes(u, statement.y)
@@ -321,7 +352,7 @@ def _dual_loss(unscaled: Proof, theta: Enclosure, shrink: float) -> Enclosure:
     return dual if offset is None else dual - (theta * Enclosure.exact(shrink) * offset).sum()
 
 
-def _image(statement: Statement, x: Array, support: Index) -> Enclosure:
+def image_of(statement: Statement, x: Array, support: Index) -> Enclosure:
     """Return the predictions of x alone."""
     if x[support].size * len(statement.counts) > SHARP:
         return statement.design.enclose(Enclosure.exact(x[support]), support)

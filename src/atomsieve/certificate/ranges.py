@@ -6,8 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from atomsieve.certificate import classes
+from atomsieve.certificate.frame import beside
+from atomsieve.certificate.gram import Plain, inverse_of
 from atomsieve.certificate.inverse import Dependency, Determined, determined
-from atomsieve.certificate.proof import Proof, low, mass_of
+from atomsieve.certificate.pattern import Pattern
+from atomsieve.certificate.proof import Proof, image_of, low, mass_of
+from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
@@ -41,26 +45,26 @@ class Ranges(NamedTuple):
     sums: list[Sum]
 
 
-def ranges(proof: Proof, alive: Mask) -> Ranges:
-    """Return what is known of coefficients in blocks that are not proven zero."""
+def ranges(proof: Proof, alive: Mask, facts: Facts | None = None) -> Ranges:
+    """Return what is known of coefficients that are not proven zero; those of a cluster are as far as their head."""
     statement, shape = proof.statement, proof.statement.problem.shape
     away, around = np.full(shape, np.inf), np.full(proof.b.shape, np.inf)
     if proof.held is not None:
         away = up(up(proof.reach) * root(up(1 / proof.held))).reshape(shape)
         away = away if proof.sway is None else up(away + proof.sway[0].reshape(shape))
-    away.ravel()[~alive[statement.labels]] = 0.0
+    away.ravel()[~alive[statement.units]] = 0.0
     if statement.problem.outputs:
         return Ranges(*classes.intervals(proof, alive, away, around), [])
-    index, kept = np.flatnonzero(alive[statement.labels]), statement.used
-    known, distances = _distances(proof, kept, index)
+    pattern, kept = Pattern.of(alive[statement.units], facts), statement.used
+    known, distances = _distances(proof, kept, pattern)
     given = [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums]
     if not len(distances):
         return Ranges(away, around, given, [])
-    names = np.concatenate([-1 - kept, index])
+    names = np.concatenate([-1 - kept, pattern.heads])
     sums = [_sum(proof, names[some], times, float(distances[some[0]])) for some, times in known.combinations()]
     alone = distances.copy()
     alone[known.involved] = np.inf
-    away[index] = np.minimum(away[index], alone[len(kept) :])
+    away[pattern.entries] = np.minimum(away[pattern.entries], alone[len(kept) :][pattern.owners])
     around[kept] = alone[: len(kept)]
     around[[k for d in statement.sums for k in (d.column, *d.of)]] = np.inf
     found = [Dependency(int(names[d.column]), names[d.of], d.times) for d in known.dependencies]
@@ -68,37 +72,54 @@ def ranges(proof: Proof, alive: Mask) -> Ranges:
     return Ranges(away, around, given + found, [s for s in sums if not np.isin(s.index, free).any()])
 
 
-def _distances(proof: Proof, kept: Index, index: Index) -> tuple[Determined, Array]:
+def _distances(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined, Array]:
     """Return what the data determine, and how far that is from the optimum: free coefficients first.
 
     A column on which others depend stands for the sum of all their coefficients.
     """
     statement, first = proof.statement, len(kept)
     with np.errstate(all="ignore"):
-        known, reach = knowledge(proof, kept, index)
+        known, reach = knowledge(proof, kept, pattern)
         distances = up(root(known.sums) * reach)
         moved = proof.shift * proof.unit[kept]
         moved = moved if proof.sway is None else moved + proof.sway[1][kept]
-        alone = np.zeros(len(index)) if proof.sway is None else proof.sway[0].ravel()[index]
+        alone = np.zeros(len(pattern.heads)) if proof.sway is None else proof.sway[0].ravel()[pattern.heads]
         distances += up(np.append(moved, alone))
-        for home, v in enumerate(statement.frame.directions(kept, index)):
+        for home, stated in enumerate(statement.frame.directions(kept, pattern.entries)):
+            v = pattern.folded(stated, first)
             distances[home] = root(np.asarray(known.of(v))) * reach + v.size @ np.append(moved, alone)
         distances[:first] = up(distances[:first] * (1 + 8 * EPS) + proof.stated.rad[kept])
     return known, distances
 
 
-def knowledge(proof: Proof, kept: Index, index: Index) -> tuple[Determined, float]:
+def knowledge(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined, float]:
     """Return what the data determine of the coefficients of columns of B and A, and how far predictions can be off."""
     statement, first = proof.statement, len(kept)
     weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
-    ridge = None if proof.held is None else np.concatenate([np.zeros(first), proof.held[index]])
+    ridge = None if proof.held is None else np.concatenate([np.zeros(first), proof.held[pattern.heads]])
 
     def exact(some: Index) -> Enclosure:
-        return statement.exact_columns(kept[some[some < first]], index[some[some >= first] - first])
+        return pattern.exact_columns(statement, kept[some[some < first]], some[some >= first] - first)
 
-    rows = statement.rows(kept, index, weights)
+    rows = pattern.rows(statement, kept, weights)
     known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
-    return known, _reach(proof, known, index, first)
+    return known, _reach(proof, known, pattern.heads, first)
+
+
+def alive_blocks(proof: Proof, nonzero: Mask, facts: Facts) -> Mask:
+    """Return which blocks are not zero in any solution, from entries that are not: needed where others follow them.
+
+    A single block is also not zero if its predictions are further from those without it than the optimum can be.
+    """
+    statement, kept = proof.statement, proof.statement.used
+    found = np.bincount(statement.labels[nonzero], minlength=len(statement.problem.eligible)) > 0
+    if len(found) > 1 or found.any() or not facts.nonzero.any() or not proof.x.any():
+        return found
+    weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
+    image = image_of(statement, proof.x, np.flatnonzero(proof.x))
+    inverse = inverse_of(Plain(beside(statement.unpenalised[:, kept], image[:, None]), weights))
+    with np.errstate(all="ignore"):
+        return found if inverse is None else np.array([up(root(inverse.diagonal[-1]) * proof.reach) < 1])
 
 
 def _reach(proof: Proof, known: Determined, index: Index, first: int) -> float:

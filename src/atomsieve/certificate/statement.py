@@ -23,7 +23,7 @@ from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, ro
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties.bounds import PenaltyBounds
 from atomsieve.problem import Problem
-from atomsieve.typing import Array, Index, Signs
+from atomsieve.typing import Array, Index, Mask, Signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +104,21 @@ class Statement:
     def labels(self) -> Index:
         """The block of each entry of x, flattened."""
         return self.problem.core.labels(self.problem.shape).ravel()
+
+    @cached_property
+    def decides(self) -> bool:
+        """Whether verdicts are about single entries although blocks are larger: the gauge derives facts about them."""
+        return about_entries(self.problem, self.family)
+
+    @cached_property
+    def units(self) -> Index:
+        """What verdicts are about: the number of each entry of x, flattened, or that of its block."""
+        return np.arange(len(self.labels)) if self.decides else self.labels
+
+    @cached_property
+    def eligible(self) -> Mask:
+        """Which units have atoms at all."""
+        return self.problem.eligible[self.labels] if self.decides else self.problem.eligible
 
     @cached_property
     def signs(self) -> Signs:
@@ -205,6 +220,12 @@ class Statement:
             longest = np.bincount(self.labels, minlength=count).max()
             squares = np.bincount(self.labels, flat * flat, count) * (1 - 2 * gamma(longest + 6)) - 4 * longest * LEAST
             return np.where(np.isfinite(squares), np.sqrt(np.maximum(squares, 0.0)) * (1 - 4 * EPS), 0.0)
+
+
+def about_entries(problem: Problem, family: Family | None) -> bool:
+    """Return whether verdicts are about single entries of x although its blocks are larger."""
+    alone = not problem.outputs and problem.shrinkage is None and family is None
+    return bool(problem.core.decides and alone)
 
 
 def unprovable(problem: Problem) -> str | None:

@@ -97,4 +97,6 @@ def verdicts_of(certificate: "Certificate") -> NDArray[Any]:
     free = np.zeros(len(labels), dtype=bool)
     free[certificate.statement["unpenalised"]] = True
     zero, nonzero = certificate.zero[labels], certificate.nonzero[labels]
+    if certificate.facts is not None:  # verdicts are about single coefficients, with or without an interval
+        return verdict_words(zero, nonzero).reshape(shape)
     return verdict_words(zero, nonzero, certificate.lower.ravel(), certificate.upper.ravel(), free).reshape(shape)

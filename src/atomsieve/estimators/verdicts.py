@@ -45,18 +45,22 @@ class Verdicts:
     groups: "Groups | None"
     """The groups of the features, where they have names."""
 
+    alone: bool = False
+    """Whether `nonzero` is about single coefficients, also without an interval."""
+
     @classmethod
     def of(cls, problem: Problem, certificate: Certificate) -> "Verdicts":
         """Translate claims about blocks, and about the preimage of an Image, into claims about coefficients."""
         gauge, form = problem.gauge, problem.lifted.form
-        labels = problem.core.labels(problem.shape).reshape(form)
+        alone = certificate.facts is not None
+        labels = (np.arange(certificate.x.size) if alone else problem.core.labels(problem.shape)).reshape(form)
         zero = ~gauge.touched(~certificate.zero[labels])
         if not gauge.mapped:
             free = np.zeros(problem.shape, dtype=bool)
             free[problem.core.unpenalised()] = True
             nonzero = certificate.nonzero[labels]
             bounds = certificate.lower, certificate.upper
-            return cls(zero, nonzero, *bounds, free.reshape(form), Groups.of(problem, certificate))
+            return cls(zero, nonzero, *bounds, free.reshape(form), Groups.of(problem, certificate), alone)
         lower, upper, _ = bounds_of(certificate)
         lower[zero] = upper[zero] = 0.0
         nowhere = np.zeros(zero.shape, dtype=bool)
@@ -64,6 +68,8 @@ class Verdicts:
 
     def words(self) -> Array:
         """Return a word for each coefficient."""
+        if self.alone:
+            return verdict_words(self.zero, self.nonzero, unpenalised=self.unpenalised)
         return verdict_words(self.zero, self.nonzero, self.lower, self.upper, self.unpenalised)
 
 

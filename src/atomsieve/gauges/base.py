@@ -14,6 +14,7 @@ import numpy as np
 
 from atomsieve.design import ALL, Columns, Design, as_slice
 from atomsieve.design.seminorm import Seminorm
+from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.piece import Piece
 from atomsieve.typing import Array, Index, Mask, Samples, Signs
@@ -143,6 +144,9 @@ class BlockGauge(Gauge):
     dense: bool = False
     """Whether solutions have few zeros, so that no small set of columns holds them."""
 
+    decides: bool = False
+    """Whether `decide` says more of single entries than blocks do, so that verdicts are about entries."""
+
     signed: Signs = True
     """Whether the entries of x may be negative: one answer for all entries, or one for each row of x."""
 
@@ -183,6 +187,13 @@ class BlockGauge(Gauge):
         `sum_j |p_j| norms_j` bounds that of an atom p. Without better knowledge the bound is infinite.
         """
         return np.full(len(self.eligible(norms.shape)), np.inf)
+
+    def decide(self, evidence: Evidence) -> Facts:
+        """Return what holds for the entries of every solution, from what is certain of z at the optimum.
+
+        Only what follows from the evidence in spite of rounding. Blocks that are proven zero need not be repeated.
+        """
+        return Facts.none(len(evidence.most))
 
     def _boundless(self) -> Uncertain:
         name = type(self).__name__

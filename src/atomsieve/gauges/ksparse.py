@@ -1,17 +1,19 @@
 """The k-sparse polytope: both the largest entry and the sum of absolute values are bounded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.proximal import Face, Line
-from atomsieve.gauges.symmetric import SymmetricGauge, sums_above
+from atomsieve.gauges.symmetric import SymmetricGauge, leading, sums_above
 from atomsieve.intake.arguments import require_count
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.numerics.rounding import EPS
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Mask
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,11 +50,23 @@ class KSparse(SymmetricGauge):
     def weigh(self, chosen: Array) -> Array:
         return np.where(chosen < 0, -1.0, 1.0)
 
+    def settle(self, evidence: Evidence, facts: Facts) -> Facts:
+        zero, saturated = leading(evidence, self.k)
+        return replace(facts, zero=zero, **of_saturated(saturated))
+
     def prox(self, v: Array, line: Line) -> Array:
         return np.copysign(shrink(np.abs(v), self.k, line), v)
 
     def face(self, x: Array) -> Face:
         return face_of(x.ravel(), self.k)
+
+
+def of_saturated(saturated: Mask) -> dict[str, Any]:
+    """Return the facts about saturated entries: they are kappa, or minus kappa, and so not zero unless all are.
+
+    An atom with the best score has an entry 1 or -1 wherever z* is among the k largest, unless z* is 0 there.
+    """
+    return {"nonzero": saturated, "saturated": saturated, "clusters": np.where(saturated, 0, -1)}
 
 
 def shrink(sizes: Array, k: float, line: Line) -> Array:

@@ -1,13 +1,14 @@
 """The k-support norm: the tightest convex bound of the l2 norm over vectors with k entries."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.l2 import euclidean
 from atomsieve.gauges.proximal import Face, Line
-from atomsieve.gauges.symmetric import SymmetricGauge, falling
+from atomsieve.gauges.symmetric import SymmetricGauge, falling, leading
 from atomsieve.intake.arguments import require_count
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norm, up
 from atomsieve.numerics.roots import monotone_zero
@@ -58,6 +59,11 @@ class KSupport(SymmetricGauge):
     def weigh(self, chosen: Array) -> Array:
         length = euclidean(chosen)
         return chosen / length if length > 0 else np.zeros(len(chosen))
+
+    def settle(self, evidence: Evidence, facts: Facts) -> Facts:
+        # an atom with the best score is the part of z* on k entries that no others exceed, whatever the slope
+        zero, nonzero = leading(evidence, self.k)
+        return replace(facts, zero=zero, nonzero=nonzero)
 
     def prox(self, v: Array, line: Line) -> Array:
         # the prox of t kappa^2 / 2 has a closed form; what is wanted is its t, with (t - b) kappa = a

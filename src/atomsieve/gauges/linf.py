@@ -1,12 +1,13 @@
 """The largest absolute value: the sign vectors are the atoms."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from atomsieve.design.seminorm import Seminorm
-from atomsieve.gauges.ksparse import face_of, shrink
+from atomsieve.gauges.facts import Evidence, Facts
+from atomsieve.gauges.ksparse import face_of, of_saturated, shrink
 from atomsieve.gauges.proximal import Face, Line
 from atomsieve.gauges.symmetric import SymmetricGauge, sums_above
 from atomsieve.numerics.enclosures import Enclosure
@@ -40,6 +41,9 @@ class LInf(SymmetricGauge):
 
     def weigh(self, chosen: Array) -> Array:
         return np.where(chosen < 0, -1.0, 1.0)
+
+    def settle(self, evidence: Evidence, facts: Facts) -> Facts:
+        return replace(facts, **of_saturated(evidence.least > 0))
 
     def prox(self, v: Array, line: Line) -> Array:
         return np.copysign(shrink(np.abs(v), math.inf, line), v)

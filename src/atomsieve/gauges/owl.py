@@ -1,18 +1,19 @@
 """The ordered weighted l1 norm: sorted absolute values, the largest with the largest weight."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.proximal import Face, Line, on_line
 from atomsieve.gauges.symmetric import SymmetricGauge, sums_above
 from atomsieve.intake.arguments import as_floats, keep_copy
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
 from atomsieve.numerics.rounding import EPS
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Index, Mask
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,3 +98,90 @@ class OWL(SymmetricGauge):
         inside = np.count_nonzero(sizes)
         labels = np.where(labels < inside, labels, -1)
         return Face.of_signs(np.sign(flat), labels, -sizes[:inside], weights[:inside])
+
+    def settle(self, evidence: Evidence, facts: Facts) -> Facts:
+        # Atoms are sets T with signs. One that can have the best score has `sum of |z*| over T = slope L_|T|`, so none
+        # can that stays below, with upper bounds of |z*| and a lower bound of the slope. Of all sets of q entries with
+        # i and without j the largest sum is that of the largest others; `sums` are those of the q largest in all.
+        order = np.argsort(-evidence.most, kind="stable")
+        sets = Sets(evidence.most[order], self._totals[: len(order)], evidence.slope[0])
+        zero, nonzero, labels = (
+            np.zeros(len(order), dtype=bool),
+            np.zeros(len(order), dtype=bool),
+            facts.clusters.copy(),
+        )
+        zero[order] = sets.all_without
+        nonzero[order] = sets.all_with & (facts.signs[order] != 0)
+        known = (facts.signs[order] != 0) & ~zero[order]
+        labels[order] = _linked(sets.never_apart & known[:-1] & known[1:])
+        return replace(facts, zero=zero, nonzero=nonzero, clusters=labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Which sets of entries can have the best score, by upper bounds of |z*| in falling order and the least slope.
+
+    A set T stays below if `sum of |z*| over T < slope L_|T|`. Places are counted from 0, sizes q of sets from 1.
+    """
+
+    falling: Array
+    totals: Array
+    slope: float
+
+    @cached_property
+    def sums(self) -> Array:
+        """Upper bounds of the sums of the q largest."""
+        return sums_above(self.falling)
+
+    @cached_property
+    def needed(self) -> Array:
+        """Lower bounds of what a set of q entries needs."""
+        sizes = np.arange(1, len(self.totals) + 1)
+        return np.asarray(self.totals * (1 - 2 * gamma(sizes)) * (max(self.slope, 0.0) * (1 - 4 * EPS)))
+
+    @cached_property
+    def below(self) -> Mask:
+        """Whether all sets of q entries stay below."""
+        return self.sums < self.needed
+
+    @cached_property
+    def room(self) -> Array:
+        """How large one more entry may be beside the q - 1 largest, for all sizes up to q."""
+        before = np.append(0.0, self.sums[:-1])
+        with np.errstate(invalid="ignore"):
+            rooms = self.needed - before - 4 * EPS * (self.needed + before)
+        return np.minimum.accumulate(np.fmax(rooms, -np.inf))
+
+    @cached_property
+    def excess(self) -> Array:
+        """What must be missing from the q + 1 largest, for all sizes from q on that leave an entry out."""
+        after = self.sums[1:]
+        with np.errstate(invalid="ignore"):
+            excesses = after - self.needed[:-1] + 4 * EPS * (after + self.needed[:-1])
+        excesses = np.where(np.isnan(excesses), np.inf, excesses)
+        return np.append(np.maximum.accumulate(excesses[::-1])[::-1], -np.inf)
+
+    @cached_property
+    def all_without(self) -> Mask:
+        """Which entries are in no set that can have the best score."""
+        behind = np.append(np.logical_and.accumulate(self.below[:0:-1])[::-1], True)
+        return np.asarray((self.falling < self.room) & behind)
+
+    @cached_property
+    def all_with(self) -> Mask:
+        """Which entries are in every such set."""
+        before = np.append(True, np.logical_and.accumulate(self.below[:-1]))
+        return before & (self.falling > self.excess)
+
+    @cached_property
+    def never_apart(self) -> Mask:
+        """Which entries are in the same sets as the one behind them."""
+        before = np.append(np.inf, self.room[:-2]) if len(self.room) > 1 else self.room[:0]
+        return (self.falling[:-1] < before) & self.below[:-1] & (self.falling[1:] > self.excess[1:])
+
+
+def _linked(links: Mask) -> Index:
+    """Return a number for each run of places that are linked to the next one; -1 for a place alone."""
+    inside = np.append(links, False) | np.append(False, links)
+    starts = inside & ~np.append(False, links)
+    return np.where(inside, np.cumsum(starts) - 1, -1)

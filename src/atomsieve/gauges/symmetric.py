@@ -2,20 +2,28 @@
 
 import math
 from abc import abstractmethod
+from dataclasses import replace
 
 import numpy as np
 
 from atomsieve.design import Columns, as_slice
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
+from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.proximal import ProximalGauge
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, up
 from atomsieve.numerics.rounding import EPS
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array, Index, Mask
 
 
 class SymmetricGauge(ProximalGauge):
-    """A gauge of one block, by its formulas for absolute values in falling order."""
+    """A gauge of one block, by its formulas for absolute values in falling order.
+
+    A solution x has the signs of z*, and its absolute values have the order of those of z*: otherwise `x . z*` would
+    grow if signs were turned or entries changed places, at the same gauge, and it is the largest possible.
+    """
+
+    decides = True
 
     @abstractmethod
     def largest_score(self, falling: Array) -> tuple[float, int]:
@@ -45,6 +53,14 @@ class SymmetricGauge(ProximalGauge):
 
     def restrict(self, columns: Index) -> BlockGauge:
         return self
+
+    def decide(self, evidence: Evidence) -> Facts:
+        facts = self.settle(evidence, replace(Facts.none(len(evidence.most)), signs=evidence.signs))
+        return replace(facts, tiers=tiers_of(evidence, facts.zero))
+
+    @abstractmethod
+    def settle(self, evidence: Evidence, facts: Facts) -> Facts:
+        """Return the facts with zeros, non-zeros, clusters and saturated entries; signs are known."""
 
     def labels(self, shape: tuple[int, ...]) -> Index:
         return np.zeros(shape, dtype=np.intp)
@@ -100,3 +116,31 @@ def sums_above(values: Array) -> Array:
     """Return upper bounds of the sums of the first 1, 2, ... numbers that are not negative."""
     counts = np.arange(1, len(values) + 1)
     return np.asarray(up(np.cumsum(values) * (1 + 2 * gamma(counts))))
+
+
+def tiers_of(evidence: Evidence, zero: Mask) -> Index:
+    """Return a tier for each entry, the largest first; no entry is smaller than one of a later tier.
+
+    A tier ends where the least absolute values of z* so far are above the largest ones behind. Zeros are the last tier.
+    """
+    left = np.flatnonzero(~zero)
+    order = left[np.argsort(-evidence.most[left], kind="stable")]
+    ends = np.minimum.accumulate(evidence.least[order])[:-1] > evidence.most[order][1:]
+    tiers = np.zeros(len(zero), dtype=np.intp)
+    tiers[order] = np.append(0, np.cumsum(ends))[: len(order)]
+    tiers[zero] = int(tiers.max(initial=0)) + 1 if len(left) else 0
+    return tiers
+
+
+def leading(evidence: Evidence, k: int) -> tuple[Mask, Mask]:
+    """Return which entries are in no set of the k largest absolute values of z*, and which are in all such sets.
+
+    The former are below k others, the latter not below any k others, and not 0.
+    """
+    count = len(evidence.most)
+    below = np.zeros(count, dtype=bool)
+    if k < count:
+        below = evidence.most < np.partition(evidence.least, count - k)[count - k]
+    rising = np.sort(evidence.most)
+    at_least = count - np.searchsorted(rising, evidence.least, side="left")  # the entry itself is one of them
+    return below, (evidence.least > 0) & (at_least <= k)

@@ -98,6 +98,10 @@ def _expected(certificate: Certificate, result: Result) -> Mask:
     """
     core, gap = result.problem.core, max(result.point.gap, result.point.uncertainty)
     with np.errstate(invalid="ignore"):
+        if certificate.facts is not None:  # nothing else tells which entries that are 0 will be proven zero
+            away = (certificate.upper - certificate.lower).ravel() * math.sqrt(gap / certificate.gap)
+            sizes = np.abs(result.lifted.ravel())
+            return np.asarray(((sizes == 0) | (sizes > away))[certificate.undecided])
         intervals = (certificate.upper - certificate.x).reshape(result.problem.shape)
         away = core.sizes(intervals) * math.sqrt(gap / certificate.gap)
         expected = ~result.alive | (core.sizes(result.lifted) > away)

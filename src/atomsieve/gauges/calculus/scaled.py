@@ -9,6 +9,7 @@ import numpy as np
 from atomsieve.design import Design
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
+from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge
 from atomsieve.intake.arguments import require_piece, require_positive
 from atomsieve.numerics.enclosures import Enclosure, up
@@ -144,6 +145,13 @@ class Scaled(BlockGauge):
 
     def enclose_scores(self, z: Enclosure) -> Enclosure:
         return self._blocks.enclose_scores(z) * self.radius
+
+    @property
+    def decides(self) -> bool:  # type: ignore[override]
+        return self._blocks.decides
+
+    def decide(self, evidence: Evidence) -> Facts:
+        return self._blocks.decide(evidence.over(self.radius))
 
     def spread_bounds(self, norms: Array) -> Array:
         return np.asarray(up(self.radius * self._blocks.spread_bounds(norms)))

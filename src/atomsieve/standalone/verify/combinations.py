@@ -80,8 +80,8 @@ class Combinations(Zeros):
             near = length_of(rest) <= CLOSE * length_of(self._column(column))
             self._claim(near, f"column {column} is not the sum of others that the certificate says it is, nor nearly")
             size = self._size(rest)
-            most = mass / self.gauge.prices[int(self.gauge.labels[column])]
-            self.beside += arb((size * (abs(self.x.get(column, arb(0))) + most)).upper())
+            most = abs(self.x.get(column, arb(0))) + self.gauge.within(mass, column)
+            self.beside += arb((size * most).upper())
 
     def _size(self, rest: arb_mat) -> arb:
         """Return a bound of the length of a column in the metric of G."""

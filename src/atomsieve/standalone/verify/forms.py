@@ -129,4 +129,5 @@ ERROR = Leaf("a finite number that is not negative", lambda v: _is_number(v) and
 NULL = Leaf("null", lambda v: v is None)
 NON_NEGATIVE = Leaf('"NonNegative"', lambda v: v == "NonNegative")
 INDICES = Leaf("increasing whole numbers", _is_increasing)
+SIGN = Leaf("1 or -1", lambda v: type(v) is int and v in (1, -1))
 CLASSES = Leaf("a whole number, 2 or more", lambda v: _is_whole(v) and v >= 2)

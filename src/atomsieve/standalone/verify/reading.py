@@ -13,6 +13,9 @@ from .verdict import Refused
 VERSION = 4
 """Of the format of the file."""
 
+WITH_FACTS = 5
+"""Of files with facts about single coefficients."""
+
 DEPTH = 64
 """How deeply lists and objects may be nested."""
 
@@ -29,13 +32,15 @@ def read(certificate: Any) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != "atomsieve certificate":
         raise Refused("this is no atomsieve certificate")
     version = content.get("version")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or version not in (VERSION, WITH_FACTS):
         raise Refused(f"version {shown(version)} of the format is not known")
     told = {key: value for key, value in content.items() if key != "seal"}
     seal = hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     if seal != content.get("seal"):
         raise Refused("the seal does not fit: the file was changed after it was written")
     check_form(content, FILE, "")
+    if ("facts" in content["claims"]) != (version == WITH_FACTS):
+        raise Refused(f"version {version} of the format does not go with facts, or with none")
     return content
 
 

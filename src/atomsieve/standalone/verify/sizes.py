@@ -15,7 +15,7 @@ def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     problem = content["problem"]
     stated = [problem[name] for name in ("shape", "form", "blocks", "samples", "outputs", "free", "unpenalised")]
     entries = len(gauge.labels)
-    blocks = len(gauge.prices)
+    blocks = len(gauge.prices) if "facts" not in claims else entries
     own = data.given.shape[1] // data.tasks
     flat, outputs = ([entries], data.tasks) if data.labels is None else (gauge.form, 1)
     found = [flat, gauge.form, blocks, data.rows[0], outputs, own, gauge.free]
@@ -38,7 +38,24 @@ def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
             raise Refused(f"the indices of {name} are not increasing whole numbers in range")
     if set(claims["nonzero"]) & set(claims["undecided"]):
         raise Refused("a block is claimed to be decided and undecided")
+    if "facts" in claims:
+        check_facts(content, data, gauge)
     check_dependencies(claims["dependencies"])
+
+
+def check_facts(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
+    """Refuse facts where none are derived, and lists of facts that do not fit."""
+    facts, problem = content["claims"]["facts"], content["problem"]
+    if not gauge.has_facts or data.labels is not None or content["family"] is not None or "ridge" in problem:
+        raise Refused(
+            "facts about single coefficients are for one problem, one output, no ridge and gauges without blocks"
+        )
+    signs = facts["signs"]
+    if len(signs["index"]) != len(signs["value"]):
+        raise Refused("lists that belong together have different lengths")
+    for index in (signs["index"], facts["saturated"], *facts["clusters"], *facts["order"]):
+        if index and index[-1] >= len(gauge.labels):
+            raise Refused("the indices of facts are not increasing whole numbers in range")
 
 
 def check_dependencies(dependencies: list[dict[str, Any]]) -> None:
@@ -54,7 +71,10 @@ def check_silence(content: dict[str, Any]) -> None:
     claims, problem = content["claims"], content["problem"]
     silent = [*claims["intervals"]["lower"], *claims["intervals"]["upper"], *claims["free"]["lower"], claims["gap"]]
     silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
-    speaks = claims["nonzero"] or claims["dependencies"] or claims["sums"] or any(value is not None for value in silent)
+    facts = claims.get("facts", {})
+    listed = [*facts.get("clusters", []), *facts.get("order", []), facts.get("saturated"), claims["nonzero"]]
+    listed += [claims["dependencies"], claims["sums"], facts.get("signs", {}).get("index")]
+    speaks = any(listed) or any(value is not None for value in silent)
     free = set(problem["unpenalised"])
     if speaks or claims["intervals"]["index"] != [j for j in range(math.prod(problem["shape"])) if j not in free]:
         raise Refused("it says that it claims nothing, and makes claims")

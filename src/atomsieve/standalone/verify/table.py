@@ -14,6 +14,7 @@ from .forms import (
     NUMBER,
     POSITIVE,
     PRICE,
+    SIGN,
     TEXT,
     TRUTH,
     WHOLE,
@@ -139,6 +140,14 @@ FILE: dict[str, Any] = {
         "sums": [{"index": [WHOLE], "times": [NUMBER], "lower": BOUND, "upper": BOUND}],
         "intervals": {"index": INDICES, "lower": [BOUND], "upper": [BOUND]},
         "free": {"lower": [BOUND], "upper": [BOUND]},
+        "facts": Optional(
+            {
+                "signs": {"index": INDICES, "value": [SIGN]},
+                "clusters": [INDICES],
+                "saturated": INDICES,
+                "order": [INDICES],
+            }
+        ),
     },
     "seal": TEXT,
 }

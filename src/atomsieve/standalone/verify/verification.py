@@ -8,6 +8,7 @@ from .checker import Checker
 from .classes import Classes
 from .data import Data
 from .face import Face
+from .facts import Facts
 from .family import Family
 from .gauges import gauge_of
 from .losses import Loss
@@ -37,7 +38,8 @@ def verify(
             check_silence(content)
             return Verification(True, "it claims nothing.", 0, _method(None))
         if family is None:
-            checker = (Classes if data.labels is not None else Checker)(content, data, gauge)
+            kind = Facts if "facts" in content["claims"] else Classes if data.labels is not None else Checker
+            checker = kind(content, data, gauge)
         else:
             checker = Face(content, data, gauge, family)
         checker.check()

@@ -9,6 +9,7 @@ from flint import arb
 from ..doubles import gamma, sums_above
 from ..verdict import Refused
 from .gauge import Gauge
+from .rules import Largest, Rules
 
 
 class Group(Gauge):
@@ -31,6 +32,10 @@ class LInf(Gauge):
     """The largest absolute value; the scores are sums of absolute values."""
 
     euclidean = False
+    has_facts = True
+
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:  # noqa: ARG002
+        return Largest(least, most, len(least), flat=True)
 
     def norm(self, values: list[arb], block: int = 0) -> arb:  # noqa: ARG002
         return reduce(arb.max, (abs(v) for v in values), arb(0))

@@ -9,8 +9,9 @@ from flint import arb
 from ..balls import double_above, double_below, root
 from ..data import Data
 from ..doubles import DOWN, TINY, UP, gamma, known, sums_above
-from ..verdict import Refused
+from ..verdict import Refused, Unknown
 from .matrix import Matrix
+from .rules import Rules
 
 
 class Gauge:
@@ -26,6 +27,8 @@ class Gauge:
     """Whether every coefficient is a block."""
     euclidean = True
     """Whether the norm of a block is its l2 norm."""
+    has_facts = False
+    """Whether facts about single coefficients are derived, for lack of blocks."""
     free_allowed = False
     """Whether weights may be 0."""
 
@@ -93,6 +96,15 @@ class Gauge:
         """Return the coefficients of a block."""
         found: list[int] = self._order[self._starts[block] : self._starts[block + 1]].tolist()
         return found
+
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:
+        """Return what follows for single coefficients from bounds of abs(z*) and a lower bound of the slope."""
+        raise Unknown(f"no facts about single coefficients of {self.kind} are known to this checker")
+
+    def within(self, mass: arb, j: int) -> arb:
+        """Return a bound of the absolute value of coefficient j, given that of the mass."""
+        bound: arb = mass / self.prices[int(self.labels[j])]
+        return bound
 
     def counts(self, block: int) -> bool:
         """Return whether a block has a price."""

@@ -10,12 +10,14 @@ from ..balls import root
 from ..doubles import DOWN, gamma, known, sums_above
 from ..verdict import Refused
 from .gauge import Gauge
+from .rules import Largest, Rules, Sums
 
 
 class Ordered(Gauge):
     """A gauge by its formulas for absolute values in falling order; the dual norm grows with each of them."""
 
     euclidean = False
+    has_facts = True
 
     def of_falling(self, values: list[arb]) -> arb:
         """Return the gauge of exact absolute values in falling order."""
@@ -57,6 +59,12 @@ class OWL(Ordered):
             best = best.max(total / weight)
         return best
 
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:
+        return Sums(least, most, [slope * total for total in self._totals])
+
+    def within(self, mass: arb, j: int) -> arb:
+        return super().within(mass, j) / arb(float(self.falling[0]))
+
     def dual_norms_above(self, sizes: np.ndarray) -> np.ndarray:
         weights = np.cumsum(self.falling) * max(1 - 2 * gamma(len(sizes) + 8), 0.0)
         with np.errstate(all="ignore"):
@@ -85,6 +93,9 @@ class KSparse(Counted):
 
     def dual_of_falling(self, values: list[arb]) -> arb:
         return sum(values[: self.k], arb(0))
+
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:  # noqa: ARG002
+        return Largest(least, most, self.k, flat=True)
 
     def dual_norms_above(self, sizes: np.ndarray) -> np.ndarray:
         return sums_above([falling(sizes)[: self.k].sum()], len(sizes))
@@ -116,6 +127,9 @@ class KSupport(Counted):
 
     def dual_of_falling(self, values: list[arb]) -> arb:
         return root(sum((v * v for v in values[: self.k]), arb(0)))
+
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:  # noqa: ARG002
+        return Largest(least, most, self.k, flat=False)
 
     def dual_norms_above(self, sizes: np.ndarray) -> np.ndarray:
         return super().dual_norms_above(self._leading(sizes))

@@ -1,0 +1,150 @@
+"""Facts about single coefficients where the gauge has no blocks of its own: FACTS, and the PATTERN that they prove."""
+
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat
+
+from .balls import double_above, double_below, root
+from .checker import Checker
+from .doubles import DOWN, TINY, UP, known
+from .gram import Columns
+from .verdict import Refused
+
+
+class Facts(Checker):
+    """Claims `zero`, `nonzero` and `undecided` are about coefficients, and so are `facts`."""
+
+    def _zeros(self) -> None:
+        """FACTS: read the pattern, and derive every fact."""
+        self.told: dict[str, Any] = self.claims["facts"]
+        self.spreads = self._spreads()
+        self.floor = self._best(self._first_slope(), self._moves())
+        self._read_pattern()
+        self._check_facts()
+
+    def _told_zero(self) -> np.ndarray:
+        zero = np.ones(self.d, dtype=bool)
+        zero[[*self.claims["nonzero"], *self.claims["undecided"]]] = False
+        return zero
+
+    def _read_pattern(self) -> None:
+        """PATTERN: take the clusters from the claims, and check that the point has the pattern."""
+        zero = self._told_zero()
+        self.sign: dict[int, int] = dict(zip(self.told["signs"]["index"], self.told["signs"]["value"]))
+        self.members: dict[int, list[int]] = {}
+        self.head: dict[int, int] = {}
+        for j in self.x:
+            self._claim(not zero[j], f"coefficient {j} is claimed zero and carries weight at the point")
+        for cluster in self.told["clusters"]:
+            if len(cluster) < 2 or zero[cluster].any() or set(cluster) & set(self.head):
+                raise Refused("a cluster has fewer than two coefficients, one that is zero, or one of another cluster")
+            if not set(cluster) <= set(self.sign):
+                raise Refused("a cluster has a coefficient without a sign")
+            self.members[cluster[0]] = cluster
+            self.head.update(dict.fromkeys(cluster, cluster[0]))
+            ends = {float(self.x[j].mid()) * self.sign[j] if j in self.x else 0.0 for j in cluster}
+            self._claim(len(ends) == 1, f"the point does not have the cluster of coefficient {cluster[0]}")
+
+    def _check_facts(self) -> None:
+        """FACTS: derive bounds of abs(z*) and every fact."""
+        low, high = self._around()
+        least, most = np.maximum(np.maximum(low, -high), 0.0), known(np.maximum(np.abs(low), np.abs(high)))
+        price = self.gauge.prices[0]
+        self.rules = self.gauge.rules(least, most, arb((self.floor * price).lower()))
+        all_zero = bool(self.scores[0] + arb(float(self._moves()[0])) < self.floor)
+        for j in np.flatnonzero(self._told_zero()).tolist():
+            self._claim(all_zero or self.rules.in_no_set(j), f"coefficient {j} is not proven zero")
+        for j, sign in self.sign.items():
+            self._claim(low[j] > 0 if sign > 0 else high[j] < 0, f"the sign of coefficient {j} is not proven")
+        for cluster in self.told["clusters"]:
+            together = self.rules.never_apart(cluster)
+            self._claim(together, f"coefficients {cluster[0]} and others are not proven to have one absolute value")
+        for j in self.told["saturated"]:
+            proven = j in self.sign and self.rules.saturated(j)
+            self._claim(proven, f"coefficient {j} is not proven to be as large as the gauge")
+        self._check_order(least, most)
+
+    def _check_order(self, least: np.ndarray, most: np.ndarray) -> None:
+        """FACTS: abs(x*) has the order of abs(z*)."""
+        tiers = self.told["order"]
+        listed = [j for tier in tiers for j in tier]
+        if len(set(listed)) < len(listed) or not all(tiers):
+            raise Refused("the order names a coefficient twice, or has an empty tier")
+        for k in range(1, len(tiers)):
+            # tier by tier: what is before the one before is larger still
+            above, below = least[tiers[k - 1]].min(), most[tiers[k]].max()
+            self._claim(above > below, f"coefficient {tiers[k][0]} and those before it are not proven to be in order")
+
+    def _around(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds of z*: those of k z, plus or minus `sqrt(reach)` times the lengths of the columns."""
+        shrink = max(double_below(self.shrink), 0.0), double_above(self.shrink)
+        with np.errstate(all="ignore"):
+            moved = known(double_above(root(self.reach)) * self.lengths * UP + TINY)
+            ends = [self.z.low, self.z.high]
+            low = np.where(ends[0] > 0, ends[0] * shrink[0] * DOWN, ends[0] * shrink[1] * UP) - moved
+            high = np.where(ends[1] > 0, ends[1] * shrink[1] * UP, ends[1] * shrink[0] * DOWN) + moved
+            low, high = np.nextafter(low - TINY, -np.inf), np.nextafter(high + TINY, np.inf)
+        return np.where(np.isnan(low), -np.inf, low), known(high)
+
+    def _left(self) -> list[int]:
+        return [int(j) for j in np.flatnonzero(~self._told_zero())]
+
+    def _names(self, rows: list[int]) -> list[int]:
+        """PATTERN: of a cluster only its head, the first coefficient, has a column."""
+        return [-1 - k for k in self.used] + [j for j in rows if self.head.get(j, j) == j]
+
+    def _column(self, name: int) -> arb_mat:
+        column = super()._column(name)
+        for j in self.members.get(name, [])[1:]:
+            column = column + super()._column(j) * arb(self.sign[j] * self.sign[name])
+        return column
+
+    def _chosen(self, names: list[int]) -> Columns:
+        if not self.members:
+            return super()._chosen(names)
+        columns = [self._column(name) for name in names]
+        return Columns.in_units(len(names), lambda: columns, lambda: Columns.of_balls(columns).doubles)
+
+    def _distances(self, independent: list[int], involved: set[int], *, sharp: bool) -> dict[int, arb]:
+        try:
+            away = super()._distances(independent, involved, sharp=sharp)
+        except Refused:  # what is not zero may follow from other coefficients
+            return {}
+        return away | {j: away[head] for j, head in self.head.items() if head in away}
+
+    def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
+        """Return the bounds that do not follow from the signs."""
+        found = {}
+        for j, (low, high) in super()._bounds(rows).items():
+            sign = self.sign.get(j, 0)
+            low = None if low is not None and low <= 0 < sign else low
+            high = None if high is not None and sign < 0 <= high else high
+            if (low, high) != (None, None):
+                found[j] = low, high
+        return found
+
+    def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
+        """NOT 0: by its range, or because every set holds it and the solution is not 0."""
+        left = set(rows)
+        apart = {j for j in rows if j in away and abs(self.x.get(j, arb(0))) > away[j]}
+        following = [j for j in self.claims["nonzero"] if j not in apart]
+        carries = bool(apart) or (bool(following) and self._carries())
+        for j in following:
+            proven = carries and j in left and self.rules.in_every_set(j)
+            self._claim(proven, f"coefficient {j} is not proven non-zero")
+        self.checked += len(self.claims["nonzero"]) - len(following)
+
+    def _carries(self) -> bool:
+        """NOT 0: return whether the solution is not 0: then A x is further from the span of B than it can be."""
+        index = list(self.x)
+        if not index:
+            return False
+        columns = [*(self.B[k] for k in self.used), self._image(index, [self.x[j] for j in index])]
+        chosen = Columns.in_units(len(columns), lambda: columns, lambda: Columns.of_balls(columns).doubles)
+        try:
+            inverse = self._inverse(chosen, self.least, [arb(0)] * len(columns), sharp=True)
+        except Refused:
+            return False
+        last = len(columns) - 1
+        return bool(root(inverse[last, last]) * chosen.units[last] * root(self.reach) < 1)
