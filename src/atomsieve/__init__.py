@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Scaled,
         Shifted,
         Simplex,
+        SparseGroup,
         Union,
     )
     from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
@@ -128,6 +129,7 @@ __all__ = [
     "Shifted",
     "ShortStep",
     "Simplex",
+    "SparseGroup",
     "Square",
     "Squared",
     "SquaredHinge",
@@ -152,7 +154,7 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Product Scaled Shifted Simplex Union"
+        "NonNegative Product Scaled Shifted Simplex SparseGroup Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

@@ -1,4 +1,4 @@
-"""Every gauge of sorted absolute values, every penalty, several losses: the same optimum as a conic solver finds."""
+"""Gauges with a prox, every penalty, several losses: the same optimum as a conic solver finds."""
 
 import cvxpy as cp
 import numpy as np
@@ -17,13 +17,14 @@ from atomsieve import (
     Logistic,
     Poisson,
     Problem,
+    SparseGroup,
     Square,
     Squared,
     solve,
     verify,
 )
 
-GAUGES = [OWL, OSCAR, SLOPE, KSupport, KSparse, LInf]
+GAUGES = [OWL, OSCAR, SLOPE, KSupport, KSparse, LInf, SparseGroup]
 LOSSES = [Squared, Logistic, Poisson]
 PENALTIES = [Linear, Square, Ball, LogBarrier]
 
@@ -33,6 +34,9 @@ def gauge_of(kind, d, rng):
         weights = np.sort(rng.integers(0, 5, size=d))[::-1].astype(float)
         weights[0] += 1
         return OWL(weights)
+    if kind is SparseGroup:
+        labels = rng.integers(0, max(d // 3, 1), size=d)
+        return SparseGroup(labels, float(rng.choice([0.05, 0.5, 0.9, 1.0])), str(rng.choice(["sqrt", "equal"])))
     given = {OSCAR: (0.5, 0.2), SLOPE: (0.2,), LInf: ()}
     return kind(*given.get(kind, (int(rng.integers(1, d + 2)),)))
 
@@ -48,6 +52,11 @@ def modelled(gauge, x):
         eta, t, kappa = cp.Variable(d, nonneg=True), cp.Variable(nonneg=True), cp.Variable()
         parts = sum(cp.quad_over_lin(x[j], eta[j]) for j in range(d))
         return kappa, [eta <= t, cp.sum(eta) <= gauge.k * t, parts + t <= 2 * kappa]
+    if isinstance(gauge, SparseGroup):
+        labels = np.unique(gauge.groups, return_inverse=True)[1]
+        prices = np.sqrt(np.bincount(labels)) if gauge.weights == "sqrt" else np.ones(labels.max() + 1)
+        lengths = sum(price * cp.norm2(x[np.flatnonzero(labels == g)]) for g, price in enumerate(prices))
+        return gauge.balance * cp.norm1(x) + (1 - gauge.balance) * lengths
     weights = gauge.weights
     drops = weights - np.append(weights[1:], 0.0)
     return sum(drop * cp.sum_largest(cp.abs(x), k + 1) for k, drop in enumerate(drops) if drop > 0)

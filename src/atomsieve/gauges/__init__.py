@@ -15,6 +15,7 @@ from atomsieve.gauges.owl import OWL
 from atomsieve.gauges.shifted import Shifted
 from atomsieve.gauges.simplex import Simplex
 from atomsieve.gauges.slope import OSCAR, SLOPE
+from atomsieve.gauges.sparse_group import SparseGroup
 
 __all__ = [
     "L1",
@@ -37,5 +38,6 @@ __all__ = [
     "Scaled",
     "Shifted",
     "Simplex",
+    "SparseGroup",
     "Union",
 ]

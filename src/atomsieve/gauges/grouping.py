@@ -47,20 +47,20 @@ def by_position(members: Members) -> bool:
     return not any(isinstance(feature, str) for features in members.values() for feature in features)
 
 
-def labelled(members: Members, names: Sequence[str] | None, count: int) -> NDArray[Any]:
+def labelled(members: Members, names: Sequence[str] | None, count: int, who: str = "Group") -> NDArray[Any]:
     """Return the label of each of `count` features; refuse features that are unknown, left out or given twice."""
     labels: list[Any] = [None for _ in range(count)]
     places = None if names is None else {name: j for j, name in enumerate(names)}
     for group, features in members.items():
         for feature in features:
-            j = position(feature, count, places, "Group: groups")
+            j = position(feature, count, places, f"{who}: groups")
             if labels[j] is not None:
                 raise ValueError(
-                    f"Group: groups have {feature!r} twice. Groups must not overlap (LatentGroup has overlapping "
+                    f"{who}: groups have {feature!r} twice. Groups must not overlap (LatentGroup has overlapping "
                     "groups); to give one label per feature, write one list of labels, [0, 0, 1]."
                 )
             labels[j] = group
-    require_all([j if names is None else names[j] for j in range(count) if labels[j] is None])
+    require_all([j if names is None else names[j] for j in range(count) if labels[j] is None], who)
     if all(isinstance(label, str) for label in members) or all(isinstance(label, int) for label in members):
         return np.array(labels)
     array = np.empty(count, dtype=object)
@@ -68,12 +68,12 @@ def labelled(members: Members, names: Sequence[str] | None, count: int) -> NDArr
     return array
 
 
-def count_of(members: Members) -> int:
+def count_of(members: Members, who: str = "Group") -> int:
     """Return how many features there are, by their positions; refuse positions beyond as many as are given."""
     given = {int(feature) for features in members.values() for feature in features if is_whole(feature)}
     count = sum(map(len, members.values()))
     if max(given, default=0) >= count:
-        require_all([j for j in range(count) if j not in given])
+        require_all([j for j in range(count) if j not in given], who)
     return count
 
 
@@ -87,7 +87,7 @@ def require_all(without: Sequence[Any], who: str = "Group") -> None:
         )
 
 
-def labels_of(groups: Any) -> NDArray[Any]:
+def labels_of(groups: Any, who: str = "Group") -> NDArray[Any]:
     """Return one label per feature; refuse tables and missing labels."""
     try:
         labels = np.asarray(groups)
@@ -95,15 +95,15 @@ def labels_of(groups: Any) -> NDArray[Any]:
         labels = np.empty((0, 0))
     if labels.ndim != 1:
         raise ValueError(
-            "Group: groups must give one label per feature in one list, [0, 0, 1], or the features of each group: a "
+            f"{who}: groups must give one label per feature in one list, [0, 0, 1], or the features of each group: a "
             "dict {'age': ['age1', 'age2'], ...} or a list of lists, [[0, 1], [2]]."
         )
     if labels.dtype.kind in "biuSU":
         return labels
     if any(_missing(label) for label in labels.tolist()):
-        raise ValueError("Group: groups has missing labels (NaN, NA or None). Give every feature a group.")
+        raise ValueError(f"{who}: groups has missing labels (NaN, NA or None). Give every feature a group.")
     if not all(isinstance(label, Hashable) for label in labels.tolist()):
-        raise ValueError("Group: groups must give numbers, strings or the like as labels, not lists or dicts.")
+        raise ValueError(f"{who}: groups must give numbers, strings or the like as labels, not lists or dicts.")
     return labels
 
 

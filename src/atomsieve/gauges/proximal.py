@@ -39,6 +39,13 @@ class Face:
         entries = (signs[inside], (labels[inside], inside))
         return cls(csr_array(entries, shape=(len(sizes), len(signs))), sizes, gradient, hessian)
 
+    def among(self, matrix: Array) -> Array:
+        """Return `U' M U` for a symmetric matrix M; where every coordinate is one entry, by its places alone."""
+        rows = self.directions
+        if rows.nnz == rows.shape[0] and (np.diff(rows.indptr) == 1).all():
+            return np.asarray(matrix[np.ix_(rows.indices, rows.indices)] * np.outer(rows.data, rows.data))
+        return np.asarray(rows @ (rows @ matrix).T)
+
     def times(self, factor: float) -> "Face":
         """Return the same face of the gauge times a number."""
         hessian = None if self.hessian is None else factor * self.hessian
@@ -57,6 +64,30 @@ class ProximalGauge(BlockGauge):
     @abstractmethod
     def face(self, x: Array) -> Face:
         """Return the face that x lies on; entries that a prox makes equal are equal to the last bit."""
+
+    @abstractmethod
+    def joining(self, z: Array, scores: Array) -> Array:
+        """Return a number for each entry: where it is larger, the entry joins x sooner as the slope falls.
+
+        `scores` are those of z.
+        """
+
+    @abstractmethod
+    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
+        """Return the largest slope at which columns other than these may join x; -inf if none does."""
+
+    def growth(self, x: Array, there: Array) -> float:
+        """Return how much larger the gauge is at another point, to all digits where faces are linear and agree."""
+        if x.any() and there.any():
+            before, after = self.face(x), self.face(there)
+            if _same(before.directions, after.directions):
+                return float((before.gradient + after.gradient) @ (after.coordinates - before.coordinates)) / 2
+        return self.value(there) - self.value(x)
+
+
+def _same(one: csr_array, other: csr_array) -> bool:
+    """Return whether two sparse matrices have the same entries."""
+    return one.shape == other.shape and abs(one - other).nnz == 0
 
 
 def on_line(shrunk: Callable[[float], Array], value: Callable[[Array], float], line: Line, steepest: float) -> Array:

@@ -75,6 +75,8 @@ class Lifted:
     """The spreads, if they are known already."""
     known_reaches: Array | None = None
     """The reaches of the problem that this is a part of: what was computed in units of them stays valid."""
+    whole: "tuple[Lifted, Index] | None" = None
+    """What this is a part of, and its blocks there, whose spreads it has."""
 
     @classmethod
     def of(cls, data: Data, loss: Loss, gauge: Gauge, shape: Any) -> Self:
@@ -104,6 +106,9 @@ class Lifted:
     @cached_property
     def spreads(self) -> Spreads:
         """The norms of the images of the atoms; computed once."""
+        if self.whole is not None:
+            whole, blocks = self.whole
+            return whole.spreads.some(blocks)
         return self.known or Spreads.of(self.core, self.seminorm, math.prod(self.shape[1:]))
 
     @cached_property
@@ -131,6 +136,10 @@ class Lifted:
         """
         if self.known_reaches is not None:
             return self.known_reaches
+        if self.prices is None and self.core.proximal:
+            return self.core.scores(
+                np.repeat(self.seminorm.column_norms(), math.prod(self.shape[1:])).reshape(self.shape)
+            )
         if self.core.one_by_one or self.prices is None or self.known is not None or self.smooth.span is not None:
             return self.spreads.spread
         norms = np.repeat(self.seminorm.plain.column_norms(), math.prod(self.shape[1:]))
@@ -219,11 +228,11 @@ class Lifted:
     def restrict(self, columns: Index) -> "Lifted":
         """Return the same on the chosen columns; their spreads are not computed again."""
         blocks = self.core.blocks(columns, self.shape)
-        known, reaches = self.spreads.some(blocks), self.reaches[blocks]
+        reaches = self.reaches[blocks]
         shape = (len(columns), *self.shape[1:])
         design, core = self.design.select(columns), self.core.restrict(columns)
         places = columns if self.places is None else self.places[columns]
-        return Lifted(self.smooth, design, core, shape, shape, places, known, reaches)
+        return Lifted(self.smooth, design, core, shape, shape, places, None, reaches, (self, blocks))
 
 
 def _view_of(state: State, seen: Seen, z: Array) -> View:

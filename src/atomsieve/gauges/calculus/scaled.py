@@ -114,15 +114,31 @@ class Scaled(BlockGauge):
     def proximal(self) -> bool:  # type: ignore[override]
         return self._blocks.proximal
 
+    @property
+    def _proximal(self) -> ProximalGauge:
+        """The inner gauge, if it has a prox."""
+        inner: ProximalGauge = self.gauge  # type: ignore[assignment]
+        return inner
+
     def prox(self, v: Array, line: Line) -> Array:
         """Return the prox of a line of slopes; see `ProximalGauge`."""
-        inner: ProximalGauge = self.gauge  # type: ignore[assignment]
-        return inner.prox(v, (line[0] / self.radius, line[1] / self.radius / self.radius))
+        return self._proximal.prox(v, (line[0] / self.radius, line[1] / self.radius / self.radius))
 
     def face(self, x: Array) -> Face:
         """Return the face that x lies on; see `ProximalGauge`."""
-        inner: ProximalGauge = self.gauge  # type: ignore[assignment]
-        return inner.face(x).times(1 / self.radius)
+        return self._proximal.face(x).times(1 / self.radius)
+
+    def growth(self, x: Array, there: Array) -> float:
+        """Return how much larger the gauge is at another point; see `ProximalGauge`."""
+        return self._proximal.growth(x, there) / self.radius
+
+    def joining(self, z: Array, scores: Array) -> Array:
+        """Return which entries join x sooner; see `ProximalGauge`."""
+        return self.radius * self._proximal.joining(z, scores / self.radius)
+
+    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
+        """Return the largest slope at which other columns may join x; see `ProximalGauge`."""
+        return self.radius * self._proximal.highest_outside(z, scores / self.radius, columns)
 
     def enclose_sizes(self, x: Array) -> Enclosure:
         return self._blocks.enclose_sizes(x) / self.radius

@@ -41,6 +41,12 @@ class Quadratic:
         """Return the slope of the penalty."""
         return self.line[0] + self.line[1] * float(self.gauge.value(x))
 
+    def excess(self, x: Array, z: Array) -> float:
+        """Return how much x charges beyond what z pulls, at the best score or the slope: the gap to first order."""
+        kappa = float(self.gauge.value(x))
+        slope = self.line[0] + self.line[1] * kappa
+        return max(float(self.gauge.support(z)), slope) * kappa - float(x @ z)
+
     def minimise(self, x: Array, z: Array, enough: float) -> tuple[Array, Face | None]:
         """Return the minimiser from x on, where minus the gradient is z, and its face.
 
@@ -55,7 +61,7 @@ class Quadratic:
             left = float(np.linalg.norm(change / length - self.hessian @ change))
             x, z = moved, z - self.hessian @ change
             size, moved_by = float(np.linalg.norm(x)), float(np.linalg.norm(change))
-            if left * (size + moved_by) <= enough or moved_by <= 4 * EPS * size:
+            if left * (size + moved_by) <= enough or moved_by <= 4 * EPS * size or self.excess(x, z) <= enough:
                 break
             if x.any():
                 x, z = self._newton(x, z, self.gauge.face(x))
@@ -91,8 +97,9 @@ class Quadratic:
 
     def on(self, face: Face, slope: float) -> Array:
         """Return the Hessian on a face, with that of the penalty at a slope."""
-        matrix = np.asarray(face.directions @ (face.directions @ self.hessian).T)
-        matrix = matrix + self.line[1] * np.outer(face.gradient, face.gradient)
+        matrix = face.among(self.hessian)
+        if self.line[1] > 0:
+            matrix += self.line[1] * np.outer(face.gradient, face.gradient)
         return matrix if face.hessian is None else matrix + slope * face.hessian
 
 
@@ -103,15 +110,6 @@ def solve(matrix: Array, right: Array) -> Array:
         return np.asarray(linalg.cho_solve(factor, right, check_finite=False))
     except linalg.LinAlgError:
         return np.asarray(linalg.lstsq(matrix, right, check_finite=False)[0])
-
-
-def growth_of(gauge: Any, x: Array, there: Array, face: Face | None) -> float:
-    """Return how much larger the gauge is at another point, whose face is given, to all digits where faces agree."""
-    if face is not None and x.any():
-        before = gauge.face(x)
-        if before.directions.shape == face.directions.shape and (before.directions != face.directions).nnz == 0:
-            return float((before.gradient + face.gradient) @ (face.coordinates - before.coordinates)) / 2
-    return float(gauge.value(there) - gauge.value(x))
 
 
 class Proximal(Modelled):
@@ -129,13 +127,14 @@ class Proximal(Modelled):
         self._found: tuple[Quadratic, Face | None] | None = None
 
     def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
-        problem, unit = point.problem, self.unit
-        model = Quadratic(problem.core, self._hessian(point), (line[0] / unit, line[1] / unit / unit))
+        unit = self.unit
+        gauge: Any = point.problem.core.flat(point.state.x.shape)
+        model = Quadratic(gauge, self._hessian(point), (line[0] / unit, line[1] / unit / unit))
         start = point.state.x.ravel() * unit
         there, face = model.minimise(start, point.pulls.ravel() / unit, part * point.gap)
         self._found = (model, face)
         change = ((there - start) / unit).reshape(point.state.x.shape)
-        return self._go(point, change, growth_of(problem.core, start, there, face) / unit)
+        return self._go(point, change, gauge.growth(start, there) / unit)
 
     def _hessian(self, point: Point) -> Array:
         loss = point.problem.loss

@@ -1,6 +1,5 @@
 """Working sets: a small problem within the large one, and the way there and back."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -84,7 +83,7 @@ class Part:
     def highest_outside(self, point: Point) -> float:
         """Return the highest score of the blocks that are left out, be it in part."""
         scores, core = point.unscaled_scores, point.problem.core
-        if len(scores) == 1 and core.proximal:
+        if core.proximal:
             return -math.inf if self.whole or not joining(point)[self._outside].any() else math.inf
         return highest_outside(scores, self.blocks)
 
@@ -178,8 +177,9 @@ class RowSet:
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
         problem, lifted = point.problem, point.problem.lifted
-        if len(point.unscaled_scores) == 1 and lifted.core.proximal:
-            self._part = Part(lifted, columns_near(point), np.zeros(1, dtype=np.intp))
+        if lifted.core.proximal:
+            columns = columns_near(point)
+            self._part = Part(lifted, columns, lifted.core.blocks(columns, lifted.shape))
             return self._part
         support = point.state.support
         if not lifted.core.one_by_one:
@@ -195,7 +195,7 @@ class RowSet:
 
 
 def columns_near(point: Point) -> Index:
-    """Return the columns of the support and those that a proximal step would give weight, for a gauge of one block.
+    """Return the columns of the support and those that a proximal step would give weight, for a gauge with a prox.
 
     Of the latter, as many sizes are taken as there are in x: a cluster of equal coefficients counts as one.
     """

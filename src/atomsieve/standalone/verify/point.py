@@ -31,7 +31,7 @@ class Point(Free):
             parts.setdefault(int(self.gauge.labels[j]), []).append(v)
             if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
-        self.norms = {g: self.gauge.norm(part) for g, part in parts.items()}
+        self.norms = {g: self.gauge.norm(part, g) for g, part in parts.items()}
         self.mass = sum((self.gauge.prices[g] * v for g, v in self.norms.items()), arb(0))
         self.losses = self._losses_at(self.u)
         self.charge = self.total * self.phi(self.penalty, self.mass)

@@ -67,6 +67,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "OWL": {"weights": [NUMBER]},
     "KSupport": {"k": COUNT},
     "KSparse": {"k": COUNT},
+    "SparseGroup": {"groups": OrNull([COUNT]), "balance": POSITIVE, "weights": OrNull([POSITIVE])},
 }
 
 

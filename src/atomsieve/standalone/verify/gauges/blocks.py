@@ -37,7 +37,7 @@ class LInf(Gauge):
     def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:  # noqa: ARG002
         return Largest(least, most, len(least), flat=True)
 
-    def norm(self, values: list[arb]) -> arb:
+    def norm(self, values: list[arb], block: int = 0) -> arb:  # noqa: ARG002
         return reduce(arb.max, (abs(v) for v in values), arb(0))
 
     def dual_norm(self, values: list[arb]) -> arb:

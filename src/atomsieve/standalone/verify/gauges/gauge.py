@@ -110,7 +110,7 @@ class Gauge:
         """Return whether a block has a price."""
         return bool(self.priced[block])
 
-    def norm(self, values: list[arb]) -> arb:
+    def norm(self, values: list[arb], block: int = 0) -> arb:  # noqa: ARG002
         """Return what the price of a block is multiplied by."""
         return root(sum((v * v for v in values), arb(0)))
 
@@ -120,7 +120,11 @@ class Gauge:
 
     def score(self, block: int, z: Any) -> arb:
         """Return the score of a block."""
-        return self.dual_norm([z[j] for j in self.entries(block)]) / self.prices[block]
+        return self.dual_norm(self.pulls(block, z)) / self.prices[block]
+
+    def pulls(self, block: int, z: Any) -> list[arb]:
+        """Return the absolute values of z over a block."""
+        return [abs(z[j]) for j in self.entries(block)]
 
     def scores(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return bounds of the scores of all blocks, given bounds of z."""

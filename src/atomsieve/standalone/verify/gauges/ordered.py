@@ -27,7 +27,7 @@ class Ordered(Gauge):
         """Return the dual norm of absolute values in falling order."""
         raise NotImplementedError
 
-    def norm(self, values: list[arb]) -> arb:
+    def norm(self, values: list[arb], block: int = 0) -> arb:  # noqa: ARG002
         return self.of_falling(sorted((abs(v) for v in values), reverse=True)) if values else arb(0)
 
     def dual_norm(self, values: list[arb]) -> arb:
