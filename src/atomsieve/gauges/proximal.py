@@ -65,16 +65,15 @@ class ProximalGauge(BlockGauge):
     def face(self, x: Array) -> Face:
         """Return the face that x lies on; entries that a prox makes equal are equal to the last bit."""
 
-    @abstractmethod
     def joining(self, z: Array, scores: Array) -> Array:
-        """Return a number for each entry: where it is larger, the entry joins x sooner as the slope falls.
+        """Return the slope at which each entry joins x, where there are several blocks; `scores` are those of z."""
+        raise TypeError(f"{type(self).__name__} has no joining: gauges with a prox and several blocks need it.")
 
-        `scores` are those of z.
-        """
-
-    @abstractmethod
     def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
         """Return the largest slope at which columns other than these may join x; -inf if none does."""
+        outside = self.joining(z, scores)
+        outside[columns] = -np.inf
+        return float(outside.max())
 
     def growth(self, x: Array, there: Array) -> float:
         """Return how much larger the gauge is at another point, to all digits where faces are linear and agree."""

@@ -17,7 +17,7 @@ from atomsieve.intake.arguments import is_number, shown
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.rounding import EPS
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,8 +146,3 @@ class SparseGroup(Grouped, ProximalGauge):
         if self.balance == 0:
             return np.where(sizes > 0, scores, 0.0)
         return np.minimum(scores, sizes / self.balance)
-
-    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
-        outside = self.joining(z, scores)
-        outside[columns] = -np.inf
-        return float(outside.max())

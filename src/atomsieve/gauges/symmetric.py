@@ -1,6 +1,5 @@
 """Gauges that treat all entries alike, whatever their order and their signs: functions of sorted absolute values."""
 
-import math
 from abc import abstractmethod
 from dataclasses import replace
 
@@ -82,12 +81,6 @@ class SymmetricGauge(ProximalGauge):
         values.ravel()[chosen] = self.weigh(flat[chosen])
         columns: Columns = as_slice(np.unique(chosen // (flat.size // len(z))))
         return Atom(columns, values[columns], block)
-
-    def joining(self, z: Array, scores: Array) -> Array:
-        return np.abs(z)
-
-    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
-        return float(scores[0]) if self.scores(z[columns])[0] < scores[0] else -math.inf
 
     def enclose_sizes(self, x: Array) -> Enclosure:
         found = self.enclose_size(falling(x))

@@ -1,7 +1,8 @@
 """Working sets: a small problem within the large one, and the way there and back."""
 
+import math
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -82,10 +83,13 @@ class Part:
 
     def highest_outside(self, point: Point) -> float:
         """Return the highest score of the blocks that are left out, be it in part."""
-        scores, core = point.unscaled_scores, point.problem.core
-        if core.proximal:
-            return -math.inf if self.whole or not joining(point)[self._outside].any() else math.inf
-        return highest_outside(scores, self.blocks)
+        scores = point.unscaled_scores
+        core: Any = point.problem.core
+        if not core.proximal:
+            return highest_outside(scores, self.blocks)
+        if len(scores) > 1:
+            return float(core.highest_outside(point.pulls, scores, self.columns))
+        return -math.inf if self.whole or not joining(point)[self._outside].any() else math.inf
 
     @cached_property
     def _outside(self) -> Mask:
@@ -195,15 +199,20 @@ class RowSet:
 
 
 def columns_near(point: Point) -> Index:
-    """Return the columns of the support and those that a proximal step would give weight, for a gauge with a prox.
+    """Return the columns of the support and those that join it next, for a gauge with a prox.
 
-    Of the latter, as many sizes are taken as there are in x: a cluster of equal coefficients counts as one.
+    Blocks tell the slopes at which columns join. A gauge of one block has a proximal step, and of the columns that it
+    would give weight as many sizes are taken as there are in x: a cluster of equal coefficients counts as one.
     """
-    x, pulls = point.state.x, np.abs(point.pulls)
-    sizes = np.abs(stepped(point))
+    x, core = point.state.x, cast(Any, point.problem.core)
+    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+    if len(point.unscaled_scores) > 1:
+        near = core.joining(point.pulls, point.unscaled_scores)
+        near = near if x.ndim == 1 else near.max(axis=1)
+        return best(near, max(LEAST - len(support), len(support)), beside=support)
+    pulls, sizes = np.abs(point.pulls), np.abs(stepped(point))
     if x.ndim > 1:
         pulls, sizes = pulls.max(axis=1), sizes.max(axis=1)
-    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
     levels = np.unique(sizes[sizes > 0])[::-1]
     count = max(LEAST, 2 * len(support))
     chosen = np.zeros(len(sizes), dtype=bool)
