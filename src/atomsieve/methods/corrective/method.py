@@ -12,6 +12,7 @@ import numpy as np
 from atomsieve.core import Outcome
 from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
+from atomsieve.methods.corrective.limited import Limited
 from atomsieve.methods.corrective.proximal import Proximal
 from atomsieve.methods.corrective.working_set import AtomSet, Part, RowSet, WorkingSet
 from atomsieve.numerics.clock import TimeUp
@@ -61,6 +62,8 @@ class Corrective(Piece):
 def by_rows(problem: Problem) -> bool:
     """Return whether working sets are rows of x: a Hessian of the widest block must fit into memory."""
     core = problem.core
+    if problem.limits is not None:
+        return True
     if core.proximal:
         return not core.dense or math.prod(problem.shape) <= LARGE
     if problem.lifted.prices is None or compiled(problem):
@@ -70,6 +73,8 @@ def by_rows(problem: Problem) -> bool:
 
 def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
     """Return what solves a working set of a problem."""
+    if problem.limits is not None:
+        return Limited
     if problem.core.proximal:
         return Proximal
     return Compiled if compiled(problem) else Modelled
