@@ -162,7 +162,9 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
             and (bearable(point, beyond, enough) or beyond > before / 2)
         ):
             break
-        low, high = (low, slope) if penalty.argmax(slope) > found.mass else (slope, high)
+        short, blur = penalty.argmax(slope) - found.mass, math.sqrt(2 * max(found.response * found.gap, 0.0))
+        if abs(short) >= blur:  # at a slope this mass is known no better
+            low, high = (low, slope) if short > 0 else (slope, high)
         following = slope + penalty.rise(slope, found.mass, math.sqrt(max(found.response, 0.0)))
         if following == slope and found.response > 0:
             break
