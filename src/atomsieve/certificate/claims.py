@@ -16,6 +16,7 @@ from atomsieve.certificate.features import about, feature_table
 from atomsieve.certificate.file import content_of, describe, is_mapped, labels_of, read
 from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
+from atomsieve.certificate.limited import Values, within
 from atomsieve.certificate.predictions import Predictions, predictions, unknown
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.ranges import Ranges, Sum, ranges
@@ -88,6 +89,12 @@ class Certificate:
     free_upper: Array
     """Upper bounds of the best free coefficients."""
 
+    at_lower: Mask
+    """Blocks that are at their lower limit in every solution, for problems with limits."""
+
+    at_upper: Mask
+    """Blocks that are at their upper limit in every solution. One whose limits are equal is in both."""
+
     margin: float
     """The smallest relative distance from a wrong decision, over all decided blocks."""
 
@@ -126,6 +133,7 @@ class Certificate:
         zero: Mask,
         nonzero: Mask,
         found: Ranges,
+        values: Values,
     ) -> Self:
         """Return the certificate of a proof."""
         away, around, dependencies, sums = found
@@ -142,6 +150,8 @@ class Certificate:
                 upper[left] = np.minimum(upper[left], proof.box.upper[left])
                 away = np.maximum(upper - x, x - lower)
             lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
+            if statement.limits is not None:
+                lower, upper = within(statement.limits, values, lower, upper)
             primal = float((Enclosure.exact(proof.objective.high) / statement.total).high)
             least = Enclosure.exact(proof.objective.low) - Enclosure.exact(proof.gap)
             dual = float((least / statement.total).low)
@@ -166,9 +176,11 @@ class Certificate:
             free=b,
             free_lower=free_lower,
             free_upper=free_upper,
+            at_lower=values.at_lower,
+            at_upper=values.at_upper,
             margin=_margin(proof, zero, nonzero, away),
             valid=True,
-            reason=_why(proof, alive, nonzero, found),
+            reason=_why(proof, alive & ~values.at_limit, nonzero, found),
             dependencies=dependencies,
             sums=sums,
             statement=describe(problem),
@@ -195,6 +207,8 @@ class Certificate:
             free=b,
             free_lower=np.full(b.shape, -np.inf),
             free_upper=np.full(b.shape, np.inf),
+            at_lower=np.zeros(blocks, dtype=bool),
+            at_upper=np.zeros(blocks, dtype=bool),
             margin=0.0,
             valid=False,
             reason=reason,
@@ -457,10 +471,10 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
             proof = proven(x)
             x, zero = proof.x, proof.zero()
             for _ in range(DROPPED_ROUNDS):
-                held = zero[statement.labels].reshape(problem.shape) & (x != 0)
-                if not held.any():
+                settled = _settled(proof, zero)
+                if np.array_equal(settled, x):
                     break
-                proof = proven(np.where(held, 0.0, x))
+                proof = proven(settled)
                 x, zero = proof.x, proof.zero()
             else:
                 zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
@@ -470,7 +484,8 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
         far = "the point is so far out that its best free coefficients were not found"
         return Certificate.nothing(problem, _numbers(x), far, family)
     alive = ~zero & problem.eligible
-    found = ranges(proof, alive)
+    values = Values.of(proof, zero)
+    found = ranges(proof, alive & ~values.at_limit)
     away = found.away
     least, most = _norms(statement, x, away)
     unpenalised = np.isin(np.arange(len(alive)), statement.labels[problem.unpenalised])
@@ -478,7 +493,17 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
         nonzero = alive & (least > most)
     if proof.box is not None:
         nonzero |= alive & proof.box.nonzero
-    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, found)
+    if problem.limits is not None:
+        nonzero |= alive & (values.at_limit | (problem.limits.nearest != 0))
+    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, found, values)
+
+
+def _settled(proof: Proof, zero: Mask) -> Array:
+    """Return the point of a proof with the values that are proven: zeros, and limits."""
+    statement = proof.statement
+    if proof.values is not None and statement.limits is not None:
+        return proof.values.settle(statement.limits, proof.x)
+    return np.where(zero[statement.labels].reshape(proof.x.shape), 0.0, proof.x)
 
 
 def _numbers(x: Array) -> Array:

@@ -62,7 +62,7 @@ class CoefficientLimits:
     @cached_property
     def nearest(self) -> Array:
         """The point p within the limits that is nearest to 0."""
-        return np.clip(0.0, self.lower, self.upper)
+        return np.asarray(np.clip(0.0, self.lower, self.upper))
 
     @cached_property
     def above(self) -> Array:

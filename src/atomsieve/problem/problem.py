@@ -37,7 +37,8 @@ class Beside(NamedTuple):
 class Problem:
     """Minimise `sum_i w_i loss((A x + B b)_i, y_i) + penalty(gauge(x)) + (ridge / 2) |x|^2` over x and b.
 
-    If there are limits, then over `lower <= x <= upper`. The free coefficients b are those of the intercept, of the columns `free`, and of coordinates with a weight of 0.
+    If there are limits, then over `lower <= x <= upper`. The free coefficients b are those of the intercept, of the
+    columns `free`, and of coordinates with a weight of 0.
 
     The constructor checks the data and solves nothing. Values that depend on the data are computed when they are first
     needed, and then stored (`lifted`).
@@ -190,6 +191,12 @@ class Problem:
             return None
         ridge = self.ridge
         return Shrinkage.of(ridge, self.lifted) if np.any(ridge != 0) else None
+
+    @property
+    def stated_limits(self) -> Pair:
+        """The limits of the coefficients of the full lifted design, row by row."""
+        none = np.full(math.prod(self.shape), np.inf)
+        return self._beside.limits or (-none, none)
 
     @cached_property
     def limits(self) -> CoefficientLimits | None:
