@@ -53,21 +53,25 @@ class Ranges(Combinations):
 
     def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
         """Return the bounds that are claims, for the coefficients that are not proven zero."""
-        index, *sides = (self.claims["intervals"][name] for name in ("index", "lower", "upper"))
-        ends = dict(zip(index, zip(*sides)))
+        ends = self._ends()
         self._claim(set(rows) <= set(ends), "a coefficient that is not proven zero has no interval")
         self._claim(not set(ends) & set(self.gauge.free), "unpenalised coefficients have their intervals elsewhere")
         others = [ends[j] for j in set(ends) - set(rows)]
         zeros = all((low is None or low <= 0) and (high is None or high >= 0) for low, high in others)
         self._claim(zeros, "the interval of a coefficient that is proven zero does not contain 0")
-        bounds = {}
-        for j in rows:
-            low, high = ends[j]
-            if low is not None and low <= 0 and not self.gauge.signed[j]:
-                low = None  # if a coefficient must not be negative, a lower bound of 0 is no claim
-            if (low, high) != (None, None):
-                bounds[j] = low, high
-        return bounds
+        claimed = {j: self._claimed(j, *ends[j]) for j in rows}
+        return {j: sides for j, sides in claimed.items() if sides != (None, None)}
+
+    def _ends(self) -> dict[int, tuple[float | None, float | None]]:
+        """Return the intervals of the file."""
+        index, *sides = (self.claims["intervals"][name] for name in ("index", "lower", "upper"))
+        return dict(zip(index, zip(*sides)))
+
+    def _claimed(self, j: int, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+        """Return the ends of an interval that are claims."""
+        if low is not None and low <= 0 and not self.gauge.signed[j]:
+            low = None  # if a coefficient must not be negative, a lower bound of 0 is no claim
+        return low, high
 
     def _distances(self, independent: list[int], involved: set[int], *, sharp: bool) -> dict[int, arb]:
         """Return how far coefficients can be from the optimum, for the columns that are in no dependency."""
@@ -106,12 +110,19 @@ class Ranges(Combinations):
         for j in rows:
             entries.setdefault(int(self.gauge.labels[j]), []).append(j)
         for g in self.claims["nonzero"]:
+            if self._is_surely_not_zero(g):
+                self.checked += 1
+                continue
             block = entries.get(g, [])
             known = [j for j in block if j in away]
             size = sum((square(self.x.get(j, arb(0))) for j in known), arb(0))
             blur = sum((square(away[j]) for j in known), arb(0))
             pulled = bool(self.ridge and block) and self._pulled(g)
             self._claim(pulled or bool(known and size > blur), f"coefficient or block {g} is not proven non-zero")
+
+    def _is_surely_not_zero(self, g: int) -> bool:  # noqa: ARG002
+        """Return whether a block is not zero for a reason other than its range."""
+        return False
 
     def _pulled(self, g: int) -> bool:
         """NOT 0 with a RIDGE."""
