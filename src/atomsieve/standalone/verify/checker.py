@@ -1,6 +1,7 @@
 """One problem: every claim of its certificate.
 
-Each file adds one subject to the class before it: products, sums, free, point, gap, zeros, combinations, ranges, limits.
+Each file adds one subject to the class before it: products, sums, free, point, gap, zeros, combinations, ranges and
+limits.
 """
 
 from .limits import Limits

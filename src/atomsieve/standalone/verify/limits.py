@@ -61,12 +61,11 @@ class Limits(Ranges):
         if not self.limited:
             super()._dual_points()
             return
-        pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
-        self._add(arb(1), self.charge + self._conjugate(arb(1)) - pull)
+        self._add(arb(1), self._least(arb(1), self._paired))
         if self.phi_conjugate is None:
             shrink = self._fitting_open()
             if shrink < 1:
-                self._add(shrink, self.objective + self._dual_loss(shrink) + self._conjugate(shrink))
+                self._add(shrink, self.objective + self._dual_loss(shrink) + self._least(shrink, self._conjugate))
                 self.duals.sort(key=lambda dual: float(dual[2].mid()))
 
     def _fitting_open(self) -> arb:
@@ -80,30 +79,43 @@ class Limits(Ranges):
                 shrink = shrink.min(arb((first / score).lower()))
         return arb(shrink.lower())
 
-    def _conjugate(self, shrink: arb) -> arb:
-        """Return the conjugate of S phi(mass) within the limits at k z, or a bound of it: GAP with LIMITS."""
+    def _least(self, shrink: arb, function: Callable[[dict[int, arb], arb], arb]) -> arb:
+        """Return the least value over slopes t of S phi of a function of k z, or a bound of it: GAP with LIMITS."""
         first = self._first_slope()
-        most = double_above(shrink)
         with np.errstate(all="ignore"):
-            sizes = np.maximum(np.abs(self.z.low), np.abs(self.z.high)) * most * UP
+            sizes = np.maximum(np.abs(self.z.low), np.abs(self.z.high)) * double_above(shrink) * UP
             matters = known(sizes / self.gauge.prices.low * UP) >= double_below(first)
-        chosen = np.flatnonzero((matters & (self.rises | self.falls) | (self.nearest != 0)) & self.gauge.priced)
-        self.z.sharpen(chosen.tolist())
-        pulls = {j: shrink * self.z[j] for j in chosen.tolist()}
+        matters = matters & (self.rises | self.falls) | (self.nearest != 0) | (self.at != 0)
+        chosen = np.flatnonzero(matters & self.gauge.priced).tolist()
+        self.z.sharpen(chosen)
+        pulls = {j: shrink * self.z[j] for j in chosen}
         needed = [first] + [self._endless(j, z) for j, z in pulls.items()]
         low = arb(max(needed, key=lambda t: float(t.upper())).upper())
-
-        def at(t: arb) -> arb:
-            total = arb(0) if self.phi_conjugate is None else self.phi_conjugate(self.penalty, t / self.total)
-            return self.total * total + sum((self._best_value(j, z, t) for j, z in pulls.items()), arb(0))
-
         if self.phi_conjugate is None:
-            return at(first) if low <= first else arb("inf")
+            return function(pulls, first) if low <= first else arb("inf")
         tops = [abs(z) / self.gauge.prices[j] for j, z in pulls.items()]
         tops += [low, self._slope_at(self.mass, self.penalty)]
         top = arb(max(tops, key=lambda t: float(t.upper())).upper())
-        values = [at(t) for t in (low, top, golden_section(at, low, top)) if t >= low]
+        best = golden_section(lambda t: function(pulls, t), low, top)
+        values = [function(pulls, t) for t in (low, top, best) if t >= low]
         return min(values, key=lambda value: float(value.upper()))
+
+    def _conjugate(self, pulls: dict[int, arb], t: arb) -> arb:
+        """Return the conjugate of S phi(mass) within the limits, by a slope t."""
+        total = arb(0) if self.phi_conjugate is None else self.phi_conjugate(self.penalty, t / self.total)
+        return self.total * total + sum((self._best_value(j, z, t) for j, z in pulls.items()), arb(0))
+
+    def _paired(self, pulls: dict[int, arb], t: arb) -> arb:
+        """Return that less `x . z`, and with S phi(mass): in terms that are 0 for coefficients at their best value."""
+        apart = arb(0)  # of a linear phi, whose only slope is t
+        if self.phi_conjugate is not None:
+            apart = self.charge + self.total * self.phi_conjugate(self.penalty, t / self.total) - t * self.mass
+        for j, z in pulls.items():
+            best, x = arb(0), self.x.get(j, arb(0))
+            for q in self._turns(j):
+                best = best if q == x else best.max(z * (q - x) - t * self.gauge.prices[j] * (abs(q) - abs(x)))
+            apart += best
+        return apart
 
     def _endless(self, j: int, z: arb) -> arb:
         """Return the least slope at which a coefficient without a limit has a finite answer."""
@@ -115,15 +127,16 @@ class Limits(Ranges):
 
     def _best_value(self, j: int, z: arb, t: arb) -> arb:
         """Return the largest `z q - t price abs(q)` over the finite limits q, and over 0 if it lies between them."""
-        price = t * self.gauge.prices[j]
-        values = [arb(0)] if self.nearest[j] == 0 else []
-        for q in {float(self.lower[j]), float(self.upper[j])}:
-            if math.isfinite(q) and q != 0:
-                values.append(z * arb(q) - price * arb(abs(q)))
+        values = [z * q - t * self.gauge.prices[j] * abs(q) for q in self._turns(j)]
         best = values[0]
         for value in values[1:]:
             best = best.max(value)
         return best
+
+    def _turns(self, j: int) -> list[arb]:
+        """Return the values at which `z q - t price abs(q)` may be largest: finite limits, and 0 between them."""
+        ends = [float(q) for q in (self.lower[j], self.upper[j]) if math.isfinite(q)]
+        return [arb(q) for q in ({*ends, 0.0} if self.nearest[j] == 0 else {*ends})]
 
     # -- SLOPE, ZERO and AT LIMIT --------------------------------------------------------------------------------------
 
@@ -167,7 +180,7 @@ class Limits(Ranges):
         """Return which coefficients are certainly as near to 0 as the limits allow, as far as doubles tell."""
         cost = double_below(least) * self.gauge.prices.low * DOWN
         low, high = self.ends
-        return (~self.rises | (high < cost)) & (~self.falls | (-low < cost))
+        return np.asarray((~self.rises | (high < cost)) & (~self.falls | (-low < cost)))
 
     def _rests(self, j: int, moved: float) -> bool:
         """Return whether a coefficient is certainly as near to 0 as the limits allow."""

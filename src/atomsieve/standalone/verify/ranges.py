@@ -35,7 +35,8 @@ class Ranges(Combinations):
         away: dict[int, arb] = {}
         self.independent = []  # until `_distances` has found them
         self.inverse = arb_mat(0, 0)
-        if bounds or told_of_free or self.claims["nonzero"] or self.claims["sums"]:
+        not_zero = [g for g in self.claims["nonzero"] if not self._is_surely_not_zero(g)]
+        if bounds or told_of_free or not_zero or self.claims["sums"]:
             away = self._distances([name for name in names if name not in sums], involved, sharp=sharp)
         for j in rows if self.ridge and self.alone else ():
             alone = root(2 * self.reach / (self.factor * self.ridge[int(self.gauge.labels[j])]))
@@ -48,7 +49,8 @@ class Ranges(Combinations):
             value = self.b[k]
             fits = self._fits(None if distance is None else (value - distance, value + distance), *free[k])
             self._claim(fits, f"the interval of free coefficient {k} is too narrow")
-        self._not_zero(rows, away)
+        self.checked += len(self.claims["nonzero"]) - len(not_zero)
+        self._not_zero(not_zero, rows, away)
         self._totals(dependencies)
 
     def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
@@ -104,15 +106,12 @@ class Ranges(Combinations):
         known = [(k, name) for k, name in enumerate(independent) if name not in involved]
         return {name: root(inverse[k, k]) * (root(self.reach) + self.beside) for k, name in known}
 
-    def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
+    def _not_zero(self, claimed: list[int], rows: list[int], away: dict[int, arb]) -> None:
         """NOT 0."""
         entries: dict[int, list[int]] = {}
         for j in rows:
             entries.setdefault(int(self.gauge.labels[j]), []).append(j)
-        for g in self.claims["nonzero"]:
-            if self._is_surely_not_zero(g):
-                self.checked += 1
-                continue
+        for g in claimed:
             block = entries.get(g, [])
             known = [j for j in block if j in away]
             size = sum((square(self.x.get(j, arb(0))) for j in known), arb(0))
