@@ -328,7 +328,8 @@ class Certificate:
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per coefficient: feature, output, group if it has a name, bounds, verdict.
 
-        The verdict is "zero", "non-zero", "in a non-zero group", "undecided" or "unpenalised".
+        The verdict is "zero", "non-zero", "in a non-zero group", "undecided" or "unpenalised"; with limits "at its
+        lower limit", "at its upper limit" or "fixed by its limits" as well.
         """
         frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(told.table(self))
         return frame

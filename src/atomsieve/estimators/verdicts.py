@@ -45,6 +45,9 @@ class Verdicts:
     groups: "Groups | None"
     """The groups of the features, where they have names."""
 
+    limits: tuple[Mask, Mask]
+    """At the lower limit, and at the upper limit, in every solution."""
+
     @classmethod
     def of(cls, problem: Problem, certificate: Certificate) -> "Verdicts":
         """Translate claims about blocks, and about the preimage of an Image, into claims about coefficients."""
@@ -56,15 +59,17 @@ class Verdicts:
             free[problem.core.unpenalised()] = True
             nonzero = certificate.nonzero[labels]
             bounds = certificate.lower, certificate.upper
-            return cls(zero, nonzero, *bounds, free.reshape(form), Groups.of(problem, certificate))
+            limits = (certificate.at_lower[labels], certificate.at_upper[labels])
+            return cls(zero, nonzero, *bounds, free.reshape(form), Groups.of(problem, certificate), limits)
         lower, upper, _ = bounds_of(certificate)
         lower[zero] = upper[zero] = 0.0
         nowhere = np.zeros(zero.shape, dtype=bool)
-        return cls(zero, (lower > 0) | (upper < 0), lower, upper, nowhere, Groups.of(problem, certificate))
+        groups, limits = Groups.of(problem, certificate), (nowhere, nowhere)
+        return cls(zero, (lower > 0) | (upper < 0), lower, upper, nowhere, groups, limits)
 
     def words(self) -> Array:
         """Return a word for each coefficient."""
-        return verdict_words(self.zero, self.nonzero, self.lower, self.upper, self.unpenalised)
+        return verdict_words(self.zero, self.nonzero, self.lower, self.upper, self.unpenalised, self.limits)
 
 
 @dataclass(frozen=True, eq=False)
