@@ -16,6 +16,7 @@ from atomsieve.certificate.features import about, feature_table
 from atomsieve.certificate.file import content_of, describe, is_mapped, labels_of, read
 from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
+from atomsieve.certificate.limited import Values, within
 from atomsieve.certificate.predictions import Predictions, predictions, unknown
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.ranges import Ranges, Sum, alive_blocks, ranges
@@ -89,6 +90,12 @@ class Certificate:
     free_upper: Array
     """Upper bounds of the best free coefficients."""
 
+    at_lower: Mask
+    """Blocks that are at their lower limit in every solution, for problems with limits."""
+
+    at_upper: Mask
+    """Blocks that are at their upper limit in every solution. One whose limits are equal is in both."""
+
     margin: float
     """The smallest relative distance from a wrong decision, over all decided blocks."""
 
@@ -125,7 +132,9 @@ class Certificate:
     """The proof, with the data; None where nothing is proven, and in a certificate that was read from a file."""
 
     @classmethod
-    def of(cls, proof: Proof, zero: Mask, nonzero: Mask, found: Ranges, facts: Facts | None = None) -> Self:
+    def of(
+        cls, proof: Proof, zero: Mask, nonzero: Mask, found: Ranges, values: Values, facts: Facts | None = None
+    ) -> Self:
         """Return the certificate of a proof."""
         away, around, dependencies, sums = found
         statement = proof.statement
@@ -143,6 +152,8 @@ class Certificate:
             if facts is not None:
                 lower, upper = facts.clipped(lower, upper)
             lower = admissible(lower.ravel(), statement.signs).reshape(x.shape)
+            if statement.limits is not None:
+                lower, upper = within(statement.limits, values, lower, upper)
             primal = float((Enclosure.exact(proof.objective.high) / statement.total).high)
             least = Enclosure.exact(proof.objective.low) - Enclosure.exact(proof.gap)
             dual = float((least / statement.total).low)
@@ -167,9 +178,11 @@ class Certificate:
             free=b,
             free_lower=free_lower,
             free_upper=free_upper,
+            at_lower=values.at_lower,
+            at_upper=values.at_upper,
             margin=_margin(proof, zero, nonzero, away),
             valid=True,
-            reason=_why(proof, alive, nonzero, found),
+            reason=_why(proof, alive & ~values.at_limit, nonzero, found),
             dependencies=dependencies,
             sums=sums,
             statement=describe(problem, len(zero)),
@@ -198,6 +211,8 @@ class Certificate:
             free=b,
             free_lower=np.full(b.shape, -np.inf),
             free_upper=np.full(b.shape, np.inf),
+            at_lower=np.zeros(blocks, dtype=bool),
+            at_upper=np.zeros(blocks, dtype=bool),
             margin=0.0,
             valid=False,
             reason=reason,
@@ -318,7 +333,8 @@ class Certificate:
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per coefficient: feature, output, group if it has a name, bounds, verdict.
 
-        The verdict is "zero", "non-zero", "in a non-zero group", "undecided" or "unpenalised".
+        The verdict is "zero", "non-zero", "in a non-zero group", "undecided" or "unpenalised"; with limits "at its
+        lower limit", "at its upper limit" or "fixed by its limits" as well.
         """
         frame: pd.DataFrame = pandas_for("Certificate.to_frame()").DataFrame(told.table(self))
         return frame
@@ -463,10 +479,10 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
             proof = proven(x)
             x, zero = proof.x, proof.zero()
             for _ in range(DROPPED_ROUNDS):
-                fitted = _fitted(proof, zero)
-                if np.array_equal(fitted, x):
+                settled = _settled(proof, zero)
+                if np.array_equal(settled, x):
                     break
-                proof = proven(fitted)
+                proof = proven(settled)
                 x, zero = proof.x, proof.zero()
             else:
                 zero[np.unique(statement.units[np.flatnonzero(x.ravel())])] = False
@@ -476,25 +492,31 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
         far = "the point is so far out that its best free coefficients were not found"
         return Certificate.nothing(problem, _numbers(x), far, family)
     alive = ~zero & statement.eligible
+    values = Values.of(proof, zero)
     facts = None if proof.facts is None else replace(proof.facts, zero=zero).held_by(x.ravel())
-    found = ranges(proof, alive, facts)
+    found = ranges(proof, alive & ~values.at_limit, facts)
     least, most = _norms(statement, x, found.away)
     unpenalised = np.isin(np.arange(len(alive)), statement.units[problem.unpenalised])
     with np.errstate(invalid="ignore"):
         nonzero = alive & (least > most)
     if proof.box is not None:
         nonzero |= alive & proof.box.nonzero
+    if problem.limits is not None:
+        nonzero |= alive & (values.at_limit | (problem.limits.nearest != 0))
     if facts is not None:
         nonzero |= alive & facts.nonzero & alive_blocks(proof, nonzero, facts)[statement.labels]
         facts = facts.settled(zero, nonzero)
-    return Certificate.of(proof, (zero | ~statement.eligible) & ~unpenalised, nonzero, found, facts)
+    return Certificate.of(proof, (zero | ~statement.eligible) & ~unpenalised, nonzero, found, values, facts)
 
 
-def _fitted(proof: Proof, zero: Mask) -> Array:
-    """Return the point with the zeros and the clusters that every solution is proven to have."""
-    if proof.facts is None:
-        return np.where(zero[proof.statement.units].reshape(proof.x.shape), 0.0, proof.x)
-    return replace(proof.facts, zero=zero).fitted(proof.x.ravel()).reshape(proof.x.shape)
+def _settled(proof: Proof, zero: Mask) -> Array:
+    """Return the point of a proof with all that is proven of every solution: zeros, clusters, and limits."""
+    statement, x = proof.statement, proof.x
+    if proof.values is not None and statement.limits is not None:
+        return proof.values.settle(statement.limits, x)
+    if proof.facts is not None:
+        return replace(proof.facts, zero=zero).fitted(x.ravel()).reshape(x.shape)
+    return np.where(zero[statement.units].reshape(x.shape), 0.0, x)
 
 
 def _numbers(x: Array) -> Array:

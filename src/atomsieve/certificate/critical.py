@@ -12,7 +12,7 @@ from atomsieve.problem.span import UnsettledError
 
 def critical_bound(problem: Problem) -> float:
     """Return an upper bound of the critical slope, proven in spite of rounding; inf if nothing can be proven."""
-    if not 0 < problem.critical < np.inf:
+    if not 0 < problem.critical < np.inf or problem.limits is not None:
         return np.inf
     try:
         statement = Statement.of(problem.at_penalty(Linear(problem.critical)))

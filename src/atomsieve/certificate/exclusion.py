@@ -23,6 +23,8 @@ def excludes(proof: Proof, zero: Mask, p: Array) -> bool:
     rows = _rows(p)
     if zero[proof.statement.units.reshape(p.shape)[p != 0]].any():
         return True  # no atom of the best score is not 0 there, so that no point made of such atoms is, either
+    if proof.statement.limits is not None:
+        return False  # scores of atoms at their limits are higher than those of others
     if proof.statement.family is not None and proof.statement.family.strengths is not None:
         return False  # z is that of one strength
     with np.errstate(all="ignore"):

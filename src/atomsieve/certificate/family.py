@@ -157,6 +157,8 @@ def _require_plain(problem: Problem) -> None:
         why = "gauges without blocks"
     elif problem.core.signed is not True and not problem.core.one_by_one:
         why = "groups beside coefficients with a sign"
+    elif problem.limits is not None:
+        why = "limits of the coefficients"
     if why:
         raise ValueError(f"Certificates for families of problems (x_error, y_error, strengths) do not cover {why}.")
 

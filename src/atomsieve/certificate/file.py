@@ -86,6 +86,9 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
     }
     if certificate.facts is not None:
         content["claims"]["facts"] = _facts(certificate.facts)
+    if "limits" in certificate.statement:
+        content["claims"]["at_lower"] = np.flatnonzero(certificate.at_lower).tolist()
+        content["claims"]["at_upper"] = np.flatnonzero(certificate.at_upper).tolist()
     return content | {"seal": seal(content)}
 
 
@@ -146,6 +149,9 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
     nonzero, undecided = np.zeros(blocks, dtype=bool), np.zeros(blocks, dtype=bool)
     nonzero[claims["nonzero"]] = True
     undecided[claims["undecided"] + problem["unpenalised"]] = True
+    at_lower, at_upper = np.zeros(blocks, dtype=bool), np.zeros(blocks, dtype=bool)
+    at_lower[claims.get("at_lower", [])] = True
+    at_upper[claims.get("at_upper", [])] = True
     free_lower = np.array([_float(v, -np.inf) for v in claims["free"]["lower"]])
     free_upper = np.array([_float(v, np.inf) for v in claims["free"]["upper"]])
     free_shape = (-1, *shape[1:])  # flat, except for losses with several outputs per target
@@ -167,6 +173,8 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         "free": np.array(point["free"], dtype=np.float64).reshape(free_shape),
         "free_lower": free_lower,
         "free_upper": free_upper,
+        "at_lower": at_lower,
+        "at_upper": at_upper,
         "margin": _float(content["remarks"]["margin"], 0.0),
         "valid": bool(claims["valid"]),
         "reason": str(content["remarks"]["reason"]),
@@ -192,9 +200,15 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe(problem: Problem, blocks: int) -> dict[str, Any]:
-    """Return the statement of a problem as plain data, with a ridge if there is one; verdicts are about `blocks`."""
-    ridge = {} if problem.shrinkage is None else {"ridge": _plain(problem.ridge)}
-    return ridge | {
+    """Return the statement of a problem as plain data; a ridge and limits are stated if there are any.
+
+    Verdicts are about `blocks`.
+    """
+    beside: dict[str, Any] = {} if problem.shrinkage is None else {"ridge": _plain(problem.ridge)}
+    if problem.limits is not None:
+        sides = zip(("lower", "upper"), problem.stated_limits, strict=True)
+        beside["limits"] = {side: [_number(v) for v in values] for side, values in sides}
+    return beside | {
         "loss": _piece(problem.loss),
         "gauge": _piece(problem.gauge.spelled_out(problem.lifted.form)),
         "penalty": _piece(problem.penalty),

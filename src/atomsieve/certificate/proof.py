@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from atomsieve.certificate import elastic
+from atomsieve.certificate import elastic, limited
 from atomsieve.certificate.free import free_scale, with_free
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.facts import Evidence, Facts
@@ -131,6 +131,9 @@ class Proof:
         statement, below = self.statement, self.scores[0]
         if statement.ridges is not None:
             return elastic.slopes(self, statement.ridges)[0]
+        if statement.limits is not None:
+            least = limited.Bracket(statement, statement.limits, *limited.ends(self)).least()
+            return float((statement.total * Enclosure.exact(least)).low)
         with np.errstate(all="ignore"):
             floors = below - up(self.radius * self.spread[0]) - 2 * EPS * np.abs(below)
             floor = float(np.max(floors, where=statement.problem.eligible, initial=-np.inf))
@@ -171,6 +174,8 @@ class Proof:
     def _zero_blocks(self) -> Mask:
         """Return the blocks that are zero in every solution."""
         statement = self.statement
+        if self.values is not None:
+            return self.values.zero
         eligible = statement.problem.eligible
         above, radius = self.scores[1], self.radius
         with np.errstate(all="ignore"):
@@ -184,6 +189,17 @@ class Proof:
             if left.any() and entrywise and not statement.problem.outputs:
                 out |= self._pairwise(norms, radius)
         return np.asarray(out & eligible)
+
+    @cached_property
+    def values(self) -> limited.Values | None:
+        """Which coefficients are proven to be 0 or at a limit; None without limits."""
+        limits = self.statement.limits
+        return None if limits is None else limited.values(self, limits)
+
+    @property
+    def z_flat(self) -> Enclosure:
+        """z, row by row."""
+        return Enclosure(self.z.mid.ravel(), self.z.rad.ravel())
 
     @property
     def _support(self) -> Index:
@@ -310,7 +326,10 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
             return float((charge + Enclosure.exact(answer) - pull).high)
         return float((objective + _dual_loss(unscaled, theta, shrink) + Enclosure.exact(answer)).high)
 
-    gap, shrink = _best_gap(unscaled, gap_at)
+    if statement.limits is None:
+        gap, shrink = _best_gap(unscaled, gap_at)
+    else:
+        gap, shrink = limited.best_gap(unscaled, statement.limits, mass, gap_at)
     if not math.isfinite(gap):
         raise Uncertain("the gap is not finite in double precision")
     gap = float(up(max(gap, 0.0) * SLACK))
@@ -409,13 +428,16 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
     problem = statement.problem
     x = np.where(problem.eligible[statement.labels].reshape(x.shape), x, 0.0)
     x = admissible(x.ravel(), statement.signs).reshape(x.shape)
-    limit = problem.penalty.limit
+    limit, limits = problem.penalty.limit, statement.limits
+    x = x if limits is None else limits.clip(x)
     if not np.isfinite(x).all():
         raise Uncertain("the coefficients are not finite in double precision")
     for _ in range(100):
         if limit == np.inf or math.isfinite(float(statement.penalty.value(mass_of(statement, x)).high)):
             break
-        x = x * min(limit / float(mass_of(statement, x).high), 1.0) * (1 - 4 * EPS)
+        most, least = float(mass_of(statement, x).high), 0.0 if limits is None else limits.least_mass
+        part = min((limit - least) / (most - least), 1.0) * (1 - 4 * EPS)
+        x = part * x if limits is None else limits.shrunk(x, part)
     if problem.span is None:
         return x, np.zeros((0, *problem.outputs))
     b = statement.frame.best(x, coordinates)

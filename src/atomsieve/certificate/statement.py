@@ -1,7 +1,8 @@
 """The exact problem that a certificate is about.
 
 Its data are the given floats, with the sample weights divided by their exact sum S. Here the objective is multiplied
-by S. The weights are then the given floats: `sum_i s_i loss(u_i) + S phi(kappa(x)) + S (ridge / 2) |x|^2`.
+by S. The weights are then the given floats: `sum_i s_i loss(u_i) + S phi(kappa(x)) + S (ridge / 2) |x|^2`,
+within the limits of the coefficients, if there are any.
 """
 
 import math
@@ -23,6 +24,7 @@ from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, ro
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties.bounds import PenaltyBounds
 from atomsieve.problem import Problem
+from atomsieve.problem.limits import CoefficientLimits
 from atomsieve.typing import Array, Index, Mask, Signs
 
 
@@ -42,6 +44,8 @@ class Statement:
         """Return the statement of a problem; raise Uncertain if there is no proof for one of its pieces."""
         if problem.data.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
+        if problem.limits is not None and problem.outputs:
+            raise Uncertain("there is no proof for limits beside a loss of several classes")
         statement = cls(problem, problem.loss.bounds, problem.penalty.bounds, Frame.of(problem))
         if not statement.priced:  # then its own bounds are needed
             problem.core.enclose_sizes(np.zeros(problem.shape))
@@ -147,6 +151,17 @@ class Statement:
         if not ((prices.mid > 1e-290) & (prices.high < 1e290)).all():
             raise Uncertain("prices are so large or small that they leave the range of doubles")
         return Enclosure(np.where(eligible, prices.mid, exact), np.where(eligible, prices.rad, 0.0))
+
+    @property
+    def limits(self) -> CoefficientLimits | None:
+        """The limits of the coefficients; None without limits."""
+        return self.problem.limits
+
+    @cached_property
+    def prices_of_all(self) -> Enclosure:
+        """The prices of single coefficients, 1 for those without atoms."""
+        eligible = self.problem.eligible
+        return Enclosure(np.where(eligible, self.prices.mid, 1.0), np.where(eligible, self.prices.rad, 0.0))
 
     @cached_property
     def free_of_prices(self) -> bool:

@@ -27,7 +27,9 @@ def sentence(certificate: "Certificate") -> str:
     noun = "coefficients" if certificate.lower.size == len(certificate.zero) else "groups"
     masks = (certificate.zero, certificate.nonzero, certificate.undecided)
     zero, nonzero, undecided = (int(np.count_nonzero(mask)) for mask in masks)
-    decided = f"{zero} of {blocks} {noun} proven zero, {nonzero} proven non-zero, {undecided} undecided"
+    at_limit = int(np.count_nonzero(certificate.at_lower | certificate.at_upper))
+    held = f" ({at_limit} at a limit)" if at_limit else ""
+    decided = f"{zero} of {blocks} {noun} proven zero, {nonzero} proven non-zero{held}, {undecided} undecided"
     if noun == "groups" and blocks == 1:  # the whole of x, for gauges that cannot be taken apart
         verdict = "proven zero" if zero else "proven not all zero" if nonzero else "undecided as a whole"
         decided = f"{certificate.lower.size} coefficients {verdict}"
@@ -99,4 +101,6 @@ def verdicts_of(certificate: "Certificate") -> NDArray[Any]:
     zero, nonzero = certificate.zero[labels], certificate.nonzero[labels]
     if certificate.facts is not None:  # verdicts are about single coefficients, with or without an interval
         return verdict_words(zero, nonzero).reshape(shape)
-    return verdict_words(zero, nonzero, certificate.lower.ravel(), certificate.upper.ravel(), free).reshape(shape)
+    bounds, limits = (certificate.lower, certificate.upper), (certificate.at_lower, certificate.at_upper)
+    limits = (limits[0][labels], limits[1][labels])
+    return verdict_words(zero, nonzero, bounds[0].ravel(), bounds[1].ravel(), free, limits).reshape(shape)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from atomsieve.display.canvas import FONT, Display, canvas, plain
-from atomsieve.display.coefficients import BY_WEIGHT, IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO, Coefficients
+from atomsieve.display.coefficients import BY_WEIGHT, DECIDED, IN_GROUP, UNDECIDED, UNPENALISED, ZERO, Coefficients
 from atomsieve.display.numbers import around, column, count
 from atomsieve.display.palette import ACCENT, DOUBT, INK, MUTED, PAPER
 from atomsieve.display.reading import QUANTITIES, place_of, quantity_of
@@ -22,7 +22,7 @@ MOST = 25
 ROW = 0.21
 """Height of a row, in inches."""
 
-COLOURS = {NONZERO: ACCENT, IN_GROUP: ACCENT, UNDECIDED: DOUBT, UNPENALISED: MUTED}
+COLOURS = dict.fromkeys((*DECIDED, IN_GROUP), ACCENT) | {UNDECIDED: DOUBT, UNPENALISED: MUTED}
 
 
 @dataclass(eq=False, repr=False)

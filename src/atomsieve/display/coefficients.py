@@ -13,17 +13,31 @@ from atomsieve.typing import Array, Index, Mask
 ZERO, NONZERO, IN_GROUP, UNDECIDED, UNPENALISED = "zero", "non-zero", "in a non-zero group", "undecided", "unpenalised"
 """The verdicts about a coefficient."""
 
+AT_LOWER, AT_UPPER, FIXED = "at its lower limit", "at its upper limit", "fixed by its limits"
+"""The verdicts about a coefficient that is at a limit other than 0."""
+
+DECIDED = (NONZERO, AT_LOWER, AT_UPPER, FIXED)
+"""The verdicts about single coefficients that are proven not to be zero."""
+
 
 def verdict_words(
-    zero: Mask, nonzero: Mask, lower: Array | None = None, upper: Array | None = None, unpenalised: Any = False
+    zero: Mask,
+    nonzero: Mask,
+    lower: Array | None = None,
+    upper: Array | None = None,
+    unpenalised: Any = False,
+    limits: tuple[Any, Any] = (False, False),
 ) -> NDArray[Any]:
     """Return a word for each coefficient from what is proven; for each group, where no bounds are given.
 
     A coefficient of a group that is not zero as a whole is itself non-zero only if its interval does not hold 0.
+    `limits` says which are at their lower and which at their upper limit.
     """
     apart = np.True_ if lower is None or upper is None else (lower > 0) | (upper < 0)
-    cases = [np.asarray(unpenalised), zero, nonzero & apart, nonzero]
-    return np.select(cases, [UNPENALISED, ZERO, NONZERO, IN_GROUP], default=UNDECIDED)
+    at_lower, at_upper = map(np.asarray, limits)
+    cases = [np.asarray(unpenalised), zero, at_lower & at_upper, at_lower, at_upper, nonzero & apart, nonzero]
+    words = [UNPENALISED, ZERO, FIXED, AT_LOWER, AT_UPPER, NONZERO, IN_GROUP]
+    return np.select(cases, words, default=UNDECIDED)
 
 
 BY_WEIGHT = "|coefficient| × standard deviation of the feature"
@@ -58,7 +72,8 @@ class Coefficients:
     """Upper bounds of the optimal coefficients; inf where none is known."""
 
     verdicts: NDArray[Any]
-    """What is proven about each: "zero", "non-zero", "in a non-zero group", "undecided" or "unpenalised"."""
+    """What is proven about each: "zero", "non-zero", "in a non-zero group", "undecided" or "unpenalised"; with limits
+    "at its lower limit", "at its upper limit" or "fixed by its limits" as well."""
 
     scales: Array | None = None
     """The standard deviations of the features; None where they are not known."""
@@ -82,7 +97,7 @@ class Coefficients:
     @cached_property
     def shown(self) -> Index:
         """The features that are worth a row, largest weight first: in the model, or proven to belong there."""
-        told = np.isin(self.verdicts, (NONZERO, IN_GROUP, UNPENALISED)) | (self.values != 0)
+        told = np.isin(self.verdicts, (*DECIDED, IN_GROUP, UNPENALISED)) | (self.values != 0)
         told &= self.verdicts != ZERO
         return np.asarray(self.ranked[told[self.ranked]])
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from atomsieve.display.bars import Bar, svg_bars, text_bars
 from atomsieve.display.canvas import shortened
-from atomsieve.display.coefficients import BY_WEIGHT, IN_GROUP, NONZERO, ZERO, Coefficients
+from atomsieve.display.coefficients import BY_WEIGHT, DECIDED, IN_GROUP, NONZERO, ZERO, Coefficients
 from atomsieve.display.numbers import around, column, count
 from atomsieve.display.table import Column, Section
 from atomsieve.intake.names import listed
@@ -87,7 +87,7 @@ def _group(told: Coefficients, index: Index, name: str) -> Row:
     furthest = np.maximum(np.abs(lower), np.abs(upper))
     within = around(length, float(np.linalg.norm(nearest)), float(np.linalg.norm(furthest)))
     bar = Bar(weight, float(np.linalg.norm(nearest * scales)), float(np.linalg.norm(furthest * scales)))
-    decided = np.isin(told.verdicts[index], (NONZERO, IN_GROUP)).any()
+    decided = np.isin(told.verdicts[index], (*DECIDED, IN_GROUP)).any()
     label = f"{shortened(name, 22)} ({count(len(index), 'feature')})"
     return Row(label, length, weight, within, bar, NONZERO if decided else str(told.verdicts[index][0]))
 

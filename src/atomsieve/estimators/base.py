@@ -220,8 +220,9 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     def support_report(self) -> "pd.DataFrame":
         """Return a data frame with a row per feature: coefficient, interval of the optimal one, verdict.
 
-        The verdict is "zero", "non-zero" or "in a non-zero group" where that is proven, "undecided" where not;
-        "unpenalised" features are not asked about. Where the gauge has groups, a column names them. With several
+        The verdict is "zero", "non-zero" or "in a non-zero group" where that is proven, "undecided" where not; with
+        limits also "at its upper limit", "at its lower limit" or "fixed by its limits". "unpenalised" features are not
+        asked about. Where the gauge has groups, a column names them. With several
         classes there is a row per class and feature, with several outputs a row per output and feature.
         """
         verdicts = self._told_proof().verdicts

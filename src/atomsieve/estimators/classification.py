@@ -74,7 +74,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
         rows, that is whole features). By default `Logistic()` for two classes and `Multinomial()` for more.
     gauge, penalty, fit_intercept, standardize, unpenalized, method, tol, max_iter, time_limit, warm_start
         As for `GaugeRegressor`.
-    keep_data, verbose, ridge
+    keep_data, verbose, ridge, limits
         As for `GaugeRegressor`.
     class_weight : dict or "balanced", optional
         Weights of the classes, as in scikit-learn.
@@ -140,6 +140,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
         keep_data: bool = False,
         verbose: bool | int = False,
         ridge: float = 0.0,
+        limits: Any = None,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -156,6 +157,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
         self.keep_data = keep_data
         self.verbose = verbose
         self.ridge = ridge
+        self.limits = limits
 
     def _task(self, data: TrainingData) -> Task:
         loss = None if self.loss is None else given(self, "loss", Loss)
@@ -166,6 +168,7 @@ class GaugeClassifier(LabelMixin, SparseEstimator):
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
             ridge=ridge_of(self.ridge),
+            limits=self.limits,
         )
 
 
@@ -193,7 +196,7 @@ class CertifiedLogisticRegression(LabelMixin, SparseEstimator):
         Limit of Newton steps on working sets; rarely ever needed.
     warm_start : bool
         Whether to start from the last solution.
-    penalty_factors, positive, unpenalized, standardize, method, time_limit, keep_data, verbose
+    penalty_factors, positive, unpenalized, standardize, method, time_limit, keep_data, verbose, limits
         As for `CertifiedLasso`.
     penalty, l1_ratio
         "l1" (or "deprecated") and 1, the only ones there are here.
@@ -261,6 +264,7 @@ class CertifiedLogisticRegression(LabelMixin, SparseEstimator):
         method: Method | None = None,
         time_limit: float | None = None,
         keep_data: bool = False,
+        limits: Any = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -274,6 +278,7 @@ class CertifiedLogisticRegression(LabelMixin, SparseEstimator):
         self.solver = solver
         self.max_iter = max_iter
         self.verbose = verbose
+        self.limits = limits
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.penalty_factors = penalty_factors
@@ -292,6 +297,7 @@ class CertifiedLogisticRegression(LabelMixin, SparseEstimator):
             strength=Linear(),
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            limits=self.limits,
         )
         return replace(task, strength=linear(self.C, "C", per_unit=1.0 / task.total(data)))
 

@@ -110,6 +110,7 @@ class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, Sparse
         verbose: bool | int = False,
         ridge: float = 0.0,
         random_state: Any = None,
+        limits: Any = None,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -131,6 +132,7 @@ class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, Sparse
         self.keep_data = keep_data
         self.verbose = verbose
         self.ridge = ridge
+        self.limits = limits
         self.random_state = random_state
 
     def _task(self, data: TrainingData) -> Task:
@@ -142,6 +144,7 @@ class GaugeClassifierCV(PathLabelMixin, CrossValidationMixin, LabelMixin, Sparse
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
             ridge=ridge_of(self.ridge),
+            limits=self.limits,
         )
 
     def _grid(self) -> Grid:
@@ -174,7 +177,7 @@ class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelM
         The value of C with the best mean score; or the least one whose mean is within one standard error of it.
     fit_intercept, class_weight, method, tol, max_iter, penalty_factors, positive, unpenalized, standardize
         As for `CertifiedLogisticRegression`.
-    keep_data, verbose
+    keep_data, verbose, limits
         As for `CertifiedLogisticRegression`.
     penalty, l1_ratios
         "l1" (or "deprecated") and 1, the only ones there are here.
@@ -251,6 +254,7 @@ class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelM
         method: Method | None = None,
         time_limit: float | None = None,
         keep_data: bool = False,
+        limits: Any = None,
     ) -> None:
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -265,6 +269,7 @@ class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelM
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.limits = limits
         self.refit = refit
         self.intercept_scaling = intercept_scaling
         self.random_state = random_state
@@ -294,6 +299,7 @@ class CertifiedLogisticRegressionCV(PathLabelMixin, CrossValidationMixin, LabelM
             strength=Linear(),
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            limits=self.limits,
         )
 
     def _grid(self) -> Grid:

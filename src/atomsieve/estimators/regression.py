@@ -115,6 +115,10 @@ class GaugeRegressor(ExposureMixin, NumberMixin, SparseEstimator):
         The strength of a ridge beside the penalty (elastic net), for gauges that are sums over separate blocks: every
         one but `LInf`, `LatentGroup`, `Atoms`, `Image` and `Union`. With `standardize` it is a ridge on the
         coefficients of features of unit standard deviation (with `L1`). It leaves unpenalised features alone.
+    limits : pair (lower, upper) or dict {name: (lower, upper)}, optional
+        Limits of the coefficients, as glmnet's `lower.limits` and `upper.limits`: numbers, or arrays with one for each
+        feature; None or an infinite number means no limit. They hold for `coef_` in the units of X, whatever
+        `standardize` says. For gauges of single coefficients (`L1`, `NonNegative`), without a ridge.
 
     Attributes
     ----------
@@ -190,6 +194,7 @@ class GaugeRegressor(ExposureMixin, NumberMixin, SparseEstimator):
         keep_data: bool = False,
         verbose: bool | int = False,
         ridge: float = 0.0,
+        limits: Any = None,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -205,6 +210,7 @@ class GaugeRegressor(ExposureMixin, NumberMixin, SparseEstimator):
         self.keep_data = keep_data
         self.verbose = verbose
         self.ridge = ridge
+        self.limits = limits
 
     def _task(self, data: TrainingData) -> Task:
         return Task(
@@ -214,6 +220,7 @@ class GaugeRegressor(ExposureMixin, NumberMixin, SparseEstimator):
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
             ridge=ridge_of(self.ridge),
+            limits=self.limits,
         )
 
 
@@ -255,6 +262,8 @@ class CertifiedLasso(NumberMixin, SparseEstimator):
         Whether to keep X and y for `certificate_`. By default they are found as long as they live elsewhere.
     verbose : bool
         Whether to print a line about the solution.
+    limits : pair (lower, upper) or dict {name: (lower, upper)}, optional
+        Limits of the coefficients in the units of X, as for `GaugeRegressor`.
     precompute, copy_X, random_state, selection
         Accepted so that scripts need no change; they have no effect. X is never modified.
 
@@ -312,6 +321,7 @@ class CertifiedLasso(NumberMixin, SparseEstimator):
         time_limit: float | None = None,
         keep_data: bool = False,
         verbose: bool | int = False,
+        limits: Any = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -330,6 +340,7 @@ class CertifiedLasso(NumberMixin, SparseEstimator):
         self.time_limit = time_limit
         self.keep_data = keep_data
         self.verbose = verbose
+        self.limits = limits
 
     def _task(self, data: TrainingData) -> Task:
         return Task(
@@ -338,4 +349,5 @@ class CertifiedLasso(NumberMixin, SparseEstimator):
             strength=linear(self.alpha, "alpha"),
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            limits=self.limits,
         )

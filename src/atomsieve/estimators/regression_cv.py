@@ -28,7 +28,7 @@ class GaugeRegressorCV(ExposureMixin, CrossValidationMixin, NumberMixin, SparseE
 
     Parameters
     ----------
-    loss, gauge, fit_intercept, standardize, unpenalized, method, tol, max_iter, keep_data, verbose, ridge
+    loss, gauge, fit_intercept, standardize, unpenalized, method, tol, max_iter, keep_data, verbose, ridge, limits
         As for `GaugeRegressor`; the method serves every fold and the fit to all samples.
     penalty : Penalty, optional
         The shape; `Linear()` by default. Its strength is what is chosen.
@@ -125,6 +125,7 @@ class GaugeRegressorCV(ExposureMixin, CrossValidationMixin, NumberMixin, SparseE
         verbose: bool | int = False,
         ridge: float = 0.0,
         random_state: Any = None,
+        limits: Any = None,
     ) -> None:
         self.loss = loss
         self.gauge = gauge
@@ -145,6 +146,7 @@ class GaugeRegressorCV(ExposureMixin, CrossValidationMixin, NumberMixin, SparseE
         self.keep_data = keep_data
         self.verbose = verbose
         self.ridge = ridge
+        self.limits = limits
         self.random_state = random_state
 
     def _task(self, data: TrainingData) -> Task:
@@ -155,6 +157,7 @@ class GaugeRegressorCV(ExposureMixin, CrossValidationMixin, NumberMixin, SparseE
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
             ridge=ridge_of(self.ridge),
+            limits=self.limits,
         )
 
     def _grid(self) -> Grid:
@@ -179,7 +182,8 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         As for `GaugeRegressorCV`; None for `scoring` is the mean squared error.
     selection : "min" or "1se"
         As for `GaugeRegressorCV`. scikit-learn's "cyclic" and "random", which here mean nothing else, are "min".
-    fit_intercept, method, tol, max_iter, positive, penalty_factors, unpenalized, standardize, keep_data, verbose
+    fit_intercept, method, tol, max_iter, positive, penalty_factors, unpenalized, standardize, keep_data,
+    verbose, limits
         As for `CertifiedLasso`.
     n_alphas : int, optional
         The number of alphas, as older scripts give it.
@@ -249,6 +253,7 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         method: Method | None = None,
         time_limit: float | None = None,
         keep_data: bool = False,
+        limits: Any = None,
     ) -> None:
         self.eps = eps
         self.alphas = alphas
@@ -259,6 +264,7 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
         self.copy_X = copy_X
         self.cv = cv
         self.verbose = verbose
+        self.limits = limits
         self.n_jobs = n_jobs
         self.positive = positive
         self.random_state = random_state
@@ -287,6 +293,7 @@ class CertifiedLassoCV(CrossValidationMixin, NumberMixin, SparseEstimator):
             strength=Linear(),
             intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
+            limits=self.limits,
         )
 
     def _grid(self) -> Grid:

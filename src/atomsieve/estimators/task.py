@@ -86,6 +86,9 @@ class Task:
     coupled: bool = False
     """Whether the ridge is in units of the slope of the penalty, as for elastic nets of one mixing ratio."""
 
+    limits: Any = None
+    """Limits of the coefficients, in the units of X."""
+
     def problems(self, data: TrainingData) -> list[Problem]:
         """State the problems; their penalty is not yet chosen."""
         weights = self.weights(data)
@@ -105,6 +108,7 @@ class Task:
                 offset=offset,
                 names=data.names,
                 ridge=ridge,
+                limits=self.limits,
             )
             for y, offset in self.parts(data)
         ]

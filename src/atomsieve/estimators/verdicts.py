@@ -45,6 +45,9 @@ class Verdicts:
     groups: "Groups | None"
     """The groups of the features, where they have names."""
 
+    limits: tuple[Mask, Mask]
+    """At the lower limit, and at the upper limit, in every solution."""
+
     alone: bool = False
     """Whether `nonzero` is about single coefficients, also without an interval."""
 
@@ -60,17 +63,20 @@ class Verdicts:
             free[problem.core.unpenalised()] = True
             nonzero = certificate.nonzero[labels]
             bounds = certificate.lower, certificate.upper
-            return cls(zero, nonzero, *bounds, free.reshape(form), Groups.of(problem, certificate), alone)
+            limits = (certificate.at_lower[labels], certificate.at_upper[labels])
+            groups = Groups.of(problem, certificate)
+            return cls(zero, nonzero, *bounds, free.reshape(form), groups, limits, alone)
         lower, upper, _ = bounds_of(certificate)
         lower[zero] = upper[zero] = 0.0
         nowhere = np.zeros(zero.shape, dtype=bool)
-        return cls(zero, (lower > 0) | (upper < 0), lower, upper, nowhere, Groups.of(problem, certificate))
+        groups, limits = Groups.of(problem, certificate), (nowhere, nowhere)
+        return cls(zero, (lower > 0) | (upper < 0), lower, upper, nowhere, groups, limits)
 
     def words(self) -> Array:
         """Return a word for each coefficient."""
         if self.alone:
             return verdict_words(self.zero, self.nonzero, unpenalised=self.unpenalised)
-        return verdict_words(self.zero, self.nonzero, self.lower, self.upper, self.unpenalised)
+        return verdict_words(self.zero, self.nonzero, self.lower, self.upper, self.unpenalised, self.limits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,6 +90,11 @@ class Walk(Piece, ABC):
 
     def check(self, problem: Problem) -> None:
         require_bounded_oracle(self, problem.penalty)
+        if problem.limits is not None:
+            raise ValueError(
+                f"{type(self).__name__} solves no problem with limits: steps to atoms leave them. Use Corrective(), "
+                "the default method."
+            )
         if isinstance(self.step, ShortStep) and problem.loss.smoothness == math.inf:
             raise ValueError(
                 f"ShortStep() needs a bound of the curvature, and {type(problem.loss).__name__} has none. "

@@ -10,7 +10,8 @@ from atomsieve.design.seminorm import inner
 from atomsieve.gauges import Atom
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace
-from atomsieve.numerics.rounding import noise_level
+from atomsieve.numerics.rounding import EPS, noise_level
+from atomsieve.problem.limits import CoefficientLimits
 from atomsieve.problem.shrinkage import Shrinkage
 from atomsieve.problem.smooth import Measured
 from atomsieve.problem.state import State
@@ -54,7 +55,8 @@ class Point:
     problem: "Problem"
     view: View
     unscaled_scores: Array
-    """The scores of the gradient, before it is scaled; -inf for blocks that are ruled out."""
+    """The scores of the gradient, before it is scaled; -inf for blocks that are ruled out. With limits the score of a
+    coefficient that is at its limit, and that the gradient presses there, is 0: it cannot grow."""
     best: int
     sigma: float
     gap: float
@@ -69,14 +71,17 @@ class Point:
         """Pair a state with the gradient there; scale the gradient into the domain of phi* if necessary."""
         state = view.state
         u = view.u
-        scores = scores_of(problem, pulls_of(problem, view), alive)
+        scores = scores_at(problem, view, alive)
         # the part of the image in the span of B is orthogonal to theta; without it less cancels
         seminorm = problem.seminorm
         centred = seminorm.project(state.image)
         pull = inner(centred, view.theta)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
-        if problem.shrinkage is None:
+        if problem.limits is not None:
+            dual = Dual.limited(problem, problem.limits, view, scores, pull)
+            sigma *= dual.scale
+        elif problem.shrinkage is None:
             dual = Dual.of(problem, view, sigma)
             sigma = sigma if dual.scale == 1 else problem.penalty.slope(0.0)
         else:
@@ -237,6 +242,8 @@ class Point:
         grain = noise_level(len(self.u)) * self.measured.steep
         if shrinkage is not None:
             return self.rounding + self._unsure_beside(shrinkage, blur * widest + grain * longest)
+        if self.problem.limits is not None:
+            return self.rounding + self._unsure_within(self.problem.limits, blur * widest + grain * longest)
         highest = self.sigma + blur * widest + grain * longest
         if penalty.superlinear:
             return self.rounding + penalty.conjugate(highest) - penalty.conjugate(self.sigma)
@@ -262,6 +269,23 @@ class Point:
         held = 2 * shrinkage.value(self.state.x, self.state.support)
         moved = (1 - scale) * (abs(self.pull) + self.dual_scale * held) + max(apart, 0.0)
         return min(whole, max(shrinkage.conjugate(penalty, scale * raised).value - here, 0.0) + moved)
+
+    def _unsure_within(self, limits: CoefficientLimits, off: float) -> float:
+        """Return the same for a problem with limits."""
+        problem, z = self.problem, self.dual_scale * self.view.z
+        penalty, alive = problem.penalty, self.unscaled_scores > -np.inf
+        here = limits.conjugate(penalty, z, alive).value
+        whole = max(limits.conjugate(penalty, z, alive, off).value - here, 0.0)
+        if penalty.superlinear:
+            return whole
+        highest = self.sigma + off
+        if not highest > penalty.slope(0.0):
+            return whole
+        scale = penalty.slope(0.0) / highest * (1 - 4 * EPS)
+        apart = problem.smooth.measure(self.u, self.slopes, scale * self.dual_scale).apart - self.measured.apart
+        closed = np.where(self.scores == 0, off, 0.0)  # the scores of the others are below the slope
+        held = limits.conjugate(penalty, scale * z, alive, closed).value - here
+        return min(whole, max(apart, 0.0) + (1 - scale) * abs(self.pull) + max(held, 0.0))
 
     def _curvature(self, gap_bound: float) -> float:
         """Return the largest curvature of the loss between here and the optimum."""
@@ -344,6 +368,31 @@ class Dual(NamedTuple):
         return cls(scale, charge, measured.apart, measured)
 
     @classmethod
+    def limited(cls, problem: "Problem", limits: CoefficientLimits, view: View, scores: Array, pull: float) -> Self:
+        """Take theta as it is, for a problem with limits; or scaled, for `Linear`, where that makes a smaller gap.
+
+        A limit that is far away makes a large gap of a score that is slightly too high, and no limit an infinite one.
+        """
+        penalty, alive = problem.penalty, scores > -np.inf
+        charge = penalty.value(view.state.mass)
+        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
+        whole = cls(1.0, charge, limits.conjugate(penalty, view.z, alive).value, measured)
+        highest = float(scores.max())
+        if penalty.superlinear or not penalty.slope(0.0) < highest < math.inf:
+            return whole
+        scale = penalty.slope(0.0) / highest * (1 - 4 * EPS)  # in spite of rounding no score is higher than the slope
+        measured = problem.smooth.measure(view.u, view.slopes, scale)
+        answer = limits.conjugate(penalty, scale * view.z, alive).value
+        scaled = cls(scale, charge, answer + measured.apart, measured)
+        return cls._better(whole, scaled, pull, noise_level(len(view.u)) * charge)
+
+    @classmethod
+    def _better(cls, whole: Self, scaled: Self, pull: float, noise: float) -> Self:
+        """Return the dual point with the smaller radius: that of a scaled one grows by sqrt(2)."""
+        gaps = [dual.charge + dual.answer + dual.scale * pull for dual in (whole, scaled)]
+        return whole if gaps[0] <= 2 * gaps[1] + noise else scaled
+
+    @classmethod
     def eliminated(cls, problem: "Problem", shrinkage: Shrinkage, view: View, scores: Array, pull: float) -> Self:
         """Take theta as it is, for a problem with a ridge; or scaled, for `Linear`, where that makes a smaller gap.
 
@@ -360,14 +409,20 @@ class Dual(NamedTuple):
             return whole
         measured = problem.smooth.measure(view.u, view.slopes, scale)
         scaled = cls(scale, charge, shrinkage.conjugate(penalty, scale * scores).value + measured.apart, measured)
-        gaps = [charge + dual.answer + dual.scale * pull for dual in (whole, scaled)]
-        # the radius of a scaled point grows by sqrt(2)
-        return whole if gaps[0] <= 2 * gaps[1] + noise_level(len(view.u)) * charge else scaled
+        return cls._better(whole, scaled, pull, noise_level(len(view.u)) * charge)
 
 
 def pulls_of(problem: "Problem", view: View) -> Array:
     """Return minus the gradient of loss and ridge in x."""
     return view.z if problem.shrinkage is None else view.z - problem.shrinkage.drag(view.state.x)
+
+
+def scores_at(problem: "Problem", view: View, alive: Mask | None) -> Array:
+    """Return the scores of all blocks by minus the gradient, -inf for those that are not alive."""
+    if problem.limits is None:
+        return scores_of(problem, pulls_of(problem, view), alive)
+    scores = problem.limits.open_scores(view.z, view.state.x)
+    return scores if alive is None else np.where(alive, scores, -np.inf)
 
 
 def scores_of(problem: "Problem", z: Array, alive: Mask | None) -> Array:

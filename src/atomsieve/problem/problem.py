@@ -1,8 +1,8 @@
-"""The problem `min over x, b of F(A x + B b + offset) + phi(kappa_P(x)) + (ridge / 2) |x|^2`."""
+"""The problem `min over x, b of F(A x + B b + offset) + phi(kappa_P(x)) + (ridge / 2) |x|^2`, within limits of x."""
 
 import math
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties import Penalty, Square
 from atomsieve.problem.data import Data
 from atomsieve.problem.lifted import Lifted
-from atomsieve.problem.point import Point
+from atomsieve.problem.limits import CoefficientLimits, Pair, check_limits
+from atomsieve.problem.point import Point, View
 from atomsieve.problem.shrinkage import Ridge, Shrinkage, check_ridge
 from atomsieve.problem.smooth import Smooth
 from atomsieve.problem.span import Span
@@ -26,10 +27,18 @@ from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
 
 
+class Beside(NamedTuple):
+    """What stands beside the penalty: a ridge, and limits of the coefficients of the full lifted design."""
+
+    ridge: Ridge
+    limits: Pair | None = None
+
+
 class Problem:
     """Minimise `sum_i w_i loss((A x + B b)_i, y_i) + penalty(gauge(x)) + (ridge / 2) |x|^2` over x and b.
 
-    The free coefficients b are those of the intercept, of the columns `free`, and of coordinates with a weight of 0.
+    If there are limits, then over `lower <= x <= upper`. The free coefficients b are those of the intercept, of the
+    columns `free`, and of coordinates with a weight of 0.
 
     The constructor checks the data and solves nothing. Values that depend on the data are computed when they are first
     needed, and then stored (`lifted`).
@@ -69,6 +78,10 @@ class Problem:
         all coefficients but the free ones. An array has a positive number for each feature; gauges of single
         coefficients (`L1`, `NonNegative`, `Simplex`) take it. A ridge needs a gauge that is a sum of prices times l2
         norms of separate blocks: every gauge but `LInf`, `LatentGroup`, `Atoms`, `Image` and `Union`.
+    limits : pair (lower, upper) or dict {name: (lower, upper)}, optional
+        Limits of the coefficients: numbers, or arrays with one number for each feature (for each feature and output);
+        None or an infinite number means no limit. 0 need not lie within them, and a coefficient with
+        `lower == upper` is fixed. Gauges of single coefficients (`L1`, `NonNegative`, `Simplex`) take limits.
 
     Examples
     --------
@@ -93,6 +106,7 @@ class Problem:
         shape: Any = None,
         names: Any = None,
         ridge: Any = 0.0,
+        limits: Any = None,
     ) -> None:
         for name, piece, kind in (("loss", loss, Loss), ("gauge", gauge, Gauge), ("penalty", penalty, Penalty)):
             require_piece(name, piece, kind)
@@ -104,9 +118,12 @@ class Problem:
         whole = Ridge(stated if isinstance(stated, float) else np.repeat(stated, data.tasks))
         if not whole.is_zero:
             require_blocks(gauge, lifted)
-        self._hold(data, gauge, penalty, lifted, whole)
+        pair = check_limits(limits, gauge, lifted, data)
+        if pair is not None and not whole.is_zero:
+            raise ValueError("limits beside a ridge are not supported: leave out one of them.")
+        self._hold(data, gauge, penalty, lifted, Beside(whole, pair))
 
-    def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, ridge: Ridge) -> None:
+    def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, beside: Beside) -> None:
         """Store the parts, and short names for what every evaluation of a point needs."""
         if not penalty.superlinear and penalty.slope(1.0) != penalty.slope(0.0):
             raise TypeError(
@@ -117,30 +134,42 @@ class Problem:
         self.gauge = gauge
         self.penalty = penalty
         self.lifted = lifted
-        self._ridge = ridge
+        self._beside = beside
         self.smooth: Smooth = lifted.smooth
         self.loss: Loss = lifted.smooth.loss
         self.design: Design = lifted.design
         self.core: BlockGauge = lifted.core
         self.shape: tuple[int, ...] = lifted.shape
+        if beside.limits is not None and penalty.limit < math.inf:
+            self._require_room(penalty)
+
+    def _require_room(self, penalty: Penalty) -> None:
+        """Refuse limits that leave no point in the domain of the penalty."""
+        least = 0.0 if self.limits is None else self.limits.least_mass
+        if not penalty.admits(least):
+            raise ValueError(
+                f"limits leave no solution: the gauge is at least {least:g} within them, and {penalty!r} admits less. "
+                f"Choose a larger {penalty.main}, or other limits."
+            )
 
     @classmethod
-    def of(cls, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, ridge: Ridge) -> Self:
+    def of(cls, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, beside: Beside) -> Self:
         """Return the problem of parts that are already checked."""
         problem = cls.__new__(cls)
-        problem._hold(data, gauge, penalty, lifted, ridge)
+        problem._hold(data, gauge, penalty, lifted, beside)
         return problem
 
     def at_penalty(self, penalty: Penalty) -> Self:
         """Return the same problem with another penalty; it shares all values computed from the data."""
-        return self.of(self.data, self.gauge, penalty, self.lifted, self._ridge)
+        return self.of(self.data, self.gauge, penalty, self.lifted, self._beside)
 
     def coupled(self) -> Self:
         """Return the same problem with a ridge in proportion to the penalty: `ridge` times its slope at 0.
 
         So the elastic nets of one mixing ratio form a path over the slope of `Linear`.
         """
-        return self.of(self.data, self.gauge, self.penalty, self.lifted, replace(self._ridge, coupled=True))
+        beside = self._beside._replace(ridge=replace(self._beside.ridge, coupled=True))
+        return self.of(self.data, self.gauge, self.penalty, self.lifted, beside)
 
     def restrict(self, columns: Index) -> Self:
         """Return the same problem on the chosen columns of the lifted design."""
@@ -148,20 +177,32 @@ class Problem:
 
     def over(self, lifted: Lifted) -> Self:
         """Return the same problem in other lifted coordinates."""
-        return self.of(self.data, self.gauge, self.penalty, lifted, self._ridge)
+        return self.of(self.data, self.gauge, self.penalty, lifted, self._beside)
 
     @property
     def ridge(self) -> float | Array:
         """The strength of the ridge: a number, or one for each column of the full lifted design."""
-        return self._ridge.at(self.penalty)
+        return self._beside.ridge.at(self.penalty)
 
     @cached_property
     def shrinkage(self) -> Shrinkage | None:
         """The ridge of each block; None without a ridge."""
-        if self._ridge.is_zero:
+        if self._beside.ridge.is_zero:
             return None
         ridge = self.ridge
         return Shrinkage.of(ridge, self.lifted) if np.any(ridge != 0) else None
+
+    @property
+    def stated_limits(self) -> Pair:
+        """The limits of the coefficients of the full lifted design, row by row."""
+        none = np.full(math.prod(self.shape), np.inf)
+        return self._beside.limits or (-none, none)
+
+    @cached_property
+    def limits(self) -> CoefficientLimits | None:
+        """The limits of the coefficients, row by row; None without limits."""
+        pair = self._beside.limits
+        return None if pair is None else CoefficientLimits.of(pair, self.lifted)
 
     def __repr__(self) -> str:
         n, d = self.data.design.shape
@@ -170,6 +211,7 @@ class Problem:
         ridge = self.ridge
         if np.any(ridge != 0):
             pieces += f", ridge={ridge!r}" if isinstance(ridge, float) else ", a ridge for each feature"
+        pieces += "" if self.limits is None else ", with limits"
         return f"Problem({n:,} samples, {d:,} features{outputs}, {pieces})"
 
     @property
@@ -265,8 +307,13 @@ class Problem:
 
     @property
     def critical(self) -> float:
-        """The critical slope: x = 0 solves the problem with `Linear` of this strength, and of no smaller one."""
-        return self.lifted.critical
+        """The critical slope: x = 0 solves the problem with `Linear` of this strength, and of no smaller one.
+
+        With limits the point within them that is nearest to 0 takes the place of 0.
+        """
+        if self.limits is None:
+            return self.lifted.critical
+        return float(self.limits.scores(self._first_view.z).max(initial=0.0))
 
     @property
     def negligible(self) -> float:
@@ -275,11 +322,18 @@ class Problem:
 
     @property
     def origin(self) -> Point:
-        """The point at x = 0."""
-        origin = Point.of(self, self.lifted.origin, self.eligible)
+        """The point at x = 0, or at the point within the limits that is nearest to 0."""
+        origin = Point.of(self, self._first_view, self.eligible)
         if not origin.is_finite:
             raise ValueError(self._overflow())
         return origin
+
+    @cached_property
+    def _first_view(self) -> View:
+        """The view at x = 0, or at the point within the limits that is nearest to 0."""
+        if self.limits is None or not self.limits.nearest.any():
+            return self.lifted.origin
+        return self.lifted.view(self.state())
 
     def _overflow(self) -> str:
         return (
@@ -288,9 +342,11 @@ class Problem:
         )
 
     def state(self, x: Array | None = None, coordinates: Array | None = None) -> State:
-        """Return the state of lifted coefficients x (default 0), shrunk into the domain of the penalty."""
+        """Return the state of lifted coefficients x (default 0), within the limits and the domain of the penalty."""
         if coordinates is None:
             coordinates = np.zeros(0) if self.span is None else self.span.origin
+        if self.limits is not None:
+            x = self.limits.clip(np.zeros(self.shape) if x is None else x)
         if x is None:
             x = np.zeros(self.shape)
             return self.inside(x, self.design.matvec(x[:0], slice(0, 0)), coordinates)
@@ -301,11 +357,22 @@ class Problem:
     ) -> State:
         """Return the state of coefficients with known predictions; shrink them if phi would be infinite."""
         mass = self.lifted.mass(x, support)
+        if self.limits is not None and not self.penalty.admits(mass):
+            return self._inside_limits(self.limits, x, coordinates)
         while not self.penalty.admits(mass) and math.isfinite(mass):
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
             x, image = shrink * x, shrink * image
             mass = self.lifted.mass(x, support)
         return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), drift, support)
+
+    def _inside_limits(self, limits: CoefficientLimits, x: Array, coordinates: Array) -> State:
+        """Return the state nearer to the least point within the limits, where phi is finite."""
+        mass, least = self.lifted.mass(x), limits.least_mass
+        while not self.penalty.admits(mass) and math.isfinite(mass):
+            x = limits.shrunk(x, max((self.penalty.limit - least) / (mass - least), 0.0) * (1 - 4 * EPS))
+            mass = self.lifted.mass(x)
+        image = self.design.matvec(x)
+        return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), 0.0)
 
     def at(self, state: State, alive: Mask | None = None) -> Point:
         """Return the point at a state: one product with A' and all bounds that follow from it.

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.display.coefficients import IN_GROUP, NONZERO, UNDECIDED, UNPENALISED, ZERO
+from atomsieve.display.coefficients import DECIDED, IN_GROUP, UNDECIDED, UNPENALISED, ZERO
 from atomsieve.estimators.proof import ModelProof
 from atomsieve.estimators.task import Task, TrainingData, scales_of
 from atomsieve.typing import Array, Index
 
-LETTERS = {NONZERO: "n", IN_GROUP: "g", UNDECIDED: "u", UNPENALISED: "f", ZERO: "z"}
+LETTERS = dict.fromkeys(DECIDED, "n") | {IN_GROUP: "g", UNDECIDED: "u", UNPENALISED: "f", ZERO: "z"}
 """One letter for each verdict; the order is that of interest."""
 
 

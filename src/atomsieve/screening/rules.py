@@ -35,11 +35,28 @@ def below_slope(point: Point, spread: Array | float, lengths: Array | float) -> 
         return np.asarray(highest < point.least_slope(spread, lengths))
 
 
+def zero_within(point: Point, spread: Array | float, lengths: Array | float) -> Mask:
+    """Return which coefficients are certainly zero at the optimum of a problem with limits.
+
+    That is so if 0 is within the limits, and no way from there pays at the slope of the penalty.
+    """
+    limits = point.problem.limits
+    assert limits is not None  # noqa: S101
+    off = point.radius * spread + point.doubt * lengths
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = np.where(point.scores > -np.inf, limits.scores(point.z), -np.inf)
+        rooms = np.maximum(limits.above, limits.below) * limits.prices
+        least = limits.slope(point.problem.penalty, np.maximum(scores - off, 0.0), rooms)
+        return np.asarray((scores + off < least) & (limits.nearest == 0))
+
+
 class PaperRule:
     """The paper's rule: out when `sigma(z) - p . z > 2 sqrt(L gap)`."""
 
     def keep(self, point: Point) -> Mask:
         problem = point.problem
+        if problem.limits is not None:
+            return ~zero_within(point, problem.widest, float(problem.lengths.max()))
         if problem.shrinkage is not None:
             return ~below_slope(point, problem.widest, float(problem.lengths.max()))
         room = 2 * (problem.widest * point.radius + float(problem.lengths.max()) * point.doubt)
@@ -63,6 +80,8 @@ class PairwiseRule:
     def keep(self, point: Point) -> Mask:
         problem = point.problem
         spread = problem.spread
+        if problem.limits is not None:
+            return ~zero_within(point, spread, problem.lengths)
         if problem.shrinkage is not None:
             return ~below_slope(point, spread, problem.lengths)
         least_reach = point.least_radius * problem.lifted.spreads.narrowest if problem.core.signed is True else 0.0

@@ -13,6 +13,7 @@ from atomsieve.core import Outcome
 from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.chained import Chained
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
+from atomsieve.methods.corrective.limited import Limited
 from atomsieve.methods.corrective.proximal import Proximal
 from atomsieve.methods.corrective.working_set import AtomSet, Part, RowSet, WorkingSet
 from atomsieve.numerics.clock import TimeUp
@@ -62,6 +63,8 @@ class Corrective(Piece):
 def by_rows(problem: Problem) -> bool:
     """Return whether working sets are rows of x: a Hessian of the widest block must fit into memory."""
     core = problem.core
+    if problem.limits is not None:
+        return True
     if core.proximal:
         return not core.dense or math.prod(problem.shape) <= LARGE
     if problem.lifted.prices is None or compiled(problem):
@@ -71,6 +74,8 @@ def by_rows(problem: Problem) -> bool:
 
 def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
     """Return what solves a working set of a problem."""
+    if problem.limits is not None:
+        return Limited
     if problem.core.proximal:
         return Chained if problem.core.chained and problem.smooth.compiled is not None else Proximal
     return Compiled if compiled(problem) else Modelled
@@ -158,7 +163,9 @@ def correct(inner: Inner, point: Point, enough: float) -> float:
             and (bearable(point, beyond, enough) or beyond > before / 2)
         ):
             break
-        low, high = (low, slope) if penalty.argmax(slope) > found.mass else (slope, high)
+        short, blur = penalty.argmax(slope) - found.mass, math.sqrt(2 * max(found.response * found.gap, 0.0))
+        if abs(short) >= blur:  # at a slope this mass is known no better
+            low, high = (low, slope) if short > 0 else (slope, high)
         following = slope + penalty.rise(slope, found.mass, math.sqrt(max(found.response, 0.0)))
         if following == slope and found.response > 0:
             break

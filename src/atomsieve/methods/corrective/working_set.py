@@ -255,6 +255,9 @@ def joining_score(point: Point) -> float:
 def marginal_slope(point: Point) -> float:
     """Return the slope of the penalty; on the edge of its domain, where that is open to choice, what x . z bears."""
     penalty, mass = point.problem.penalty, point.state.mass
+    limits = point.problem.limits
+    if limits is not None:
+        return limits.conjugate(penalty, point.z, point.scores > -math.inf).slope
     on_edge = mass >= penalty.limit * (1 - EDGE)
     return max(penalty.slope(mass), point.pull / mass) if on_edge else penalty.slope(mass)
 

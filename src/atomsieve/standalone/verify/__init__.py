@@ -60,6 +60,27 @@ RANGE  `G = C' diag(s m) C` plus `c R_g / 2` on the diagonal, for columns of A. 
        `sqrt(reach) spread_g price_g` of that of `k z_g`. A claim holds if it follows from one of the three.
 NOT 0  A block is also not zero if the norm of its z* exceeds `t* price_g` for certain.
 
+With LIMITS `l_j <= x_j <= u_j` of single coefficients (no ridge, classes or family), let p be the point within them
+that is nearest to 0. So `abs(x_j) = abs(p_j) + abs(x_j - p_j)` within the limits, and these become:
+
+GAP    `gap = S phi(mass) + S phi*(t / S) + sum_j h_j(z_j) - x . z` for any t, where h_j(z_j) is the largest of
+       `z_j q - t price_j abs(q)` over q = l_j, q = u_j and, if it lies between them, q = 0. On a side without limit
+       that needs `abs(z_j) <= t price_j`. t = S a for a linear phi. `reach = gap`. With theta multiplied by k < 1 the
+       conjugate of the loss joins as above, with k z for z; `reach = 2 gap`.
+SLOPE  Let `R_j = sqrt(reach sum_i s_i M_i A_ij^2)`: z*_j is within R_j of k z_j. There is a slope t* of S phi at the
+       mass of x* for which x*_j is the limit above p_j if `z*_j > t* price_j`, the limit below p_j if `z*_j < -t*
+       price_j`, and p_j if `abs(z*_j) < t* price_j` (or if there is no room on the side of z*_j). It is S a for a
+       linear phi. For others: if t* were below t, all coefficients with `abs(k z_j) - R_j > t price_j` would be at
+       those limits. If S phi' at the mass of these limits, and of p_j for all others, is not below t, then neither is
+       t*. If t* were above t, all with `abs(k z_j) + R_j < t price_j` would be p_j. If S phi' at the largest mass
+       that is left is not above t, then neither is t*.
+ZERO   x*_j = 0 if p_j = 0 and, on each side where there is room, `k z_j` in that direction plus R_j is below the lower
+       bound of t* times price_j.
+AT LIMIT  So is x*_j = p_j if p_j is not 0. And x*_j is the limit above p_j if `k z_j - R_j` exceeds the upper bound of
+       t* times price_j, and that below p_j likewise. Equal limits are values. The point has all these values.
+RANGE  C holds the columns of coefficients without a proven value, and those of B. Limits are bounds.
+NOT 0  A coefficient is also not zero if it is proven to be at a limit that is not 0, or if p_j is not 0.
+
 Multinomial: K CLASSES, and predictions of K numbers for each sample, with probabilities `p = softmax(u_i)`, the loss
 `log(sum_c exp(u_ic)) - u_i,label`, the slopes `t = p - e_label` and the conjugate `sum_c p_c log(p_c)`. A, B and x are
 the same Kronecker products as for a y of K columns, and rows are pairs of a sample i and a class c. What differs:

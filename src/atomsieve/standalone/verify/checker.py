@@ -1,13 +1,14 @@
 """One problem: every claim of its certificate.
 
-Each file adds one subject to the class before it: products, sums, free, point, gap, zeros, combinations, ranges.
+Each file adds one subject to the class before it: products, sums, free, point, gap, zeros, combinations, ranges and
+limits.
 """
 
-from .ranges import Ranges
+from .limits import Limits
 from .verdict import Refused
 
 
-class Checker(Ranges):
+class Checker(Limits):
     """Derive everything from the point of the certificate, and compare with its claims."""
 
     def check(self) -> None:

@@ -17,9 +17,19 @@ class Gap(Point):
 
     def _duals(self) -> None:
         """GAP: derive the dual points, and the smallest gap."""
+        self.duals: list[tuple[arb, int, arb, Scores]] = []
+        self._dual_points()
+        if 2 * arb(self.objective.upper()) < self.duals[0][2]:
+            self._add(arb(0), self.objective)  # GAP with k = 0: the objective itself
+        self.gap = arb(self.objective.upper())
+        for _, factor, reach, _ in self.duals:
+            gap = arb((reach / factor).upper())
+            self.gap = gap if gap < self.gap else self.gap
+
+    def _dual_points(self) -> None:
+        """Derive the dual points: theta itself, or a multiple of it."""
         charge, sigma = self.charge, highest(self.scores.highest().values())
         pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
-        self.duals: list[tuple[arb, int, arb, Scores]] = []
         limit = self._first_slope()
         if self.ridge:
             self._add(arb(1), charge + self._answer(arb(1)) - pull)
@@ -33,12 +43,6 @@ class Gap(Point):
         else:
             shrink = arb((limit / sigma).lower())
             self._add(shrink, self.objective + self._dual_loss(shrink))
-        if 2 * arb(self.objective.upper()) < self.duals[0][2]:
-            self._add(arb(0), self.objective)  # GAP with k = 0: the objective itself
-        self.gap = arb(self.objective.upper())
-        for _, factor, reach, _ in self.duals:
-            gap = arb((reach / factor).upper())
-            self.gap = gap if gap < self.gap else self.gap
 
     def _add(self, shrink: arb, gap: arb) -> None:
         """Take note of a dual point, theta times a number, and of its gap."""

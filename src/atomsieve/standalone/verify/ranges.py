@@ -35,7 +35,8 @@ class Ranges(Combinations):
         away: dict[int, arb] = {}
         self.independent = []  # until `_distances` has found them
         self.inverse = arb_mat(0, 0)
-        if bounds or told_of_free or self.claims["nonzero"] or self.claims["sums"]:
+        not_zero = [g for g in self.claims["nonzero"] if not self._is_surely_not_zero(g)]
+        if bounds or told_of_free or not_zero or self.claims["sums"]:
             away = self._distances([name for name in names if name not in sums], involved, sharp=sharp)
         for j in rows if self.ridge and self.alone else ():
             alone = root(2 * self.reach / (self.factor * self.ridge[int(self.gauge.labels[j])]))
@@ -48,26 +49,31 @@ class Ranges(Combinations):
             value = self.b[k]
             fits = self._fits(None if distance is None else (value - distance, value + distance), *free[k])
             self._claim(fits, f"the interval of free coefficient {k} is too narrow")
-        self._not_zero(rows, away)
+        self.checked += len(self.claims["nonzero"]) - len(not_zero)
+        self._not_zero(not_zero, rows, away)
         self._totals(dependencies)
 
     def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
         """Return the bounds that are claims, for the coefficients that are not proven zero."""
-        index, *sides = (self.claims["intervals"][name] for name in ("index", "lower", "upper"))
-        ends = dict(zip(index, zip(*sides)))
+        ends = self._ends()
         self._claim(set(rows) <= set(ends), "a coefficient that is not proven zero has no interval")
         self._claim(not set(ends) & set(self.gauge.free), "unpenalised coefficients have their intervals elsewhere")
         others = [ends[j] for j in set(ends) - set(rows)]
         zeros = all((low is None or low <= 0) and (high is None or high >= 0) for low, high in others)
         self._claim(zeros, "the interval of a coefficient that is proven zero does not contain 0")
-        bounds = {}
-        for j in rows:
-            low, high = ends[j]
-            if low is not None and low <= 0 and not self.gauge.signed[j]:
-                low = None  # if a coefficient must not be negative, a lower bound of 0 is no claim
-            if (low, high) != (None, None):
-                bounds[j] = low, high
-        return bounds
+        claimed = {j: self._claimed(j, *ends[j]) for j in rows}
+        return {j: sides for j, sides in claimed.items() if sides != (None, None)}
+
+    def _ends(self) -> dict[int, tuple[float | None, float | None]]:
+        """Return the intervals of the file."""
+        index, *sides = (self.claims["intervals"][name] for name in ("index", "lower", "upper"))
+        return dict(zip(index, zip(*sides)))
+
+    def _claimed(self, j: int, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+        """Return the ends of an interval that are claims."""
+        if low is not None and low <= 0 and not self.gauge.signed[j]:
+            low = None  # if a coefficient must not be negative, a lower bound of 0 is no claim
+        return low, high
 
     def _distances(self, independent: list[int], involved: set[int], *, sharp: bool) -> dict[int, arb]:
         """Return how far coefficients can be from the optimum, for the columns that are in no dependency."""
@@ -100,18 +106,22 @@ class Ranges(Combinations):
         known = [(k, name) for k, name in enumerate(independent) if name not in involved]
         return {name: root(inverse[k, k]) * (root(self.reach) + self.beside) for k, name in known}
 
-    def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
+    def _not_zero(self, claimed: list[int], rows: list[int], away: dict[int, arb]) -> None:
         """NOT 0."""
         entries: dict[int, list[int]] = {}
         for j in rows:
             entries.setdefault(int(self.gauge.labels[j]), []).append(j)
-        for g in self.claims["nonzero"]:
+        for g in claimed:
             block = entries.get(g, [])
             known = [j for j in block if j in away]
             size = sum((square(self.x.get(j, arb(0))) for j in known), arb(0))
             blur = sum((square(away[j]) for j in known), arb(0))
             pulled = bool(self.ridge and block) and self._pulled(g)
             self._claim(pulled or bool(known and size > blur), f"coefficient or block {g} is not proven non-zero")
+
+    def _is_surely_not_zero(self, g: int) -> bool:  # noqa: ARG002
+        """Return whether a block is not zero for a reason other than its range."""
+        return False
 
     def _pulled(self, g: int) -> bool:
         """NOT 0 with a RIDGE."""

@@ -33,6 +33,7 @@ def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     indices = {"point.x": point["x"]["index"], "intervals": intervals["index"]}
     limits = [(name, index, entries) for name, index in indices.items()]
     limits += [(name, claims[name], blocks) for name in ("nonzero", "undecided")]
+    limits += [(name, claims.get(name, []), blocks) for name in ("at_lower", "at_upper")]
     for name, index, limit in limits:
         if index and index[-1] >= limit:
             raise Refused(f"the indices of {name} are not increasing whole numbers in range")
@@ -40,6 +41,8 @@ def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         raise Refused("a block is claimed to be decided and undecided")
     if "facts" in claims:
         check_facts(content, data, gauge)
+    if not {*claims.get("at_lower", []), *claims.get("at_upper", [])} <= set(claims["nonzero"]):
+        raise Refused("a coefficient is claimed to be at a limit, and not to be decided")
     check_dependencies(claims["dependencies"])
 
 

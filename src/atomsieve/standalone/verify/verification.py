@@ -34,6 +34,8 @@ def verify(
         check_sizes(content, data, gauge)
         Loss(content["problem"]["loss"]).check_targets(data.y)
         family = None if content["family"] is None else Family(content, data, gauge)
+        if family is not None and "limits" in content["problem"]:
+            raise Unknown("families of problems with limits are not known to this checker")
         if not content["claims"]["valid"]:
             check_silence(content)
             return Verification(True, "it claims nothing.", 0, _method(None))
