@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         L2,
         OSCAR,
         OWL,
+        Oracle,
         SLOPE,
         Atoms,
         Group,
@@ -72,6 +73,7 @@ __all__ = [
     "L2",
     "OSCAR",
     "OWL",
+    "Oracle",
     "SLOPE",
     "Atoms",
     "Away",
@@ -152,7 +154,7 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Product Scaled Shifted Simplex Union"
+        "NonNegative Oracle Product Scaled Shifted Simplex Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

@@ -143,6 +143,9 @@ class BlockGauge(Gauge):
     dense: bool = False
     """Whether solutions have few zeros, so that no small set of columns holds them."""
 
+    listed: bool = False
+    """Whether the gauge of x is not known: a state then lists the atoms that x is made of, and their mass counts."""
+
     signed: Signs = True
     """Whether the entries of x may be negative: one answer for all entries, or one for each row of x."""
 
@@ -161,6 +164,10 @@ class BlockGauge(Gauge):
     @abstractmethod
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         """Return for each block an upper bound of the largest norm of A p over its atoms."""
+
+    def typical_spread(self, seminorm: Seminorm, outputs: int) -> Array:
+        """Return the same as an estimate for rounding alone, where the largest norm is not known."""
+        return self.spread(seminorm, outputs)
 
     def prices(self, shape: tuple[int, ...]) -> Array | None:
         """Return the price of every block if `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from atomsieve.certificate import Certificate
 from atomsieve.numerics.clock import TimeUp, deadline
-from atomsieve.problem import Point
+from atomsieve.problem import Point, State
 from atomsieve.run.limits import Limits
 from atomsieve.run.progress import say
 from atomsieve.run.result import Result
@@ -79,7 +79,7 @@ def _verdict(certificate: Certificate) -> Status:
 def _further(go: Callable[[Point, Limits], Result], before: Result, limits: Limits) -> Result:
     """Continue from a result, and return both runs as one."""
     problem = before.problem
-    again = problem.at(problem.state(before.lifted, before.point.state.coordinates), problem.eligible)
+    again = problem.at(_again(before), problem.eligible)
     result = go(again, limits)
     return replace(
         result,
@@ -89,6 +89,12 @@ def _further(go: Callable[[Point, Limits], Result], before: Result, limits: Limi
     )
 
 
+def _again(result: Result) -> State:
+    """Return the state of a result, with its predictions computed anew."""
+    state = result.point.state
+    return result.problem.state(result.lifted, state.coordinates) if state.parts is None else result.problem.renewed(state)
+
+
 def _expected(certificate: Certificate, result: Result) -> Mask:
     """Return, for each undecided block of a certificate, whether a certificate at the new point should decide it.
 
@@ -96,6 +102,8 @@ def _expected(certificate: Certificate, result: Result) -> Mask:
     proven non-zero if the interval excludes 0; its width falls like the square root of the gap. Columns that depend on
     each other have no intervals at any gap.
     """
+    if result.problem.core.listed:
+        return ~result.alive[certificate.undecided]
     core, gap = result.problem.core, max(result.point.gap, result.point.uncertainty)
     with np.errstate(invalid="ignore"):
         intervals = (certificate.upper - certificate.x).reshape(result.problem.shape)

@@ -92,6 +92,10 @@ class Scaled(BlockGauge):
     def one_by_one(self) -> bool:  # type: ignore[override]
         return self._blocks.one_by_one
 
+    @property
+    def listed(self) -> bool:  # type: ignore[override]
+        return self._blocks.listed
+
     def flat(self, shape: tuple[int, ...]) -> BlockGauge:
         return Scaled(self._blocks.flat(shape), self.radius)
 
@@ -134,6 +138,9 @@ class Scaled(BlockGauge):
 
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         return self.radius * self._blocks.spread(seminorm, outputs)
+
+    def typical_spread(self, seminorm: Seminorm, outputs: int) -> Array:
+        return self.radius * self._blocks.typical_spread(seminorm, outputs)
 
     def restrict(self, columns: Index) -> BlockGauge:
         return Scaled(self._blocks.restrict(columns), self.radius)

@@ -84,6 +84,8 @@ class Part:
     def highest_outside(self, point: Point) -> float:
         """Return the highest score of the blocks that are left out, be it in part."""
         scores, core = point.unscaled_scores, point.problem.core
+        if core.listed:  # all columns are here
+            return -math.inf
         if len(scores) == 1 and core.proximal:
             return float(scores[0]) if core.scores(point.pulls[self.columns])[0] < scores[0] else -math.inf
         return highest_outside(scores, self.blocks)
@@ -172,6 +174,9 @@ class RowSet:
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
         problem, lifted = point.problem, point.problem.lifted
+        if lifted.core.listed:
+            self._part = Part(lifted, np.arange(lifted.shape[0]), np.zeros(1, dtype=np.intp))
+            return self._part
         if len(point.unscaled_scores) == 1 and lifted.core.proximal:
             self._part = Part(lifted, columns_near(point), np.zeros(1, dtype=np.intp))
             return self._part
