@@ -1,6 +1,5 @@
 """Atoms that a user's oracle finds, and combinations of them: what x is made of where its gauge is not known."""
 
-import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +10,6 @@ from scipy.sparse import issparse
 from atomsieve.design import ALL, Columns, Design
 from atomsieve.gauges.base import Atom
 from atomsieve.intake.arguments import shown
-from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Array, Index, Samples
 
 Entries = tuple[Columns, Array]
@@ -41,13 +39,6 @@ class Found(Atom):
         """Its entries there."""
         values, factor = self._entries[1], self._factor  # type: ignore[attr-defined]
         return values if factor == 1 else factor * values
-
-    @cached_property
-    def key(self) -> bytes:
-        """A digest of the entries: equal atoms have the same."""
-        columns, values = self.columns, self.values
-        told = repr(columns).encode() if isinstance(columns, slice) else columns.tobytes()
-        return hashlib.blake2b(told + values.tobytes(), digest_size=16).digest()
 
     def dot(self, z: Array) -> float:
         columns, values = self._entries
@@ -176,7 +167,7 @@ class Combination:
         """Return the combination with weights added; equal atoms are one, and those without weight are dropped."""
         held = merged([*self.pairs, *changes])
         if emptied is not None:
-            held.pop(key_of(emptied), None)
+            held.pop(emptied.key, None)
         return Combination.of((atom, weight) for atom, weight in held.values() if weight > 0)
 
     def less(self, other: "Combination") -> "Combination":
@@ -184,15 +175,11 @@ class Combination:
         return Combination.of(merged([*self.pairs, *other.scaled(-1.0).pairs]).values())
 
 
-def merged(pairs: Iterable[tuple[Atom, float]]) -> dict[object, tuple[Atom, float]]:
+def merged(pairs: Iterable[tuple[Atom, float]]) -> dict[bytes, tuple[Atom, float]]:
     """Return the weights of atoms, added up where atoms are equal."""
-    held: dict[object, tuple[Atom, float]] = {}
+    held: dict[bytes, tuple[Atom, float]] = {}
     for atom, weight in pairs:
-        known, before = held.get(key_of(atom), (atom, 0.0))
-        held[key_of(atom)] = known, before + weight
+        known, before = held.get(atom.key, (atom, 0.0))
+        held[atom.key] = known, before + weight
     return held
 
-
-def key_of(atom: Atom) -> object:
-    """Return what tells an atom from others: the digest of its entries, or the atom itself."""
-    return atom.key if isinstance(atom, Found) else id(atom)

@@ -61,14 +61,10 @@ class Listed(BlockGauge):
         atom: Atom = self._recent["atom"]
         return atom
 
-    def more(self, z: Array, noise: Array, count: int) -> list[Atom]:
-        """Return other atoms that may be the best one at a z' with `|z' - z| <= noise`, up to a number."""
-        oracle = self.oracle
-        if oracle.more is not None:
-            return [self.found(given, z.shape) for given in oracle.more(self.seen(z), count)][:count]
-        rng = np.random.default_rng(0)
-        moved = (z + noise * rng.uniform(-1.0, 1.0, size=z.shape) for _ in range(count))
-        return [self.found(oracle.lmo(self.seen(there)), z.shape) for there in moved]
+    def more(self, z: Array, count: int) -> list[Atom] | None:
+        if self.oracle.more is None:
+            return None
+        return [self.found(given, z.shape) for given in self.oracle.more(self.seen(z), count)][:count]
 
     def found(self, given: Any, shape: tuple[int, ...]) -> Found:
         """Return a user's atom as one of x in a shape."""
@@ -132,17 +128,23 @@ class Listed(BlockGauge):
         return np.full(1, np.inf) if self.oracle.bound is None else np.array([self._bound(np.zeros(norms.shape), norms)])
 
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
-        norms = np.repeat(seminorm.column_norms(), outputs)
-        return self.spread_bounds(norms.reshape(-1, outputs) if outputs > 1 else norms)
+        if self.oracle.bound is None:
+            return np.full(1, np.inf)
+        return self.spread_bounds(_norms(seminorm, outputs))
 
     def typical_spread(self, seminorm: Seminorm, outputs: int) -> Array:
         if self.oracle.bound is not None:
             return self.spread(seminorm, outputs)
-        norms = np.repeat(seminorm.column_norms(), outputs)
-        norms = norms.reshape(-1, outputs) if outputs > 1 else norms
+        norms = _norms(seminorm, outputs)
         atoms = [self.found(self.oracle.lmo(self.seen(z)), z.shape) for z in (norms, -norms)] if norms.any() else []
         sums = [float(np.abs(atom.values).ravel() @ norms[atom.columns].ravel()) for atom in atoms]
         return np.array([up(max(sums, default=0.0))])
+
+
+def _norms(seminorm: Seminorm, outputs: int) -> Array:
+    """Return the norm of the column of each entry of x, in its shape."""
+    norms = seminorm.column_norms()
+    return norms if outputs == 1 else np.repeat(norms[:, None], outputs, axis=1)
 
 
 def _flattened(columns: Any, values: Array, form: tuple[int, ...]) -> Entries:

@@ -139,6 +139,10 @@ class Scaled(BlockGauge):
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         return self.radius * self._blocks.spread(seminorm, outputs)
 
+    def more(self, z: Array, count: int) -> list[Atom] | None:
+        found = self._blocks.more(z, count)
+        return None if found is None else [atom.scaled(self.radius) for atom in found]
+
     def typical_spread(self, seminorm: Seminorm, outputs: int) -> Array:
         return self.radius * self._blocks.typical_spread(seminorm, outputs)
 

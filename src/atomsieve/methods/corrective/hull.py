@@ -9,7 +9,7 @@ import numpy as np
 
 from atomsieve.core import Blocks, quadratic
 from atomsieve.gauges import Atom
-from atomsieve.gauges.found import Combination, key_of
+from atomsieve.gauges.found import Combination
 from atomsieve.gauges.proximal import Line
 from atomsieve.methods.corrective.inner import ROUGH
 from atomsieve.methods.corrective.proximal import Proximal
@@ -24,31 +24,34 @@ CALLS = 1000
 
 
 class Corners:
-    """Atoms of a model: their products with the Hessian and with each other, and their weights, in units."""
+    """Atoms of the model `x . H x / 2 - x . r`: their products with H, with each other and with r, and their weights.
 
-    def __init__(self, hessian: Array, shape: tuple[int, ...], unit: float, parts: Combination) -> None:
-        self.hessian, self.shape, self.unit = hessian, shape, unit
-        self.atoms: dict[object, Atom] = {}
+    Weights are in units.
+    """
+
+    def __init__(self, hessian: Array, r: Array, unit: float) -> None:
+        self.hessian, self.r, self.unit = hessian, r, unit
+        self.atoms: dict[bytes, Atom] = {}
         self.weights = np.empty(0)
-        self._bent = np.empty((16, *shape))
+        self._bent = np.empty((16, *r.shape))
         self._gram = np.empty((16, 16))
+        self._along = np.empty(0)
         self._idle = np.empty(0, dtype=np.intp)
-        for atom, weight in parts.pairs:
-            self.add(atom, weight)
 
     def add(self, atom: Atom, weight: float) -> None:
-        """Take in an atom, in front of which its product with the Hessian is stored."""
+        """Take in an atom."""
         count = len(self.atoms)
         if count == len(self._bent):
             self._bent = np.concatenate([self._bent, np.empty_like(self._bent)])
             self._gram = np.pad(self._gram, (0, count))
-        whole = np.zeros(self.shape)
+        whole = np.zeros(self.r.shape)
         atom.add_to(whole, 1 / self.unit)
-        self._bent[count] = (self.hessian @ whole.ravel()).reshape(self.shape)
+        self._bent[count] = (self.hessian @ whole.ravel()).reshape(self.r.shape)
         columns, values = atom.columns, atom.values.ravel() / self.unit
         across = self._bent[: count + 1, columns].reshape(count + 1, -1) @ values
         self._gram[count, : count + 1] = self._gram[: count + 1, count] = across
-        self.atoms[key_of(atom)] = atom
+        self._along = np.append(self._along, atom.dot(self.r) / self.unit)
+        self.atoms[atom.key] = atom
         self.weights = np.append(self.weights, weight * self.unit)
         self._idle = np.append(self._idle, 0)
 
@@ -61,21 +64,37 @@ class Corners:
             return
         atoms = list(self.atoms.items())
         self.atoms = dict(atoms[j] for j in kept)
-        self.weights, self._idle = self.weights[kept], self._idle[kept]
+        self.weights, self._along, self._idle = self.weights[kept], self._along[kept], self._idle[kept]
         self._bent[:count] = self._bent[kept]
         self._gram[:count, :count] = self._gram[np.ix_(kept, kept)]
 
-    def pulls(self, z: Array) -> Array:
-        """Return `p . z` for each atom, in units."""
-        return np.array([atom.dot(z) for atom in self.atoms.values()]) / self.unit
-
-    def solve(self, z: Array, line: Line, value: float, target: float, *, respond: bool = False) -> float:
-        """Find the best weights, where minus the gradient is z now; return how fast the mass falls with the slope."""
+    @property
+    def gram(self) -> Array:
+        """The products of atoms with each other."""
         count = len(self.atoms)
-        gram = np.ascontiguousarray(self._gram[:count, :count])
+        return np.ascontiguousarray(self._gram[:count, :count])
+
+    @property
+    def z(self) -> Array:
+        """Minus the gradient of the model."""
+        return np.asarray(self.r - np.tensordot(self.weights, self._bent[: len(self.atoms)], axes=1))
+
+    @property
+    def pulls(self) -> Array:
+        """The products of atoms with z, in units."""
+        return np.asarray(self._along - self.gram @ self.weights)
+
+    @property
+    def mass(self) -> float:
+        """The sum of the weights."""
+        return float(self.weights.sum()) / self.unit
+
+    def solve(self, line: Line, value: float, target: float, *, respond: bool = False) -> float:
+        """Find the best weights; return how fast the mass falls as the slope rises, if that is asked for."""
+        count, gram = len(self.atoms), self.gram
         sizes, signs = np.full(count, 1 / self.unit), np.zeros(count, dtype=np.uint8)
         blocks = Blocks(np.arange(1, count + 1), sizes, sizes, gram.diagonal().copy(), np.zeros(count), signs)
-        return quadratic(gram, self.pulls(z), self.weights, blocks, line, value, target, respond)[1]
+        return quadratic(gram, self.pulls, self.weights, blocks, line, value, target, respond)[1]
 
     @property
     def parts(self) -> Combination:
@@ -96,35 +115,33 @@ class Hull(Proximal):
 
     def _corners(self, point: Point) -> Corners:
         """Return the model over the atoms that x is made of."""
-        reach = point.problem.lifted.widest_reach
+        reach, x = point.problem.lifted.widest_reach, point.state.x
         unit = 2.0 ** round(math.log2(reach)) if reach > 0 else 1.0
         hessian = self._hessian(point) * self.unit * self.unit
-        return Corners(hessian, point.state.x.shape, unit, point.state.parts or Combination())
+        corners = Corners(hessian, point.pulls + (hessian @ x.ravel()).reshape(x.shape), unit)
+        for atom, weight in (point.state.parts or Combination()).pairs:
+            corners.add(atom, weight)
+        return corners
 
     def _minimised(self, point: Point, line: Line, enough: float) -> Combination:
         """Return the minimiser of the model, up to what is enough: atoms join while one promises more."""
-        corners, start = self._corners(point), point.state.x
-        z, best = point.pulls, point.atom
+        corners, best = self._corners(point), point.atom
         for _ in range(CALLS):
             look()
-            fresh = key_of(best) not in corners.atoms
+            fresh = best.key not in corners.atoms
             if fresh:
                 corners.add(best, 0.0)
-            weights = corners.weights.copy()
-            corners.solve(z, line, point.smooth_value, ROUGH)
-            moved = len(weights) != len(corners.weights) or not np.array_equal(weights, corners.weights)
-            parts = corners.parts
-            there = parts.sum(start.shape)
-            z = point.pulls - (corners.hessian @ (there - start).ravel()).reshape(start.shape)
+            before = corners.weights.copy()
+            corners.solve(line, point.smooth_value, ROUGH)
+            z = corners.z
             best = point.problem.core.atom(z, 0)
-            slope = line[0] + line[1] * parts.mass
-            promise = parts.mass * max(best.dot(z), slope) - float(np.vdot(there, z))
-            if promise <= enough or not (fresh or moved):
+            slope = line[0] + line[1] * corners.mass
+            promise = corners.mass * max(best.dot(z), slope) - float(corners.weights @ corners.pulls)
+            if promise <= enough or not (fresh or (before != corners.weights).any()):
                 break
             corners.drop_idle()
         return corners.parts
 
     def _response(self, point: Point, line: Line) -> float:
         corners = self._corners(point)
-        return corners.solve(point.pulls, line, point.smooth_value, 1.0, respond=True) if corners.atoms else 0.0
-
+        return corners.solve(line, point.smooth_value, 1.0, respond=True) if corners.atoms else 0.0
