@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         LatentGroup,
         LInf,
         NonNegative,
+        Oracle,
         Product,
         Scaled,
         Shifted,
@@ -111,6 +112,7 @@ __all__ = [
     "Multinomial",
     "NonNegative",
     "OpenLoop",
+    "Oracle",
     "Pairwise",
     "Path",
     "PathDisplay",
@@ -154,7 +156,7 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Product Scaled Shifted Simplex SparseGroup Union"
+        "NonNegative Oracle Product Scaled Shifted Simplex SparseGroup Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

@@ -11,6 +11,7 @@ from atomsieve.gauges.l2 import L2
 from atomsieve.gauges.latent_group import LatentGroup
 from atomsieve.gauges.linf import LInf
 from atomsieve.gauges.nonnegative import NonNegative
+from atomsieve.gauges.oracle import Oracle
 from atomsieve.gauges.owl import OWL
 from atomsieve.gauges.shifted import Shifted
 from atomsieve.gauges.simplex import Simplex
@@ -34,6 +35,7 @@ __all__ = [
     "LInf",
     "LatentGroup",
     "NonNegative",
+    "Oracle",
     "Product",
     "Scaled",
     "Shifted",

@@ -5,6 +5,7 @@ ball for L2. Every gauge has an oracle. Solvers work on gauges that split x into
 gauge is the image of such a gauge (`lift`).
 """
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ import numpy as np
 from atomsieve.design import ALL, Columns, Design, as_slice
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.facts import Evidence, Facts
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.piece import Piece
 from atomsieve.typing import Array, Index, Mask, Samples, Signs
@@ -27,6 +29,13 @@ class Atom:
     columns: Columns
     values: Array
     block: int
+
+    @cached_property
+    def key(self) -> bytes:
+        """A digest of the entries: equal atoms have the same."""
+        columns = self.columns
+        told = repr(columns).encode() if isinstance(columns, slice) else columns.tobytes()
+        return hashlib.blake2b(told + self.values.tobytes(), digest_size=16).digest()
 
     def dot(self, z: Array) -> float:
         """Return `p . z`."""
@@ -150,6 +159,9 @@ class BlockGauge(Gauge):
     decides: bool = False
     """Whether `decide` says more of single entries than blocks do, so that verdicts are about entries."""
 
+    listed: bool = False
+    """Whether the gauge of x is not known: a state then lists the atoms that x is made of, and their mass counts."""
+
     signed: Signs = True
     """Whether the entries of x may be negative: one answer for all entries, or one for each row of x."""
 
@@ -168,6 +180,14 @@ class BlockGauge(Gauge):
     @abstractmethod
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         """Return for each block an upper bound of the largest norm of A p over its atoms."""
+
+    def typical_spread(self, seminorm: Seminorm, outputs: int) -> Array:
+        """Return the same as an estimate for rounding alone, where the largest norm is not known."""
+        return self.spread(seminorm, outputs)
+
+    def more(self, z: Array, count: int) -> list[Atom] | None:
+        """Return other good atoms beside the best one, up to a number; None if `atom` has to be asked again."""
+        return None
 
     def prices(self, shape: tuple[int, ...]) -> Array | None:
         """Return the price of every block if `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""

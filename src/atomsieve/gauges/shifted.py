@@ -9,15 +9,18 @@ from scipy.sparse import csc_array, issparse
 
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Gauge
-from atomsieve.gauges.calculus.image import Mapped
+from atomsieve.gauges.calculus.image import Image
+from atomsieve.gauges.calculus.made import Made
+from atomsieve.gauges.listed import Listed
 from atomsieve.gauges.nonnegative import NonNegative
+from atomsieve.gauges.oracle import Oracle
 from atomsieve.intake.arguments import as_floats, is_whole, keep_copy
 from atomsieve.typing import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shifted(Mapped):
-    """Gauge of `P - by`, for atoms P in the columns of a matrix: points of their convex hull itself.
+class Shifted(Made):
+    """Gauge of `P - by`, for atoms P in the columns of a matrix, or found by an oracle: points of their convex hull itself.
 
     A gauge does not tell P from its convex hull with 0, so `Ball(1)` with `Atoms(P)` lets x shrink to 0. For x in the
     convex hull of P itself, measure `x - by` for a point `by` of P, and give the predictions of `by` as an offset:
@@ -27,8 +30,8 @@ class Shifted(Mapped):
         x = gauge.point(result.x)
 
     A model takes the offset in `fit` and in `predict`. The coefficients of the preimage are the weights of the atoms,
-    and what is left of 1 is the weight of `by`. `atoms` is a matrix or an `Atoms`; `by` is the position of an atom (by
-    default 0) or a vector. With a vector outside of the hull of P, `Ball(1)` means the hull of both. Differences are
+    and what is left of 1 is the weight of `by`. `atoms` is a matrix, an `Atoms` or an `Oracle`; `by` is the position of
+    an atom (by default 0) or a vector; beside an oracle it is an array in the shape of x. With a vector outside of the hull of P, `Ball(1)` means the hull of both. Differences are
     rounded to double precision once, and certificates state them. A coefficient that is proven zero is proven to be
     that of `by`.
 
@@ -42,10 +45,13 @@ class Shifted(Mapped):
     by: Any = 0
 
     def __post_init__(self) -> None:
+        if isinstance(self.atoms, Oracle):
+            self._check_point()
+            return
         if isinstance(self.atoms, Atoms):
             object.__setattr__(self, "atoms", self.atoms.matrix)
         if np.ndim(self.atoms) != 2 and not issparse(self.atoms):
-            raise ValueError("Shifted: atoms must be the columns of a matrix, or Atoms(matrix).")
+            raise ValueError("Shifted: atoms must be the columns of a matrix, Atoms(matrix), or Oracle(lmo).")
         rows, count = self._columns.shape
         if is_whole(self.by):
             if not -count <= int(self.by) < count:
@@ -58,10 +64,37 @@ class Shifted(Mapped):
                 f"shape {self.by.shape}."
             )
 
+    def _check_point(self) -> None:
+        """Refuse a `by` beside an oracle that is no point."""
+        if np.ndim(self.by) == 0:
+            raise ValueError("Shifted: by must be a point of P beside an Oracle, an array in the shape of x.")
+        keep_copy(self, "by", as_floats(self.by, "Shifted: by"))
+        if not np.isfinite(self.by).all():
+            raise ValueError("Shifted: by must hold finite numbers.")
+
     def check(self, shape: tuple[int, ...]) -> None:
-        if len(shape) > 1:
+        if len(shape) > 1 and self.mapped:
             raise ValueError("Shifted measures vectors: it has no meaning for several outputs.")
+        if not self.mapped and self.by.shape != shape:
+            raise ValueError(f"Shifted: by must have the shape {shape} of the coefficients, got {self.by.shape}.")
         super().check(shape)
+
+    @property
+    def mapped(self) -> bool:  # type: ignore[override]
+        return not isinstance(self.atoms, Oracle)
+
+    def made(self, count: int) -> Gauge:
+        return self._made
+
+    @cached_property
+    def _made(self) -> Gauge:
+        return Image(NonNegative(), self.matrix) if self.mapped else Listed(self.atoms, self.by)
+
+    def features(self, rows: int) -> int:
+        return int(self.matrix.shape[0]) if self.mapped else rows
+
+    def spelled_out(self, form: tuple[int, ...]) -> Gauge:
+        return super().spelled_out(form) if self.mapped else self
 
     def point(self, x: Array) -> Array:
         """Return the point of the hull that belongs to the coefficients x of a result."""
@@ -69,7 +102,7 @@ class Shifted(Mapped):
 
     def offset(self, X: Any) -> Array:
         """Return the predictions of `by`: the offset of the problem."""
-        return np.asarray(X @ self._from, dtype=np.float64)
+        return np.asarray(X @ self._from.ravel(), dtype=np.float64)
 
     @cached_property
     def _columns(self) -> Any:
@@ -86,11 +119,6 @@ class Shifted(Mapped):
         whole, sparse = self._columns, bool(issparse(self.atoms))
         column = whole[:, [int(self.by)]]
         return np.asarray(column.toarray() if sparse else column, dtype=np.float64).ravel()
-
-    @cached_property
-    def gauge(self) -> Gauge:  # type: ignore[override]
-        """The sum of the weights."""
-        return NonNegative()
 
     @cached_property
     def matrix(self) -> Any:

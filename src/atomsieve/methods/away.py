@@ -14,6 +14,12 @@ from atomsieve.problem import Point
 def worst(point: Point) -> tuple[Atom, float] | None:
     """Return the active atom with the lowest score, and its weight; None if no atom is active."""
     state, core = point.state, point.problem.core
+    if core.listed:
+        parts = state.parts
+        if parts is None or not parts.atoms:
+            return None
+        lowest = int(np.argmin([atom.dot(point.z) for atom in parts.atoms]))
+        return parts.atoms[lowest], float(parts.weights[lowest])
     sizes = core.sizes(state.x)
     active = np.flatnonzero(sizes)
     if not len(active):

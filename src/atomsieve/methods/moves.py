@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomsieve.gauges import Atom
+from atomsieve.gauges.found import Combination
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, State
 from atomsieve.typing import Array, Samples
@@ -38,6 +39,12 @@ class Move:
         if self.emptied is not None and s == self.longest:
             moved[self.emptied.columns] = np.where(self.emptied.values != 0, 0.0, moved[self.emptied.columns])
         return moved
+
+    def combine(self, parts: Combination, s: float) -> Combination:
+        """Return the atoms that x is made of after a step of length s."""
+        emptied = self.emptied if s == self.longest else None
+        changes = ((atom, s * weight) for atom, weight in self.atoms)
+        return parts.scaled(1 + s * self.growth).plus(changes, emptied)
 
     def change(self, x: Array) -> Array:
         """Return the change of the coefficients per unit of s."""
@@ -76,7 +83,10 @@ def apply(point: Point, move: Move, step: float) -> State:
     """
     state, problem = point.state, point.problem
     with np.errstate(over="ignore", invalid="ignore"):
-        x, image = move.apply(state.x, step), state.image + step * move.image
+        image = state.image + step * move.image
         drift = state.drift + EPS * (state.length + step * problem.seminorm.plain_norm(move.image))
-        moved = problem.inside(x, image, state.coordinates, drift)
-        return problem.state(x, state.coordinates) if drift > STALE_MOVES * EPS * moved.length else moved
+        if problem.core.listed:
+            moved = problem.combined(move.combine(state.parts or Combination(), step), image, state.coordinates, drift)
+        else:
+            moved = problem.inside(move.apply(state.x, step), image, state.coordinates, drift)
+        return problem.renewed(moved) if drift > STALE_MOVES * EPS * moved.length else moved

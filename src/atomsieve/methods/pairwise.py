@@ -18,7 +18,8 @@ def exchange(point: Point) -> Move | None:
     new = point.atom
     descent = weight * (point.sigma - old.dot(point.z))
     image = weight * (new.image(design) - old.image(design))
-    emptied = None if new.block == old.block else old
+    same = new.block == old.block and not point.problem.core.listed
+    emptied = None if same else old
     return Move(0.0, ((new, weight), (old, -weight)), 0.0, descent, 1.0, image, emptied)
 
 

@@ -47,8 +47,10 @@ class Spreads:
     def of(cls, core: BlockGauge, seminorm: Seminorm, outputs: int) -> Self:
         """Compute the spreads from the data."""
         spread = core.spread(seminorm, outputs)
-        lengths = spread if seminorm.basis is None else core.spread(seminorm.plain, outputs)
-        return cls(spread, lengths, float(spread.max()))
+        typical = core.typical_spread if core.listed else core.spread
+        longest = typical(seminorm, outputs) if core.listed else spread
+        lengths = longest if seminorm.basis is None else typical(seminorm.plain, outputs)
+        return cls(spread, lengths, float(longest.max()))
 
     def some(self, blocks: Index) -> Self:
         """Return the spreads of some blocks; `widest` remains that of the full problem."""
@@ -128,6 +130,10 @@ class Lifted:
         assert self.prices is not None  # noqa: S101
         return float(np.abs(x.ravel()[support]) @ self.prices[support])
 
+    def carrying(self, state: State) -> Mask:
+        """Return which blocks carry weight."""
+        return self.core.sizes(state.x) > 0 if state.parts is None else np.array([len(state.parts.atoms) > 0])
+
     @cached_property
     def reaches(self) -> Array:
         """Upper bound of the largest norm of A p, for each block: the spreads, or what the norms of the columns tell.
@@ -140,6 +146,8 @@ class Lifted:
             return self.core.scores(
                 np.repeat(self.seminorm.column_norms(), math.prod(self.shape[1:])).reshape(self.shape)
             )
+        if self.core.listed:
+            return np.array([self.spreads.widest])
         if self.core.one_by_one or self.prices is None or self.known is not None or self.smooth.span is not None:
             return self.spreads.spread
         norms = np.repeat(self.seminorm.plain.column_norms(), math.prod(self.shape[1:]))

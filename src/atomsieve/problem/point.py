@@ -315,7 +315,9 @@ class Point:
     @cached_property
     def atom(self) -> Atom:
         """The best atom q, with `q . z = sigma`; 0 if no atom has a positive score."""
-        atom = self.problem.core.atom(self.z, self.best)
+        # an oracle was asked at the unscaled z already, and its answer is the same
+        core = self.problem.core
+        atom = core.atom(self.pulls if core.listed else self.z, self.best)
         return atom if self.sigma > 0 else atom.scaled(0.0)
 
     @property
@@ -327,8 +329,7 @@ class Point:
         """Return the point at the same state for a problem with another penalty; no product with A is needed."""
         alive = problem.eligible if alive is None else alive
         if not problem.penalty.admits(self.state.mass):
-            state = problem.inside(self.state.x, self.state.image, self.state.coordinates, self.state.drift)
-            return problem.at(state, alive)
+            return problem.at(problem.admitted(self.state), alive)
         return Point.of(problem, self.view, alive)
 
     def without(self, removed: Mask) -> "Point":

@@ -10,6 +10,7 @@ from atomsieve.design import Design, Meter, Metered
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
+from atomsieve.gauges.found import Combination
 from atomsieve.intake.arguments import require_piece
 from atomsieve.intake.names import entries, numbered_copies
 from atomsieve.losses import Loss, Squared
@@ -373,6 +374,26 @@ class Problem:
             mass = self.lifted.mass(x)
         image = self.design.matvec(x)
         return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), 0.0)
+
+    def combined(self, parts: Combination, image: Samples, coordinates: Array, drift: float = 0.0) -> State:
+        """Return the state of a combination of atoms; shrink it if phi would be infinite."""
+        while not self.penalty.admits(parts.mass) and math.isfinite(parts.mass):
+            shrink = self.penalty.limit / parts.mass * (1 - 4 * EPS)
+            parts, image = parts.scaled(shrink), shrink * image
+        x, length = parts.sum(self.shape), self.seminorm.plain_norm(image)
+        return State(x, parts.mass, image, coordinates, length, drift, parts=parts)
+
+    def admitted(self, state: State) -> State:
+        """Return a state of the same data as one of this problem; shrink it if phi would be infinite."""
+        if state.parts is not None:
+            return self.combined(state.parts, state.image, state.coordinates, state.drift)
+        return self.inside(state.x, state.image, state.coordinates, state.drift)
+
+    def renewed(self, state: State) -> State:
+        """Return a state with its predictions computed from x."""
+        if state.parts is None:
+            return self.state(state.x, state.coordinates)
+        return self.combined(state.parts, self.design.matvec(state.x), state.coordinates)
 
     def at(self, state: State, alive: Mask | None = None) -> Point:
         """Return the point at a state: one product with A' and all bounds that follow from it.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atomsieve.gauges.found import Combination
 from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Array, Index, Samples
 
@@ -25,6 +26,9 @@ class State:
     drift: float
     known_support: Index | None = None
     """The support, if whoever made x knows it; None wherever x has changed."""
+
+    parts: Combination | None = None
+    """The atoms that x is made of, where the gauge of x is not known (`BlockGauge.listed`)."""
 
     @cached_property
     def support(self) -> Index:

@@ -8,7 +8,7 @@ import numpy as np
 
 from atomsieve.certificate import Certificate
 from atomsieve.numerics.clock import TimeUp, deadline
-from atomsieve.problem import Point
+from atomsieve.problem import Point, State
 from atomsieve.run.limits import Limits
 from atomsieve.run.progress import say
 from atomsieve.run.result import Result
@@ -79,13 +79,21 @@ def _verdict(certificate: Certificate) -> Status:
 def _further(go: Callable[[Point, Limits], Result], before: Result, limits: Limits) -> Result:
     """Continue from a result, and return both runs as one."""
     problem = before.problem
-    again = problem.at(problem.state(before.lifted, before.point.state.coordinates), problem.eligible)
+    again = problem.at(_again(before), problem.eligible)
     result = go(again, limits)
     return replace(
         result,
         n_iter=before.n_iter + result.n_iter,
         passes=before.passes + result.passes,
         trace=before.trace.followed_by(result.trace),
+    )
+
+
+def _again(result: Result) -> State:
+    """Return the state of a result, with its predictions computed anew."""
+    state = result.point.state
+    return (
+        result.problem.state(result.lifted, state.coordinates) if state.parts is None else result.problem.renewed(state)
     )
 
 
@@ -96,6 +104,8 @@ def _expected(certificate: Certificate, result: Result) -> Mask:
     proven non-zero if the interval excludes 0; its width falls like the square root of the gap. Columns that depend on
     each other have no intervals at any gap.
     """
+    if result.problem.core.listed:
+        return ~result.alive[certificate.undecided]
     core, gap = result.problem.core, max(result.point.gap, result.point.uncertainty)
     with np.errstate(invalid="ignore"):
         if certificate.facts is not None:  # nothing else tells which entries that are 0 will be proven zero

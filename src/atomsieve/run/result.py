@@ -28,10 +28,18 @@ if TYPE_CHECKING:
 
 
 class Active(NamedTuple):
-    """Points of P that carry weight, one per block, and their weights; x is their weighted sum."""
+    """Points of P that carry weight, one per block, and their weights; x is their weighted sum.
+
+    For `Oracle` these are atoms that it found, and `given` has them as it returned them.
+    """
 
     atoms: list[Atom]
     weights: Array
+
+    @property
+    def given(self) -> list[Any]:
+        """The atoms as an oracle returned them; atoms of other gauges as they are."""
+        return [getattr(atom, "given", atom) for atom in self.atoms]
 
     @property
     def blocks(self) -> list[int]:
@@ -131,6 +139,9 @@ class Result:
     @cached_property
     def active(self) -> Active:
         """Penalised blocks that carry weight."""
+        listed = self.point.state.parts
+        if listed is not None:
+            return Active(list(listed.atoms), listed.weights)
         sizes = self.problem.core.sizes(self.lifted)
         parts = [self.problem.core.part(self.lifted, int(block)) for block in np.flatnonzero(sizes)]
         return Active([atom for atom, _ in parts], np.array([weight for _, weight in parts]))

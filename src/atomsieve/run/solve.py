@@ -140,7 +140,7 @@ def run(
                 ended = limits.status(progress) or (Status.STOPPED if any(stopped) else None)
                 ended = ended or (limits.without_headway(best.point) if t - best.seen_at > stepper.patience else None)
                 if ended is Status.STALLED and point.state.drift > 0:  # new predictions may give a smaller gap
-                    fresh = sieve.at(sieve.problem.state(point.state.x, point.state.coordinates))
+                    fresh = sieve.at(sieve.problem.renewed(point.state))
                     continue
                 if ended:
                     status = ended
@@ -228,7 +228,9 @@ def first_state(problem: Problem, start: Any) -> State:
     if isinstance(start, Result) and start.problem.design is problem.design:
         state = start.point.state
         if state.x.shape == problem.shape:  # the same data: the predictions of x are known
-            return problem.inside(state.x, state.image, state.coordinates, state.drift)
+            return problem.admitted(state)
+    if isinstance(start, Result) and start.point.state.parts is not None and start.lifted.shape == problem.shape:
+        return problem.renewed(start.point.state)
     x = start.lifted if isinstance(start, Result) else as_floats(start, "start")
     if x.shape != problem.shape:
         raise ValueError(

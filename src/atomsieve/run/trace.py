@@ -44,7 +44,12 @@ class Progress:
     @property
     def nonzero(self) -> int:
         """Number of blocks that carry weight."""
-        return int(np.count_nonzero(self.point.problem.core.sizes(self.point.state.x)))
+        parts = self.point.state.parts
+        return (
+            int(np.count_nonzero(self.point.problem.core.sizes(self.point.state.x)))
+            if parts is None
+            else len(parts.atoms)
+        )
 
 
 @dataclass(eq=False, repr=False)

@@ -53,7 +53,7 @@ def standing(rule: Rule, point: Point) -> Mask:
     """Return which blocks a rule leaves at a single point; what carries weight there is never ruled out."""
     problem = point.problem
     kept = rule.keep(point) & problem.eligible if point.is_finite else problem.eligible
-    return kept | (problem.core.sizes(point.state.x) > 0) | unpenalised_blocks(problem)
+    return kept | problem.lifted.carrying(point.state) | unpenalised_blocks(problem)
 
 
 class Sieve:

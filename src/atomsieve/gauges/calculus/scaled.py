@@ -93,6 +93,10 @@ class Scaled(BlockGauge):
     def one_by_one(self) -> bool:  # type: ignore[override]
         return self._blocks.one_by_one
 
+    @property
+    def listed(self) -> bool:  # type: ignore[override]
+        return self._blocks.listed
+
     def flat(self, shape: tuple[int, ...]) -> BlockGauge:
         return Scaled(self._blocks.flat(shape), self.radius)
 
@@ -158,6 +162,13 @@ class Scaled(BlockGauge):
 
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         return self.radius * self._blocks.spread(seminorm, outputs)
+
+    def more(self, z: Array, count: int) -> list[Atom] | None:
+        found = self._blocks.more(z, count)
+        return None if found is None else [atom.scaled(self.radius) for atom in found]
+
+    def typical_spread(self, seminorm: Seminorm, outputs: int) -> Array:
+        return self.radius * self._blocks.typical_spread(seminorm, outputs)
 
     def restrict(self, columns: Index) -> BlockGauge:
         return Scaled(self._blocks.restrict(columns), self.radius)

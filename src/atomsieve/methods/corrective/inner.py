@@ -150,6 +150,8 @@ class Modelled:
     def state(self) -> State:
         found = self.point.state
         image = found.image if found.drift == 0 else self.point.problem.design.matvec(found.x)
+        if found.parts is not None:
+            return self.problem.combined(found.parts, image, found.coordinates)
         return self.problem.inside(self.part.widen(found).x, image, found.coordinates)
 
     def solve(self, line: Line, target: float, respond: bool) -> Outcome:
@@ -189,7 +191,11 @@ class Modelled:
         growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, point.smooth_value, part)
         change = np.zeros(state.x.shape)
         change.ravel()[model.entries] = (there - model.x) / self.unit
-        return self._go(point, change, growth)
+        return self._go(point, change, self.along(point, change, growth))
+
+    def along(self, point: Point, change: Array, growth: float) -> Move:
+        """Return the move along a change of x by which the mass grows."""
+        return Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, point.problem.design.matvec(change))
 
     def _model(self, point: Point, chosen: Mask) -> "Model":
         """Return the second-order model at a point, over the entries of the chosen blocks."""
@@ -226,10 +232,9 @@ class Modelled:
         args = (model.hessian, model.z, model.x, model.blocks, line, point.smooth_value)
         return quadratic(*args, 1.0, respond=True)[1]
 
-    def _go(self, point: Point, change: Array, growth: float) -> tuple[State, float]:
+    def _go(self, point: Point, change: Array, move: Move) -> tuple[State, float]:
         """Go along a change of x, as far as the objective falls; derivatives tell, values lose their digits."""
         problem, state = point.problem, point.state
-        move = Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, problem.design.matvec(change))
         across, held = problem.seminorm.project(move.image), ridge_along(point, move)
         # free coefficients take back what the move changes along their columns, before exponentials overflow
         along = None if problem.span is None else problem.span.basis.T @ problem.seminorm.weighted(move.image)
@@ -241,7 +246,7 @@ class Modelled:
             here = replace(point, view=replace(point.view, state=settled(state, s)))
             return slope_along(here, move, across, held, s)
 
-        start = -float(np.vdot(point.pulls, change)) + growth * problem.penalty.slope(state.mass)
+        start = -float(np.vdot(point.pulls, change)) + move.rate * problem.penalty.slope(state.mass)
         noise = 1e-15 * float(np.abs(point.pulls * change).sum())
         if not start < noise:
             return state, 0.0

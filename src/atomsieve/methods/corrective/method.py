@@ -12,6 +12,7 @@ import numpy as np
 from atomsieve.core import Outcome
 from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.chained import Chained
+from atomsieve.methods.corrective.hull import Hull
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
 from atomsieve.methods.corrective.limited import Limited
 from atomsieve.methods.corrective.proximal import Proximal
@@ -65,6 +66,8 @@ def by_rows(problem: Problem) -> bool:
     core = problem.core
     if problem.limits is not None:
         return True
+    if core.listed:
+        return modelled_whole(problem)
     if core.proximal:
         return not core.dense or math.prod(problem.shape) <= LARGE
     if problem.lifted.prices is None or compiled(problem):
@@ -72,10 +75,18 @@ def by_rows(problem: Problem) -> bool:
     return bool(np.bincount(problem.lifted.labels).max() <= LARGE)
 
 
+def modelled_whole(problem: Problem) -> bool:
+    """Return whether a product with the Hessian of all columns costs no more than a product with A and one with A'."""
+    size, (n, d) = math.prod(problem.shape), problem.design.shape
+    return size <= LARGE and size * size <= 2 * problem.design.density * n * d * math.prod(problem.shape[1:])
+
+
 def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
     """Return what solves a working set of a problem."""
     if problem.limits is not None:
         return Limited
+    if problem.core.listed:
+        return Hull
     if problem.core.proximal:
         return Chained if problem.core.chained and problem.smooth.compiled is not None else Proximal
     return Compiled if compiled(problem) else Modelled

@@ -134,7 +134,8 @@ class Proximal(Modelled):
         there, face = model.minimise(start, point.pulls.ravel() / unit, part * point.gap)
         self._found = (model, face)
         change = ((there - start) / unit).reshape(point.state.x.shape)
-        return self._go(point, change, gauge.growth(start, there) / unit)
+        growth = gauge.growth(start, there) / unit
+        return self._go(point, change, self.along(point, change, growth))
 
     def _hessian(self, point: Point) -> Array:
         loss = point.problem.loss

@@ -1,25 +1,30 @@
 """Working sets: a small problem within the large one, and the way there and back."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
 
 from atomsieve.core import Blocks, Packed, best, highest_outside
-from atomsieve.design import DenseDesign, StackDesign
+from atomsieve.design import ALL, DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
+from atomsieve.gauges.found import Combination
 from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
-from atomsieve.problem.lifted import Lifted, Spreads
+from atomsieve.problem.lifted import Lifted
 from atomsieve.problem.shrinkage import Shrinkage
-from atomsieve.typing import Array, Index, Mask
+from atomsieve.typing import Array, Index, Mask, Samples
 
 LEAST = 150
 """Blocks in a working set, at least."""
 
 NEXT_TO_NOTHING = 1e-100
 """A block shorter than this part of the root of its ridge is measured as if it were as long."""
+
+TOGETHER = 10
+"""Atoms that join a working set of atoms in one pass, at least."""
 
 EDGE = 1e-12
 """Relative distance from the limit of a penalty that counts as none."""
@@ -85,6 +90,8 @@ class Part:
         """Return the highest score of the blocks that are left out, be it in part."""
         scores = point.unscaled_scores
         core: Any = point.problem.core
+        if core.listed:  # all columns are here
+            return -math.inf
         if not core.proximal:
             return highest_outside(scores, self.blocks)
         if len(scores) > 1:
@@ -181,6 +188,9 @@ class RowSet:
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
         problem, lifted = point.problem, point.problem.lifted
+        if lifted.core.listed:
+            self._part = Part(lifted, np.arange(lifted.shape[0]), np.zeros(1, dtype=np.intp))
+            return self._part
         if lifted.core.proximal:
             columns = columns_near(point)
             self._part = Part(lifted, columns, lifted.core.blocks(columns, lifted.shape))
@@ -263,7 +273,7 @@ def marginal_slope(point: Point) -> float:
 
 
 class AtomSet:
-    """Atoms found by the oracle, one more at each pass, for gauges whose blocks are not l2 balls."""
+    """Atoms found by the oracle, some more at each pass, for gauges whose blocks are not l2 balls."""
 
     patience = 200.0
     complete = False
@@ -272,50 +282,90 @@ class AtomSet:
         self.atoms: list[Atom] = []
         self.weights = np.empty(0)
         self.ids = np.empty(0, dtype=np.intp)
+        self.idle = np.empty(0, dtype=np.intp)
         self.born = 0
-        self.images: list[Array] = []
+        self.images: list[Samples] = []
         self.x: Array | None = None
+        self.norms: Array | None = None
+        self._rng = np.random.default_rng(0)
 
     def enter(self, point: Point) -> tuple[Part, Point]:
         problem, state = point.problem, point.state
         if self.x is None or not np.array_equal(self.x, state.x):
             self._restart(point)
-        used = np.flatnonzero(self.weights)
-        self.atoms, self.images = [self.atoms[j] for j in used], [self.images[j] for j in used]
-        self.weights, self.ids = self.weights[used], self.ids[used]
-        self._add(point, point.atom, 0.0)
+        else:
+            self._drop_idle()
+        self._add(point, [(atom, 0.0) for atom in self._joining(point)])
         images = np.stack(self.images, axis=-1)
         design = DenseDesign(images) if images.ndim == 2 else StackDesign(images)
         self.problem = problem
-        spread = np.array([problem.spread[atom.block] for atom in self.atoms])
         shape = (len(self.atoms),)
-        spreads = Spreads(spread, spread, float(spread.max()))
-        small = problem.over(Lifted(problem.smooth, design, NonNegative(), shape, shape, self.ids, spreads))
+        small = problem.over(Lifted(problem.smooth, design, NonNegative(), shape, shape, self.ids))
         every = np.arange(len(self.atoms))
         return Part(small.lifted, every, every), small.at(small.state(self.weights, state.coordinates))
 
     def leave(self, state: State) -> State:
         self.weights = state.x
-        x = np.zeros(self.problem.shape)
-        for atom, weight in zip(self.atoms, state.x, strict=True):
-            atom.add_to(x, weight)
-        lifted = self.problem.inside(x, state.image, state.coordinates, state.drift)
+        parts = Combination(tuple(self.atoms), state.x)
+        if self.problem.core.listed:
+            lifted = self.problem.combined(parts.plus(()), state.image, state.coordinates, state.drift)
+        else:
+            x = parts.sum(self.problem.shape)
+            lifted = self.problem.inside(x, state.image, state.coordinates, state.drift)
         self.x = lifted.x
         return lifted
 
     def _restart(self, point: Point) -> None:
-        """Begin with the blocks of x, each as one atom."""
-        core, x = point.problem.core, point.state.x
+        """Begin with the atoms that x is made of, or with its blocks, each as one atom."""
+        core, state = point.problem.core, point.state
         self.atoms = []
         self.images = []
         self.weights = np.empty(0)
-        self.ids = np.empty(0, dtype=np.intp)
-        for block in np.flatnonzero(core.sizes(x)):
-            self._add(point, *core.part(x, int(block)))
+        self.ids, self.idle = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+        if core.listed:
+            self._add(point, (state.parts or Combination()).pairs)
+        else:
+            self._add(point, [core.part(state.x, int(block)) for block in np.flatnonzero(core.sizes(state.x))])
 
-    def _add(self, point: Point, atom: Atom, weight: float) -> None:
-        self.ids = np.append(self.ids, self.born)
-        self.born += 1
-        self.atoms.append(atom)
-        self.images.append(np.asarray(atom.image(point.problem.design)))
-        self.weights = np.append(self.weights, weight)
+    def _drop_idle(self) -> None:
+        """Let atoms go that had no weight twice in a row."""
+        self.idle = np.where(self.weights > 0, 0, self.idle + 1)
+        kept = np.flatnonzero(self.idle < 2)
+        self.atoms, self.images = [self.atoms[j] for j in kept], [self.images[j] for j in kept]
+        self.weights, self.ids, self.idle = self.weights[kept], self.ids[kept], self.idle[kept]
+
+    def _joining(self, point: Point) -> list[Atom]:
+        """Return the best atom, and others that may be as good at the optimum: best where z is moved within bounds."""
+        core, z = point.problem.core, point.pulls
+        count = max(TOGETHER, np.count_nonzero(self.weights) // 2) - 1
+        others = core.more(z, count)
+        if others is None:
+            if self.norms is None:
+                self.norms = point.problem.seminorm.column_norms()
+            norms = self.norms.reshape(-1, *[1] * (z.ndim - 1))
+            noise = np.minimum(point.radius * norms, np.abs(z).max(initial=0.0))
+            moved = (z + noise * self._rng.uniform(-1.0, 1.0, size=z.shape) for _ in range(count))
+            others = [core.atom(there, point.best) for there in moved]
+        known = {atom.key for atom in self.atoms}
+        found = {atom.key: atom for atom in [point.atom, *others]}
+        return [atom for key, atom in found.items() if key not in known]
+
+    def _add(self, point: Point, pairs: Sequence[tuple[Atom, float]]) -> None:
+        count = len(pairs)
+        self.ids = np.append(self.ids, np.arange(self.born, self.born + count))
+        self.idle = np.append(self.idle, np.zeros(count, dtype=np.intp))
+        self.born += count
+        self.images += images_of([atom for atom, _ in pairs], point.problem.design)
+        self.atoms += [atom for atom, _ in pairs]
+        self.weights = np.append(self.weights, [weight for _, weight in pairs])
+
+
+def images_of(atoms: Sequence[Atom], design: Design) -> list[Samples]:
+    """Return the image of each atom; those with entries in all columns share one pass over the data."""
+    whole = [j for j, atom in enumerate(atoms) if atom.columns == ALL and atom.values.ndim == 1]
+    images: list[Samples] = [None] * len(atoms)
+    if whole:
+        together = design.matvec(np.stack([atoms[j].values for j in whole], axis=1))
+        for place, j in enumerate(whole):
+            images[j] = together[:, place]
+    return [atom.image(design) if image is None else image for atom, image in zip(atoms, images, strict=True)]
