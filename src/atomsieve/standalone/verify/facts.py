@@ -124,16 +124,16 @@ class Facts(Checker):
                 found[j] = low, high
         return found
 
-    def _not_zero(self, rows: list[int], away: dict[int, arb]) -> None:
+    def _not_zero(self, claimed: list[int], rows: list[int], away: dict[int, arb]) -> None:
         """NOT 0: by its range, or because every set holds it and the solution is not 0."""
         left = set(rows)
         apart = {j for j in rows if j in away and abs(self.x.get(j, arb(0))) > away[j]}
-        following = [j for j in self.claims["nonzero"] if j not in apart]
+        following = [j for j in claimed if j not in apart]
         carries = bool(apart) or (bool(following) and self._carries())
         for j in following:
             proven = carries and j in left and self.rules.in_every_set(j)
             self._claim(proven, f"coefficient {j} is not proven non-zero")
-        self.checked += len(self.claims["nonzero"]) - len(following)
+        self.checked += len(claimed) - len(following)
 
     def _carries(self) -> bool:
         """NOT 0: return whether the solution is not 0: then A x is further from the span of B than it can be."""
