@@ -9,13 +9,19 @@ from atomsieve.certificate.family import in_words
 from atomsieve.certificate.features import about, copies_of
 from atomsieve.certificate.file import labels_of
 from atomsieve.display.coefficients import Coefficients, verdict_words
-from atomsieve.display.numbers import interval
+from atomsieve.display.numbers import count, interval
 from atomsieve.display.sections import coefficient_section
-from atomsieve.display.table import Summary
-from atomsieve.intake.names import numbered_copies
+from atomsieve.display.table import Section, Summary
+from atomsieve.gauges.facts import Facts
+from atomsieve.intake.names import listed, numbered_copies
+from atomsieve.typing import Index
 
 if TYPE_CHECKING:
     from atomsieve.certificate.claims import Certificate
+
+
+MOST = 8
+"""How many clusters, and how many places of the order, are written out."""
 
 
 def sentence(certificate: "Certificate") -> str:
@@ -43,7 +49,48 @@ def summary(certificate: "Certificate") -> Summary:
         return Summary([sentence(certificate)], [])
     noun = "feature" if "feature" in about(certificate) else "preimage"
     sections = [coefficient_section(part, noun=noun) for part in coefficients(certificate)]
-    return Summary([sentence(certificate)], sections)
+    facts = [Section(notes=fact_sentences(certificate))]
+    return Summary([sentence(certificate)], sections + facts if facts[0].notes else sections)
+
+
+def fact_sentences(certificate: "Certificate") -> list[str]:
+    """Return what is proven beside zeros and intervals: clusters, saturated coefficients, and their order.
+
+    A minus sign is before those whose coefficients are opposite to the first one's.
+    """
+    facts = certificate.facts
+    if facts is None:
+        return []
+    names, noun = called(certificate), "feature" if "feature" in about(certificate) else "coefficient"
+
+    def signed(index: Index) -> list[str]:
+        turns = facts.signs[index] * facts.signs[index[0]]
+        return [f"-{names[j]}" if turn < 0 else names[j] for j, turn in zip(index.tolist(), turns, strict=True)]
+
+    saturated = np.flatnonzero(facts.saturated)
+    clusters = [cluster for cluster in facts.sets if not facts.saturated[cluster].any()]
+    told = [
+        f"{len(cluster)} {noun}s share one absolute value: {listed(signed(cluster))}." for cluster in clusters[:MOST]
+    ]
+    if len(clusters) > MOST:
+        told.append(f"So do those of {len(clusters) - MOST} other clusters: facts.sets.")
+    if len(saturated):
+        what = f"{count(len(saturated), noun)} saturated, of the largest absolute value of all"
+        told.append(f"{what}: {listed(signed(saturated))}.")
+    if facts.order:
+        told.append(f"In the order of their absolute values: {_chain(facts, names)}.")
+    return told
+
+
+def _chain(facts: Facts, names: list[str]) -> str:
+    """Return the order in words; what is in one cluster is equal."""
+    tiers = facts.order
+    clusters = [facts.clusters[tier] for tier in tiers]
+    chain = names[tiers[0][0]] if len(tiers[0]) == 1 else f"{len(tiers[0])} features"
+    for tier, before, here in zip(tiers[1:MOST], clusters, clusters[1:], strict=False):
+        same = here[0] >= 0 and (here == before[0]).all() and (before == before[0]).all()
+        chain += f" {'=' if same else '>='} {names[tier[0]] if len(tier) == 1 else f'{len(tier)} others'}"
+    return chain + (" >= ..." if len(tiers) > MOST else "")
 
 
 def table(certificate: "Certificate") -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.certificate.told import fact_sentences
 from atomsieve.display.bars import Bar, svg_bars, text_bars
 from atomsieve.display.numbers import column, count, number
 from atomsieve.display.reading import RULES, shown_scores
@@ -34,6 +35,7 @@ def summary_of(model: Any) -> Summary:
         closing.append(proof.silence[0].upper() + proof.silence[1:])
     else:
         closing += dict.fromkeys(c.reason for c in proof.certificates if c.undecided.any())
+        closing += [fact for c in proof.certificates for fact in fact_sentences(c)]
     return Summary(list(heading(model)), [*sections, Section(notes=closing)], coefficient_table(parts))
 
 

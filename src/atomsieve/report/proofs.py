@@ -9,6 +9,7 @@ import numpy as np
 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.file import is_mapped, labels_of
+from atomsieve.certificate.told import fact_sentences
 from atomsieve.display.coefficients import verdict_words
 from atomsieve.estimators.proof import ModelProof
 from atomsieve.report.outputs import finite
@@ -36,6 +37,8 @@ class ProofFacts:
     upper: float | None
     gap: float | None
     digest: str
+    facts: tuple[str, ...] = ()
+    """What is proven beside zeros and intervals, in sentences: clusters, saturated coefficients, order."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,7 @@ def _facts(label: str | None, certificate: Certificate) -> ProofFacts:
         upper=finite(certificate.primal),
         gap=finite(certificate.gap),
         digest=certificate.digest,
+        facts=tuple(fact_sentences(certificate)),
     )
 
 

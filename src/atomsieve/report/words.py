@@ -63,7 +63,7 @@ def headline(findings: Findings) -> str:
 def paragraphs(findings: Findings) -> list[str]:
     """Return what was found, one paragraph for each matter."""
     told = [*directions(findings), *group_words(findings), *choice_words(findings), *doubts(findings)]
-    return [*told, *value_words(findings)]
+    return [*told, *fact_words(findings), *value_words(findings)]
 
 
 def directions(findings: Findings) -> list[str]:
@@ -142,6 +142,12 @@ def doubts(findings: Findings) -> list[str]:
         what = count(unsure, "coefficient")
         sentences.append(f"For {what} the proven interval holds 0: the block is decided, but not its sign.")
     return sentences
+
+
+def fact_words(findings: Findings) -> list[str]:
+    """Return what is proven beside zeros and intervals: clusters, saturated coefficients, and their order."""
+    of = {proof.label: "" if proof.label is None else f" ({proof.label})" for proof in findings.proofs}
+    return [f"{fact[:-1]}{of[proof.label]}." for proof in findings.proofs for fact in proof.facts]
 
 
 def value_words(findings: Findings) -> list[str]:

@@ -118,10 +118,10 @@ class Facts(Checker):
         found = {}
         for j, (low, high) in super()._bounds(rows).items():
             sign = self.sign.get(j, 0)
-            low = None if low is not None and low <= 0 < sign else low
-            high = None if high is not None and sign < 0 <= high else high
-            if (low, high) != (None, None):
-                found[j] = low, high
+            below = None if low is not None and low <= 0 < sign else low
+            above = None if high is not None and sign < 0 <= high else high
+            if (below, above) != (None, None):
+                found[j] = below, above
         return found
 
     def _not_zero(self, claimed: list[int], rows: list[int], away: dict[int, arb]) -> None:
