@@ -1,0 +1,208 @@
+"""Certificates with limits: no claim is false, however poor the point; the checker follows, and refuses forgeries."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from drawn import draw
+
+from atomsieve import (
+    L1,
+    Ball,
+    Certificate,
+    CertifiedLasso,
+    CertifiedLassoCV,
+    CertifiedLogisticRegression,
+    Linear,
+    Problem,
+    Square,
+    solve,
+    verify,
+)
+from atomsieve.certificate.claims import certify
+from atomsieve.certificate.file import seal
+from atomsieve.certificate.proof import Proof
+
+KINDS = ("zero", "nonzero", "at_lower", "at_upper")
+
+
+def false_claims(seeds, points=2):
+    """Return how many claims of each kind were made at poor points, and how many contradict good solutions."""
+    made, false = Counter(), Counter()
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        problem, _, _, stated = draw(rng)
+        best = solve(problem, tol=1e-12)
+        if not best.converged:
+            continue
+        x, (lower, upper) = best.x, stated["limits"]
+        rough = solve(problem, tol=10.0 ** -rng.integers(0, 6)).point.state
+        for _ in range(points):
+            moved = rough.x + 10.0 ** -rng.integers(1, 6) * rng.standard_normal(len(x)) * rng.integers(0, 2)
+            told = certify(problem, problem.limits.clip(moved), rough.coordinates)
+            if not told.valid:
+                continue
+            made.update({kind: int(getattr(told, kind).sum()) for kind in KINDS})
+            off = {"zero": np.abs(x), "at_lower": np.abs(x - lower), "at_upper": np.abs(x - upper)}
+            false.update({kind: int((off[kind][getattr(told, kind)] > 1e-5).sum()) for kind in off})
+            false["interval"] += int(((x < told.lower - 1e-5) | (x > told.upper + 1e-5)).sum())
+            false["value"] += int(told.dual > best.objective + 1e-10) + int(told.primal < best.dual - 1e-10)
+    return made, false
+
+
+def test_no_claim_is_false():
+    made, false = false_claims(range(40))
+    assert all(made[kind] > 20 for kind in KINDS)
+    assert not any(false.values()), false
+
+
+@pytest.mark.deep
+def test_no_claim_is_false_in_many_problems():
+    made, false = false_claims(range(1000, 1600))
+    assert all(made[kind] > 200 for kind in KINDS)
+    assert not any(false.values()), false
+
+
+def test_a_smaller_radius_is_found_out(monkeypatch):
+    whole = Proof.gap_bound.fget
+    monkeypatch.setattr(Proof, "gap_bound", property(lambda self: whole(self) / 400))
+    _, false = false_claims(range(40))
+    assert sum(false.values()) > 20, false
+
+
+def test_the_checker_follows():
+    checked = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        problem, X, y, stated = draw(rng)
+        told = solve(problem, tol=10.0 ** -rng.integers(1, 13)).certificate()
+        verdict = verify(told, X, y, sample_weight=stated["sample_weight"])
+        assert verdict, (seed, verdict)
+        checked += verdict.checked
+    assert checked > 500
+
+
+@pytest.fixture(scope="module", params=[Linear(0.2), Square(0.3), Ball(1.1)], ids=repr)
+def told(request):
+    """Return a certificate with coefficients at limits, inside and at zero, as a file has it, and its data."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((40, 8))
+    y = X @ [2.0, -2.0, 0.5, 0, 0, 0, 0, 1.0] + 0.1 * rng.standard_normal(40)
+    lower, upper = np.full(8, -0.4), np.full(8, 0.4)
+    lower[2], upper[7] = -np.inf, np.inf
+    problem = Problem(X, y, penalty=request.param, limits=(lower, upper))
+    return solve(problem, tol=1e-12).certificate().content(), X, y
+
+
+def test_the_file_holds_all_that_is_proven(told, tmp_path):
+    content, X, y = told
+    (tmp_path / "told.json").write_text(json.dumps(content))
+    read = Certificate.load(tmp_path / "told.json")
+    assert read.at_upper.nonzero()[0].tolist() == content["claims"]["at_upper"] == [0]
+    assert read.at_lower.nonzero()[0].tolist() == [1]
+    assert read.lower[0] == read.upper[0] == 0.4
+    assert "at a limit" in repr(read)
+    assert read.to_frame()["verdict"].tolist()[:2] == ["at its upper limit", "at its lower limit"]
+    assert verify(tmp_path / "told.json", X, y)
+
+
+def inside(content):
+    """Return a coefficient that is proven to be strictly within its limits."""
+    at = {*content["claims"]["at_lower"], *content["claims"]["at_upper"]}
+    return next(j for j in content["claims"]["nonzero"] if j not in at)
+
+
+FORGERIES = {
+    "another is at its upper limit": lambda c: c["claims"]["at_upper"].append(inside(c)),
+    "the wrong limit": lambda c: c["claims"].update(at_upper=[], at_lower=[0, 1]),
+    "wider limits": lambda c: c["problem"]["limits"]["upper"].__setitem__(0, 0.5),
+    "narrower limits": lambda c: c["problem"]["limits"]["upper"].__setitem__(0, 0.3),
+    "no limits": lambda c: c["problem"].pop("limits"),
+    "no limit of one": lambda c: c["problem"]["limits"]["lower"].__setitem__(1, None),
+    "limits for fewer": lambda c: c["problem"]["limits"]["lower"].pop(),
+    "a smaller gap": lambda c: c["claims"].update(gap=c["claims"]["gap"] / 100),
+    "a zero too many": lambda c: c["claims"]["nonzero"].remove(inside(c)),
+    "a narrower interval": lambda c: c["claims"]["intervals"]["lower"].__setitem__(
+        c["claims"]["intervals"]["index"].index(inside(c)), c["point"]["x"]["value"][-1]
+    ),
+    "an interval beside the limit": lambda c: c["claims"]["intervals"]["upper"].__setitem__(0, 0.39),
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES.keys())
+def test_forged_files_are_refused(told, forge, tmp_path):
+    content, X, y = json.loads(json.dumps(told[0])), *told[1:]
+    forge(content)
+    content["seal"] = seal(content)
+    (tmp_path / "forged.json").write_text(json.dumps(content))
+    verdict = verify(tmp_path / "forged.json", X, y)
+    assert not verdict
+    assert "seal" not in verdict.reason
+
+
+def test_the_exact_case():
+    problem = Problem(np.eye(4) * 2, [4.0, -4.0, 1.5, 0.5], penalty=Linear(0.5), limits=(-1, 1))
+    told = solve(problem, tol=1e-14).certificate()  # z = (2 - x) / 2 and so on: soft(y / 2, 0.5), cut at 1
+    assert told.at_upper.tolist() == [True, False, False, False]
+    assert told.at_lower.tolist() == [False, True, False, False]
+    assert told.zero.tolist() == [False, False, False, True]
+    assert told.lower[2] <= 0.25 <= told.upper[2]
+
+
+def test_zero_outside_of_the_limits_and_equal_limits():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
+    problem = Problem(X, y, penalty=Linear(5.0), limits=([0.1, -1, 0.3, 0], [1, -0.2, 0.3, 0]))
+    result = solve(problem, tol=1e-12)
+    told = result.certificate()
+    np.testing.assert_array_equal(result.x, [0.1, -0.2, 0.3, 0])
+    np.testing.assert_array_equal(told.lower, told.upper)
+    assert told.to_frame()["verdict"].tolist() == [
+        "at its lower limit",
+        "at its upper limit",
+        "fixed by its limits",
+        "zero",
+    ]
+    assert verify(told, X, y)
+
+
+def test_what_limits_do_not_allow_is_said():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
+    result = solve(Problem(X, y, penalty=Linear(0.1), limits=(-1, 0.01)), tol=1e-12)
+    with pytest.raises(ValueError, match="limits"):
+        result.certificate(x_error=1e-6)
+    with pytest.raises(ValueError, match="limits"):
+        result.certificate().without_each_sample()
+
+
+def test_estimators():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 5))
+    y = X @ [3.0, -3.0, 0.5, 0, 0] + 0.1 * rng.standard_normal(60)
+    model = CertifiedLasso(alpha=0.1, limits=(-1, [1, 1, 1, 1, 0]), standardize=True).fit(X, y)
+    assert model.support_report()["verdict"].tolist()[:2] == ["at its upper limit", "at its lower limit"]
+    assert (np.abs(model.coef_) <= 1).all()
+    assert model.verify(X, y)
+    assert "at its upper limit" in str(model.summary())
+    chosen = CertifiedLassoCV(cv=3, limits=(0, 1)).fit(X, y)
+    assert ((chosen.coef_ >= 0) & (chosen.coef_ <= 1)).all()
+    labels = np.where(y > 0, "yes", "no")
+    logistic = CertifiedLogisticRegression(C=1.0, limits=(None, 0.5)).fit(X, labels)
+    assert logistic.coef_.max() == 0.5
+    assert logistic.verify(X, labels)
+
+
+def test_gauges_with_signs_and_free_columns():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((40, 6))
+    y = X @ [1.0, -1.0, 0.5, 0, 0, 2.0] + 5
+    gauge = L1([1, 1, 1, 2, 1, 0], positive=[True, False, False, False, False, False])
+    lower, upper = np.full(6, -np.inf), np.full(6, np.inf)
+    upper[0], lower[1] = 0.3, -0.3
+    problem = Problem(X, y, gauge=gauge, penalty=Square(0.05), limits=(lower, upper), intercept=True)
+    told = solve(problem, tol=1e-13).certificate()
+    assert told.at_upper.tolist() == [True, *[False] * 5]
+    assert told.at_lower.tolist() == [False, True, *[False] * 4]
+    assert verify(told, X, y)
