@@ -11,7 +11,7 @@ from atomsieve.gauges import Atom
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import noise_level
-from atomsieve.problem.shrinkage import Shrinkage
+from atomsieve.problem.shrinkage import Beside, Shrinkage
 from atomsieve.problem.smooth import Measured
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -79,6 +79,8 @@ class Point:
         if problem.shrinkage is None:
             dual = Dual.of(problem, view, sigma)
             sigma = sigma if dual.scale == 1 else problem.penalty.slope(0.0)
+        elif isinstance(problem.shrinkage, Beside):
+            dual = Dual.beside(problem, problem.shrinkage, view, sigma)
         else:
             dual = Dual.eliminated(problem, problem.shrinkage, view, scores_of(problem, view.z, alive), pull)
             sigma *= dual.scale
@@ -250,6 +252,8 @@ class Point:
     def _unsure_beside(self, shrinkage: Shrinkage, off: float) -> float:
         """Return how far the gap may move if scores are off: as they are or, for `Linear`, with a scale that fits."""
         problem = self.problem
+        if isinstance(shrinkage, Beside):  # the conjugate rises by the mass times what the scores are off by
+            return off * self.state.mass
         penalty, raised = problem.penalty, self.loose_scores + off
         here = shrinkage.conjugate(penalty, self.loose_scores).value
         whole = max(shrinkage.conjugate(penalty, raised).value - here, 0.0)
@@ -342,6 +346,14 @@ class Dual(NamedTuple):
         scale = penalty.slope(0.0) / sigma
         measured = problem.smooth.measure(view.u, view.slopes, scale)
         return cls(scale, charge, measured.apart, measured)
+
+    @classmethod
+    def beside(cls, problem: "Problem", shrinkage: Beside, view: View, sigma: float) -> Self:
+        """Take theta as it is, for a ridge beside a gauge with a prox; sigma is that of `-A' theta - ridge x`."""
+        penalty, state = problem.penalty, view.state
+        charge = penalty.value(state.mass) + shrinkage.value(state.x, state.support)
+        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
+        return cls(1.0, charge, shrinkage.answer(penalty, view.z, sigma), measured)
 
     @classmethod
     def eliminated(cls, problem: "Problem", shrinkage: Shrinkage, view: View, scores: Array, pull: float) -> Self:

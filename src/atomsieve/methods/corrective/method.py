@@ -72,7 +72,8 @@ def by_rows(problem: Problem) -> bool:
 def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
     """Return what solves a working set of a problem."""
     if problem.core.proximal:
-        return Chained if problem.core.chained and problem.smooth.compiled is not None else Proximal
+        chained = problem.core.chained and problem.smooth.compiled is not None and problem.shrinkage is None
+        return Chained if chained else Proximal
     return Compiled if compiled(problem) else Modelled
 
 
