@@ -12,7 +12,7 @@ from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS, noise_level
 from atomsieve.problem.limits import CoefficientLimits
-from atomsieve.problem.shrinkage import Shrinkage
+from atomsieve.problem.shrinkage import Beside, Shrinkage
 from atomsieve.problem.smooth import Measured
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -84,6 +84,8 @@ class Point:
         elif problem.shrinkage is None:
             dual = Dual.of(problem, view, sigma)
             sigma = sigma if dual.scale == 1 else problem.penalty.slope(0.0)
+        elif isinstance(problem.shrinkage, Beside):
+            dual = Dual.beside(problem, problem.shrinkage, view, sigma)
         else:
             dual = Dual.eliminated(problem, problem.shrinkage, view, scores_of(problem, view.z, alive), pull)
             sigma *= dual.scale
@@ -257,6 +259,8 @@ class Point:
     def _unsure_beside(self, shrinkage: Shrinkage, off: float) -> float:
         """Return how far the gap may move if scores are off: as they are or, for `Linear`, with a scale that fits."""
         problem = self.problem
+        if isinstance(shrinkage, Beside):  # the conjugate rises by the mass times what the scores are off by
+            return off * self.state.mass
         penalty, raised = problem.penalty, self.loose_scores + off
         here = shrinkage.conjugate(penalty, self.loose_scores).value
         whole = max(shrinkage.conjugate(penalty, raised).value - here, 0.0)
@@ -392,6 +396,14 @@ class Dual(NamedTuple):
         """Return the dual point with the smaller radius: that of a scaled one grows by sqrt(2)."""
         gaps = [dual.charge + dual.answer + dual.scale * pull for dual in (whole, scaled)]
         return whole if gaps[0] <= 2 * gaps[1] + noise else scaled
+
+    @classmethod
+    def beside(cls, problem: "Problem", shrinkage: Beside, view: View, sigma: float) -> Self:
+        """Take theta as it is, for a ridge beside a gauge with a prox; sigma is that of `-A' theta - ridge x`."""
+        penalty, state = problem.penalty, view.state
+        charge = penalty.value(state.mass) + shrinkage.value(state.x, state.support)
+        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
+        return cls(1.0, charge, shrinkage.answer(penalty, view.z, sigma), measured)
 
     @classmethod
     def eliminated(cls, problem: "Problem", shrinkage: Shrinkage, view: View, scores: Array, pull: float) -> Self:

@@ -77,8 +77,8 @@ class Problem:
     ridge : float or array of shape (d,)
         The strength of a ridge beside the penalty (elastic net), 0 by default: half of it times the sum of squares of
         all coefficients but the free ones. An array has a positive number for each feature; gauges of single
-        coefficients (`L1`, `NonNegative`, `Simplex`) take it. A ridge needs a gauge that is a sum of prices times l2
-        norms of separate blocks: every gauge but `LInf`, `LatentGroup`, `Atoms`, `Image` and `Union`.
+        coefficients (`L1`, `NonNegative`, `Simplex`) take it. A ridge needs a gauge of x itself: every gauge but
+        `LatentGroup`, `Atoms`, `Image`, `Union` and `Oracle`.
     limits : pair (lower, upper) or dict {name: (lower, upper)}, optional
         Limits of the coefficients: numbers, or arrays with one number for each feature (for each feature and output);
         None or an infinite number means no limit. 0 need not lie within them, and a coefficient with
@@ -461,9 +461,14 @@ class Problem:
 
 
 def require_blocks(gauge: Gauge, lifted: Lifted) -> None:
-    """Refuse a ridge beside a gauge that is not a sum of l2 norms of separate blocks of x."""
-    if gauge.mapped or lifted.prices is None:
+    """Refuse a ridge beside a gauge whose coefficients are not those of x, or that has neither prices nor a prox."""
+    if gauge.mapped:
         raise ValueError(
-            f"ridge needs a gauge that is a sum of l2 norms of separate blocks of coefficients, and {gauge!r} is none. "
-            "Use L1(), NonNegative(), Group(groups) or L2(), or leave out the ridge."
+            f"ridge holds the coefficients x, and {gauge!r} is solved for other coefficients, of which x is the image. "
+            "Leave out the ridge, or use a gauge of x itself."
+        )
+    if lifted.prices is None and not lifted.core.proximal:
+        raise ValueError(
+            f"ridge needs a gauge that is a sum of l2 norms of separate blocks of coefficients, or one with a prox, and "
+            f"{gauge!r} is neither. Use L1(), Group(groups), L2() or OWL(weights), or leave out the ridge."
         )

@@ -6,11 +6,12 @@ sum of prices times l2 norms of blocks, the dual of the problem has the conjugat
     h*(z) = min over t >= 0 of   phi*(t) + sum_b (|z_b| - t price_b)_+^2 / (2 ridge_b)
 
 It is finite for every z. The minimal t is the slope of the penalty at the point that attains h*, and every other t
-gives an upper bound.
+gives an upper bound. Beside any other gauge, h*(z) is the least of `phi*(t) + |z - w|^2 / (2 ridge)` over all t and all w
+with sigma(w) <= t; the best w for a t is what the prox of `t kappa` takes from z (`Beside`).
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -68,9 +69,11 @@ class Shrinkage:
     """The block of every coefficient, row by row."""
 
     @classmethod
-    def of(cls, ridge: float | Array, lifted: "Lifted") -> Self:
+    def of(cls, ridge: float | Array, lifted: "Lifted") -> "Shrinkage":
         """Return the ridges of the blocks of a problem, from one number for all, or one for each column."""
-        assert lifted.prices is not None  # noqa: S101
+        if lifted.prices is None:
+            count = len(lifted.eligible)
+            return Beside(np.full(count, ridge), np.ones(count), lifted.eligible, lifted.labels, lifted.core)
         per = int(np.prod(lifted.shape[1:]))
         if isinstance(ridge, float):
             ridges = np.full(len(lifted.prices), ridge)
@@ -138,6 +141,28 @@ class Shrinkage:
         """`ridge |p|^2` for the atoms p of each block: how much the ridge adds to their curvature."""
         prices = np.where(self.eligible, self.prices, 1.0)
         return np.where(self.eligible, self.ridges / prices / prices, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Beside(Shrinkage):
+    """One ridge for all coefficients, beside a gauge with a prox; its prices mean nothing."""
+
+    gauge: Any
+
+    def answer(self, penalty: Penalty, z: Array, sigma: float) -> float:
+        """Return an upper bound of h* at z: its value for the slope of a linear penalty, or for sigma of `z - ridge x`.
+
+        At the optimum that is the slope of the penalty.
+        """
+        slope = sigma if penalty.superlinear else penalty.slope(0.0)
+        left = self.gauge.prox(z, (slope, 0.0)).ravel()
+        return penalty.conjugate(slope) + float(left @ left) / 2 / float(self.ridges[0])
+
+    @cached_property
+    def atoms(self) -> Array:
+        """A bound of `ridge |p|^2`: the l2 norm of an atom is at most the sum of its absolute values."""
+        longest = float(self.gauge.scores(np.ones(len(self.labels))).max())
+        return np.where(self.eligible, self.ridges * longest * longest, 0.0)
 
 
 def check_ridge(ridge: object, count: int, entrywise: bool) -> float | Array:

@@ -81,7 +81,8 @@ class Chained:
             if (point.gap <= max(target, point.rounding) and rounds >= respond) or failed == FAILURES:
                 break
             chain = cone(point, line, length)
-            state, found = self._within(chain, point, line, max(SHARE * point.gap, target / 4), respond)
+            enough = max(SHARE ** (1 + failed) * point.gap, target / 4)  # what is left on a cone may be far less
+            state, found = self._within(chain, point, line, enough, respond)
             there = problem.at(state, self.alive)
             risen = there.objective - point.objective
             if risen < 0 or (risen <= point.rounding and there.gap < point.gap):

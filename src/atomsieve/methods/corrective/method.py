@@ -88,7 +88,8 @@ def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
     if problem.core.listed:
         return Hull
     if problem.core.proximal:
-        return Chained if problem.core.chained and problem.smooth.compiled is not None else Proximal
+        chained = problem.core.chained and problem.smooth.compiled is not None and problem.shrinkage is None
+        return Chained if chained else Proximal
     return Compiled if compiled(problem) else Modelled
 
 

@@ -141,6 +141,9 @@ class Proximal(Modelled):
         loss = point.problem.loss
         if self._matrix is None or not loss.quadratic:
             self._matrix = np.ascontiguousarray(hessian(point, np.arange(point.state.x.size), self.unit))
+            if point.problem.shrinkage is not None:
+                ridge = point.problem.shrinkage.by_entry / self.unit / self.unit
+                self._matrix.ravel()[:: len(self._matrix) + 1] += ridge
             self._steepen(self._matrix, loss.smoothness_near(point.u) * self.stiffness)
         return self._matrix
 
