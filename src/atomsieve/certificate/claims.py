@@ -13,7 +13,7 @@ from atomsieve.certificate.exclusion import as_point, excludes
 from atomsieve.certificate.face import on_face
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.features import about, feature_table
-from atomsieve.certificate.file import content_of, describe, is_mapped, labels_of, read
+from atomsieve.certificate.file import content_of, describe, groups_of, is_mapped, labels_of, read
 from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.limited import Values, within
@@ -360,10 +360,20 @@ class Certificate:
         names = self.names["blocks"]
         if names is None:
             raise ValueError("Certificate.group_frame() needs groups with names: gauge=Group(groups).")
-        sizes = np.bincount(labels_of(self.statement), minlength=len(names))
-        table = {"group": names, "coefficients": sizes, "verdict": verdict_words(self.zero, self.nonzero)}
+        sizes = np.bincount(groups_of(self.statement), minlength=len(names))
+        table = {"group": names, "coefficients": sizes, "verdict": verdict_words(*self.of_groups())}
         frame: pd.DataFrame = pandas_for("Certificate.group_frame()").DataFrame(table)
         return frame
+
+    def of_groups(self) -> tuple[Mask, Mask]:
+        """Return which groups are zero in every solution and which are not, also where verdicts are about coefficients.
+
+        A group is not zero if one of its coefficients is not.
+        """
+        if self.facts is None:
+            return self.zero, self.nonzero
+        labels = groups_of(self.statement)
+        return np.bincount(labels, ~self.zero) == 0, np.bincount(labels, self.nonzero) > 0
 
     def feature_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row per entry of x: feature, output, bounds, verdict.

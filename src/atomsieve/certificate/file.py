@@ -226,16 +226,21 @@ def describe(problem: Problem, blocks: int) -> dict[str, Any]:
 
 
 def labels_of(statement: dict[str, Any]) -> Index:
-    """Return the block of each entry of x, flattened, from the description of the gauge in a file."""
+    """Return what the verdict on each entry of x is about, flattened: the number of the entry, or of its block."""
+    entries = math.prod(statement["form"])
+    if statement["blocks"] == entries:
+        return np.arange(entries)
+    labels = groups_of(statement)
+    return labels if labels.max() < statement["blocks"] else np.zeros_like(labels)
+
+
+def groups_of(statement: dict[str, Any]) -> Index:
+    """Return the group of each entry of x, flattened, from the description of the gauge in a file; its row by default."""
     form, piece = statement["form"], statement["gauge"]
     while "gauge" in piece:
         piece = piece["gauge"]
-    rows, per = form[0], math.prod(form[1:])
-    if statement["blocks"] == rows * per:
-        return np.arange(rows * per)
-    groups = piece.get("groups")
-    labels: Index = np.repeat(np.arange(rows) if groups is None else np.array(groups), per)
-    return labels if labels.max() < statement["blocks"] else np.zeros_like(labels)
+    rows, groups = form[0], piece.get("groups")
+    return np.repeat(np.arange(rows) if groups is None else np.array(groups), math.prod(form[1:]))
 
 
 def is_mapped(gauge: dict[str, Any]) -> bool:

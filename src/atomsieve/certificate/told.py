@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from atomsieve.certificate.family import in_words
 from atomsieve.certificate.features import about, copies_of
+from atomsieve.certificate.file import groups_of as numbers_of
 from atomsieve.certificate.file import labels_of
 from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.numbers import count, interval
@@ -126,7 +127,7 @@ def coefficients(certificate: "Certificate") -> list[Coefficients]:
 def groups_of(certificate: "Certificate") -> list[str] | None:
     """Return the name of the group of each entry of x; None if groups have no names."""
     blocks = certificate.names["blocks"]
-    return None if blocks is None else [blocks[label] for label in labels_of(certificate.statement)]
+    return None if blocks is None else [blocks[label] for label in numbers_of(certificate.statement)]
 
 
 def called(certificate: "Certificate") -> list[str]:

@@ -101,7 +101,7 @@ class Groups:
             return None
         rows = problem.data.design.shape[1]
         owners = problem.gauge.owners((rows, *problem.lifted.form[1:]))
-        return cls(names, owners, verdict_words(certificate.zero, certificate.nonzero), Parts.of(problem, certificate))
+        return cls(names, owners, verdict_words(*certificate.of_groups()), Parts.of(problem, certificate))
 
     @property
     def column(self) -> list[str]:

@@ -9,13 +9,14 @@ from scipy.sparse import csr_array
 from atomsieve.design import Design
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
+from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.grouped import Grouped
 from atomsieve.gauges.mixed_norms import MixedNorms
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge, on_line
 from atomsieve.intake.arguments import is_number, shown
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.enclosures import Enclosure, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
@@ -111,6 +112,19 @@ class SparseGroup(Grouped, ProximalGauge):
         together = columns if self._members is None else seminorm.spectral_norms(self._members)
         alone = norms.polar(np.repeat(columns, outputs))
         return np.minimum(alone, together / (norms.single + norms.prices))
+
+    @property
+    def decides(self) -> bool:  # type: ignore[override]
+        return self.balance > 0
+
+    def decide(self, evidence: Evidence) -> Facts:
+        # of a group that is not 0, z* = slope (balance s + price x / |x|) with the signs s of x, and at most
+        # slope * balance where x is 0
+        facts, (least, most) = Facts.none(len(evidence.most)), evidence.slope
+        with np.errstate(invalid="ignore", over="ignore"):
+            zero = evidence.most < self.balance * least * (1 - 4 * EPS)
+            nonzero = evidence.least > up(self.balance * most)
+        return replace(facts, zero=zero, nonzero=nonzero, signs=evidence.signs)
 
     def prox(self, v: Array, line: Line) -> Array:
         norms, sizes = self._norms(v.shape), np.abs(v).ravel()

@@ -50,11 +50,14 @@ class Facts(Checker):
         """FACTS: derive bounds of abs(z*) and every fact."""
         low, high = self._around()
         least, most = np.maximum(np.maximum(low, -high), 0.0), known(np.maximum(np.abs(low), np.abs(high)))
-        price = self.gauge.prices[0]
-        self.rules = self.gauge.rules(least, most, arb((self.floor * price).lower()))
-        all_zero = bool(self.scores[0] + arb(float(self._moves()[0])) < self.floor)
-        for j in np.flatnonzero(self._told_zero()).tolist():
-            self._claim(all_zero or self.rules.in_no_set(j), f"coefficient {j} is not proven zero")
+        price, moves = self.gauge.prices[0], self._moves()
+        slopes = arb((self.floor * price).lower()), arb((self._ceiling(moves) * price).upper())
+        self.rules = self.gauge.rules(least, most, *slopes)
+        left = [j for j in np.flatnonzero(self._told_zero()).tolist() if not self.rules.in_no_set(j)]
+        out = self._out({int(self.gauge.labels[j]) for j in left}, moves)
+        for j in left:
+            self._claim(int(self.gauge.labels[j]) in out, f"coefficient {j} is not proven zero")
+        self.checked += int(self._told_zero().sum()) - len(left)
         for j, sign in self.sign.items():
             self._claim(low[j] > 0 if sign > 0 else high[j] < 0, f"the sign of coefficient {j} is not proven")
         for cluster in self.told["clusters"]:
@@ -64,6 +67,20 @@ class Facts(Checker):
             proven = j in self.sign and self.rules.saturated(j)
             self._claim(proven, f"coefficient {j} is not proven to be as large as the gauge")
         self._check_order(least, most)
+
+    def _out(self, blocks: set[int], moves: np.ndarray) -> set[int]:
+        """Return those of some blocks that are zero as a whole."""
+        with np.errstate(all="ignore"):
+            below = (self.scores.high + moves) * UP + TINY < double_below(self.floor)
+        close = self.scores.balls(g for g in blocks if not below[g])
+        return {g for g in blocks if below[g] or close[g] + arb(float(moves[g])) < self.floor}
+
+    def _ceiling(self, moves: np.ndarray) -> arb:
+        """Return an upper bound of the slope of S phi at a solution that is not 0: the best score."""
+        if self.phi_conjugate is None:
+            return self._first_slope()
+        with np.errstate(all="ignore"):
+            return arb(float(np.max(known((self.scores.high + moves) * UP + TINY))))
 
     def _check_order(self, least: np.ndarray, most: np.ndarray) -> None:
         """FACTS: abs(x*) has the order of abs(z*)."""
@@ -125,13 +142,15 @@ class Facts(Checker):
         return found
 
     def _not_zero(self, claimed: list[int], rows: list[int], away: dict[int, arb]) -> None:
-        """NOT 0: by its range, or because every set holds it and the solution is not 0."""
+        """NOT 0: by its range, or because every set holds it and its block is not 0."""
         left = set(rows)
         apart = {j for j in rows if j in away and abs(self.x.get(j, arb(0))) > away[j]}
         following = [j for j in claimed if j not in apart]
-        carries = bool(apart) or (bool(following) and self._carries())
+        carrying = {int(self.gauge.labels[j]) for j in apart}
+        if not carrying and following and len(self.gauge.prices) == 1 and self._carries():
+            carrying = {0}
         for j in following:
-            proven = carries and j in left and self.rules.in_every_set(j)
+            proven = self.gauge.labels[j] in carrying and j in left and self.rules.in_every_set(j)
             self._claim(proven, f"coefficient {j} is not proven non-zero")
         self.checked += len(claimed) - len(following)
 

@@ -34,7 +34,7 @@ class LInf(Gauge):
     euclidean = False
     has_facts = True
 
-    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:  # noqa: ARG002
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb, steepest: arb) -> Rules:  # noqa: ARG002
         return Largest(least, most, len(least), flat=True)
 
     def norm(self, values: list[arb], block: int = 0) -> arb:  # noqa: ARG002

@@ -97,8 +97,8 @@ class Gauge:
         found: list[int] = self._order[self._starts[block] : self._starts[block + 1]].tolist()
         return found
 
-    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:  # noqa: ARG002
-        """Return what follows for single coefficients from bounds of abs(z*) and a lower bound of the slope."""
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb, steepest: arb) -> Rules:  # noqa: ARG002
+        """Return what follows for single coefficients from bounds of abs(z*) and of the slope."""
         raise Unknown(f"no facts about single coefficients of {self.kind} are known to this checker")
 
     def within(self, mass: arb, j: int) -> arb:

@@ -59,7 +59,7 @@ class OWL(Ordered):
             best = best.max(total / weight)
         return best
 
-    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb, steepest: arb) -> Rules:  # noqa: ARG002
         return Sums(least, most, [slope * total for total in self._totals])
 
     def within(self, mass: arb, j: int) -> arb:
@@ -94,7 +94,7 @@ class KSparse(Counted):
     def dual_of_falling(self, values: list[arb]) -> arb:
         return sum(values[: self.k], arb(0))
 
-    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:  # noqa: ARG002
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb, steepest: arb) -> Rules:  # noqa: ARG002
         return Largest(least, most, self.k, flat=True)
 
     def dual_norms_above(self, sizes: np.ndarray) -> np.ndarray:
@@ -128,7 +128,7 @@ class KSupport(Counted):
     def dual_of_falling(self, values: list[arb]) -> arb:
         return root(sum((v * v for v in values[: self.k]), arb(0)))
 
-    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb) -> Rules:  # noqa: ARG002
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb, steepest: arb) -> Rules:  # noqa: ARG002
         return Largest(least, most, self.k, flat=False)
 
     def dual_norms_above(self, sizes: np.ndarray) -> np.ndarray:

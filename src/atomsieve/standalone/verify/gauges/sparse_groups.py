@@ -9,6 +9,7 @@ from ..balls import positive_part, root
 from ..doubles import DOWN, TINY, UP, gamma, known
 from ..verdict import Refused
 from .blocks import Group
+from .rules import Rules
 
 HALVINGS = 50
 """Halvings that find the polar norms of all groups in doubles; every bound is proven afterwards."""
@@ -25,6 +26,7 @@ class SparseGroup(Group):
     """
 
     euclidean = False
+    has_facts = True
 
     def __init__(self, piece: dict[str, Any], *given: Any) -> None:
         self.balance: float = piece["balance"]
@@ -44,6 +46,12 @@ class SparseGroup(Group):
         values = self.pulls(block, z)
         lows, highs = ([arb(v.lower()).max(arb(0)) for v in values], [arb(v.upper()) for v in values])
         return self._polar(block, lows)[0].union(self._polar(block, highs)[1]) / self.prices[block]
+
+    def rules(self, least: np.ndarray, most: np.ndarray, slope: arb, steepest: arb) -> Rules:
+        return Thresholds(least, most, arb(self.balance) * slope, arb(self.balance) * steepest)
+
+    def within(self, mass: arb, j: int) -> arb:
+        return super().within(mass, j) / (arb(self.balance) + arb(float(self.lasting[self.labels[j]])))
 
     def _polar(self, block: int, values: list[arb]) -> tuple[arb, arb]:
         """Return bounds of the polar norm of numbers that are not negative."""
@@ -117,3 +125,20 @@ class SparseGroup(Group):
             above = self._lengths(left, largest) > middle * self.lasting
             low, high = np.where(above, middle, low), np.where(above, high, middle)
         return np.asarray((low + high) / 2)
+
+
+class Thresholds(Rules):
+    """Of a group that is not 0, a coefficient is 0 exactly where abs(z*) is at most the slope times the balance."""
+
+    def __init__(self, least: np.ndarray, most: np.ndarray, low: arb, high: arb) -> None:
+        super().__init__(least, most)
+        self.low, self.high = low, high
+
+    def in_no_set(self, j: int) -> bool:
+        return bool(arb(self.most[j]) < self.low)
+
+    def in_every_set(self, j: int) -> bool:
+        return bool(arb(self.least[j]) > self.high)
+
+    def never_apart(self, members: list[int]) -> bool:  # noqa: ARG002
+        return False
