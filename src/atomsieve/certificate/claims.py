@@ -31,7 +31,7 @@ from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
 from atomsieve.problem.span import UnsettledError
-from atomsieve.typing import Array, Mask
+from atomsieve.typing import Array, Index, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,7 +134,7 @@ class Certificate:
         x = proof.x
         with np.errstate(invalid="ignore", over="ignore"):
             lower, upper = np.zeros(x.shape), np.zeros(x.shape)
-            left = np.nonzero(~zero[statement.labels].reshape(x.shape))
+            left = np.nonzero(~statement.for_entries(zero).reshape(x.shape))
             lower[left] = np.nextafter(x[left] - away[left], -np.inf)
             upper[left] = np.nextafter(x[left] + away[left], np.inf)
             if proof.box is not None:
@@ -147,7 +147,8 @@ class Certificate:
             dual = float((least / statement.total).low)
             gap = float((Enclosure.exact(proof.gap) / statement.total).high)
             if statement.plain:  # a coefficient is not zero if its interval excludes 0
-                nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
+                held = np.flatnonzero(nonzero)
+                nonzero[held] = (lower.ravel()[held] > 0) | (upper.ravel()[held] < 0)
             b = proof.free
             free_lower, free_upper = np.nextafter(b - around, -np.inf), np.nextafter(b + around, np.inf)
         own = problem.core.unpenalised()
@@ -399,18 +400,22 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
     statement = proof.statement
     eligible = statement.problem.eligible
     with np.errstate(all="ignore"):
-        above = proof.scores[1]
+        highest = np.max(proof.unscaled_scores[1], where=zero & eligible, initial=-np.inf)
+        above = proof.from_above(np.array([highest]))
         slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
-        slack = (1 - above / max(proof.sigma * proof.shrink, slope, 1e-300))[zero & eligible]
-        sizes, moved = _norms(statement, proof.x, away)
-        held = (1 - moved / sizes)[nonzero]
-        return float(np.min(np.concatenate([slack, held]), initial=1.0))
+        slack = 1 - above / max(proof.sigma * proof.shrink, slope, 1e-300)
+        sizes, moved = _norms(statement, proof.x, away, np.flatnonzero(nonzero))
+        return float(np.min(np.concatenate([slack, 1 - moved / sizes]), initial=1.0))
 
 
-def _norms(statement: Statement, x: Array, away: Array) -> tuple[Array, Array]:
-    """Return bounds of the norm of each block of x, and of its distance, over the entries whose distance is known."""
-    known = np.isfinite(away)
-    return statement.least_norms(np.where(known, np.abs(x), 0.0)), statement.block_norms(np.where(known, away, 0.0))
+def _norms(statement: Statement, x: Array, away: Array, blocks: Index) -> tuple[Array, Array]:
+    """Return bounds of the norm of some blocks of x, and of its distance, over the entries whose distance is known."""
+    if statement.plain:
+        known, sizes = away.ravel()[blocks], np.abs(x.ravel()[blocks])
+        return np.where(np.isfinite(known), sizes, 0.0), np.where(np.isfinite(known), known, 0.0)
+    finite = np.isfinite(away)
+    least = statement.least_norms(np.where(finite, np.abs(x), 0.0))
+    return least[blocks], statement.block_norms(np.where(finite, away, 0.0))[blocks]
 
 
 def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
@@ -457,7 +462,7 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
             proof = proven(x)
             x, zero = proof.x, proof.zero()
             for _ in range(DROPPED_ROUNDS):
-                held = zero[statement.labels].reshape(problem.shape) & (x != 0)
+                held = statement.for_entries(zero).reshape(problem.shape) & (x != 0)
                 if not held.any():
                     break
                 proof = proven(np.where(held, 0.0, x))
@@ -471,14 +476,14 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
         return Certificate.nothing(problem, _numbers(x), far, family)
     alive = ~zero & problem.eligible
     found = ranges(proof, alive)
-    away = found.away
-    least, most = _norms(statement, x, away)
-    unpenalised = np.isin(np.arange(len(alive)), statement.labels[problem.unpenalised])
-    with np.errstate(invalid="ignore"):
-        nonzero = alive & (least > most)
+    nonzero, blocks = np.zeros(len(alive), dtype=bool), np.flatnonzero(alive)
+    least, most = _norms(statement, x, found.away, blocks)
+    nonzero[blocks] = least > most
     if proof.box is not None:
         nonzero |= alive & proof.box.nonzero
-    return Certificate.of(proof, (zero | ~problem.eligible) & ~unpenalised, nonzero, found)
+    gone = zero | ~problem.eligible
+    gone[statement.labels[problem.unpenalised]] = False
+    return Certificate.of(proof, gone, nonzero, found)
 
 
 def _numbers(x: Array) -> Array:

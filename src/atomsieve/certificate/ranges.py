@@ -48,10 +48,10 @@ def ranges(proof: Proof, alive: Mask) -> Ranges:
     if proof.held is not None:
         away = up(up(proof.reach) * root(up(1 / proof.held))).reshape(shape)
         away = away if proof.sway is None else up(away + proof.sway[0].reshape(shape))
-    away.ravel()[~alive[statement.labels]] = 0.0
+    away.ravel()[~statement.for_entries(alive)] = 0.0
     if statement.problem.outputs:
         return Ranges(*classes.intervals(proof, alive, away, around), [])
-    index, kept = np.flatnonzero(alive[statement.labels]), statement.used
+    index, kept = np.flatnonzero(statement.for_entries(alive)), statement.used
     known, distances = _distances(proof, kept, index)
     given = [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums]
     if not len(distances):
