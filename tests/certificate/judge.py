@@ -17,6 +17,7 @@ from polished_classes import polish_classes
 from atomsieve import solve
 from atomsieve.certificate import certify, claims
 from atomsieve.certificate.proof import Proof
+from atomsieve.certificate.statement import Statement
 from atomsieve.standalone.verify import verify
 
 KINDS = {
@@ -210,7 +211,7 @@ CUTS = {
     "gap bound": lambda: _property("gap_bound", lambda bound: bound / 1e6),
     "radius": lambda: _property("radius", lambda radius: radius / 1e3),
     "twentieth": lambda: _property("radius", lambda radius: radius / 20),
-    "spread": lambda: _property("spread", lambda spread: tuple(part / 1e3 for part in spread)),
+    "spread": lambda: _shorter_columns(),
     "curvatures": lambda: _property("curvatures", lambda both: (both[0] * 1e3, both[1])),
 }
 """Proofs whose bounds are cut: they must be found out."""
@@ -229,6 +230,15 @@ def _with_a_smaller_gap(prove):
         return replace(proof, gap=proof.gap / 1e6)
 
     return proven
+
+
+def _shorter_columns():
+    """Cut the lengths of columns in every metric."""
+
+    def cut_short(lengths):
+        return lambda statement, *arguments: lengths(statement, *arguments) / 1e3
+
+    return patch.multiple(Statement, spreads=cut_short(Statement.spreads), widest=cut_short(Statement.widest))
 
 
 def _property(name, change):

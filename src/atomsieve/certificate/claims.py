@@ -33,7 +33,7 @@ from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
 from atomsieve.problem.span import UnsettledError
-from atomsieve.typing import Array, Mask
+from atomsieve.typing import Array, Index, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +142,7 @@ class Certificate:
         x = proof.x
         with np.errstate(invalid="ignore", over="ignore"):
             lower, upper = np.zeros(x.shape), np.zeros(x.shape)
-            left = np.nonzero(~zero[statement.units].reshape(x.shape))
+            left = np.nonzero(~statement.by_entry(zero).reshape(x.shape))
             lower[left] = np.nextafter(x[left] - away[left], -np.inf)
             upper[left] = np.nextafter(x[left] + away[left], np.inf)
             if proof.box is not None:
@@ -159,7 +159,8 @@ class Certificate:
             dual = float((least / statement.total).low)
             gap = float((Enclosure.exact(proof.gap) / statement.total).high)
             if statement.plain and facts is None:  # a coefficient is not zero if its interval excludes 0
-                nonzero = nonzero & ((lower.ravel() > 0) | (upper.ravel() < 0))
+                held = np.flatnonzero(nonzero)
+                nonzero[held] = (lower.ravel()[held] > 0) | (upper.ravel()[held] < 0)
             b = proof.free
             free_lower, free_upper = np.nextafter(b - around, -np.inf), np.nextafter(b + around, np.inf)
         own = problem.core.unpenalised()
@@ -428,21 +429,25 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
     """Return the smallest relative distance from a wrong decision."""
     statement = proof.statement
     with np.errstate(all="ignore"):
-        sizes, moved = _norms(statement, proof.x, away)
-        held = (1 - moved / sizes)[nonzero & (sizes > 0)]
+        sizes, moved = _norms(statement, proof.x, away, np.flatnonzero(nonzero))
+        held = (1 - moved / sizes)[sizes > 0]
         if statement.decides:  # the scores of sets of entries decide, which are too many to list
             return float(np.min(held, initial=1.0, where=held > 0))
+        highest = np.max(proof.unscaled_scores[1], where=zero & statement.eligible, initial=-np.inf)
+        above = proof.from_above(np.array([highest]))
         slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
-        slack = (1 - proof.scores[1] / max(proof.sigma * proof.shrink, slope, 1e-300))[zero & statement.eligible]
+        slack = 1 - above / max(proof.sigma * proof.shrink, slope, 1e-300)
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
 
 
-def _norms(statement: Statement, x: Array, away: Array) -> tuple[Array, Array]:
-    """Return bounds of the norm of each block of x, and of its distance, over the entries whose distance is known."""
-    known = np.isfinite(away)
-    if statement.decides:
-        return np.where(known, np.abs(x), 0.0).ravel(), np.where(known, away, 0.0).ravel()
-    return statement.least_norms(np.where(known, np.abs(x), 0.0)), statement.block_norms(np.where(known, away, 0.0))
+def _norms(statement: Statement, x: Array, away: Array, units: Index) -> tuple[Array, Array]:
+    """Return bounds of the norm of some units of x, and of its distance, over the entries whose distance is known."""
+    if statement.plain or statement.decides:
+        known, sizes = away.ravel()[units], np.abs(x.ravel()[units])
+        return np.where(np.isfinite(known), sizes, 0.0), np.where(np.isfinite(known), known, 0.0)
+    finite = np.isfinite(away)
+    least = statement.least_norms(np.where(finite, np.abs(x), 0.0))
+    return least[units], statement.block_norms(np.where(finite, away, 0.0))[units]
 
 
 def _why(proof: Proof, alive: Mask, nonzero: Mask, found: Ranges) -> str:
@@ -505,10 +510,9 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
     values = Values.of(proof, zero)
     facts = None if proof.facts is None else replace(proof.facts, zero=zero).held_by(x.ravel())
     found = ranges(proof, alive & ~values.at_limit, facts)
-    least, most = _norms(statement, x, found.away)
-    unpenalised = np.isin(np.arange(len(alive)), statement.units[problem.unpenalised])
-    with np.errstate(invalid="ignore"):
-        nonzero = alive & (least > most)
+    nonzero, units = np.zeros(len(alive), dtype=bool), np.flatnonzero(alive)
+    least, most = _norms(statement, x, found.away, units)
+    nonzero[units] = least > most
     if proof.box is not None:
         nonzero |= alive & proof.box.nonzero
     if problem.limits is not None:
@@ -516,7 +520,9 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
     if facts is not None:
         nonzero |= alive & facts.nonzero & alive_blocks(proof, nonzero, facts)[statement.labels]
         facts = facts.settled(zero, nonzero)
-    return Certificate.of(proof, (zero | ~statement.eligible) & ~unpenalised, nonzero, found, values, facts)
+    gone = zero | ~statement.eligible
+    gone[statement.units[problem.unpenalised]] = False
+    return Certificate.of(proof, gone, nonzero, found, values, facts)
 
 
 def _settled(proof: Proof, zero: Mask) -> Array:
@@ -526,7 +532,7 @@ def _settled(proof: Proof, zero: Mask) -> Array:
         return proof.values.settle(statement.limits, x)
     if proof.facts is not None:
         return replace(proof.facts, zero=zero).fitted(x.ravel()).reshape(x.shape)
-    return np.where(zero[statement.units].reshape(x.shape), 0.0, x)
+    return np.where(statement.by_entry(zero).reshape(x.shape), 0.0, x)
 
 
 def _numbers(x: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from atomsieve.certificate.proof import Proof, low
 from atomsieve.numerics.enclosures import Enclosure, root, up
 from atomsieve.numerics.rounding import EPS
-from atomsieve.typing import Array, Mask
+from atomsieve.typing import Array, Index, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +90,6 @@ class FaceProof(Proof):
                 found &= above + apart + 4 * EPS * (np.abs(above) + apart) < slope
         return found
 
-    def _pairwise(self, norms: Array, radius: float) -> Mask:
+    def _beaten(self, index: Index) -> Mask:
         """Return that no coordinate is ruled out by another one: their columns move independently."""
-        return np.zeros(len(norms), dtype=bool)
+        return np.zeros(len(index), dtype=bool)

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.core import Packed, exact
 from atomsieve.design.base import Enclosed, bounded, enclosed
 from atomsieve.design.centred import CentredDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.selected import SelectedDesign
-from atomsieve.numerics.enclosures import Enclosure, dots, gamma, up
+from atomsieve.numerics.enclosures import Enclosure, gamma, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem
 from atomsieve.problem.span import Span
@@ -110,7 +111,7 @@ class Frame:
             factors = np.concatenate([[1.0, self.level[home]], -c.mid, c.mid, -f.mid])
             for k in range(b.shape[1]):
                 terms = np.concatenate([[b[home, k], 1.0], x[mine, k], means[mine], b[own, k]])
-                found = dots(factors[:, None], Enclosure.exact(terms))
+                found = exact.dots(Packed.of(factors[:, None]), Enclosure.exact(terms))
                 blur = c.rad @ (np.abs(x[mine, k]) + sizes[mine]) + f.rad @ np.abs(b[own, k]) + c.size @ lost[mine]
                 mid[home, k], rad[home, k] = found.mid[0], up(found.rad[0] + float(blur) * (1 + gamma(len(factors))))
         shape = (len(b), *self.problem.outputs)

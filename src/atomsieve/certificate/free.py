@@ -7,7 +7,7 @@ import numpy as np
 from atomsieve.certificate.classes import Shared
 from atomsieve.certificate.gram import Plain, Rows, inverse_of
 from atomsieve.certificate.statement import Statement
-from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, norm, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
@@ -18,8 +18,8 @@ def free_scale(statement: Statement) -> Array:
     return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
 
 
-def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosure, float]:
-    """Return the predictions at the exact minimiser over the free coefficients, and how far that is from b.
+def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosure, float, Enclosure]:
+    """Return the predictions at the exact minimiser over the free coefficients, how far that is from b, and slopes.
 
     Let the Hessian be at least lambda on a ball around b. If the gradient at b is shorter than lambda times the radius,
     then the minimiser lies within `norm(gradient) / lambda` of b. Columns are scaled to entries of at most about 1.
@@ -27,29 +27,35 @@ def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosu
     Several classes have no best b, but a best one among those with the same sum over the classes. A change is known by
     its entries for all classes but one, the base; that of the base is minus their sum.
     """
-    problem = statement.problem
-    if problem.span is None:
-        return image, 0.0
+    loss, y = statement.loss, statement.y
+    if statement.problem.span is None:
+        return image, 0.0, loss.slopes(image, y)
     used = statement.used
     scale = free_scale(statement)[used]
     free = statement.unpenalised[:, used]
     free = Enclosure(free.mid * scale, free.rad * scale)
     u = image + _product(free, b[used] / scale.reshape(-1, *[1] * (b.ndim - 1)))
-    theta = statement.loss.slopes(u, statement.y) * statement.weights_of(u.ndim)
+    middle = loss.slopes(Enclosure.exact(u.mid) if u.ndim == 1 else u, y)
+    bend = loss.curvature(u, y) if u.ndim == 1 else None
+    theta = (middle if bend is None else loss.moved(middle, u.rad, bend)) * statement.weights_of(u.ndim)
     size = norm(_gradient(free, theta))
     # entries are at most about 1: their squares do not overflow
     lengths = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
     reach = lengths if u.ndim == 1 else np.tile(up(lengths * math.sqrt(u.shape[1]))[:, None], u.shape[1])
     with np.errstate(all="ignore"):
-        guess = _least_eigenvalue(_curved(statement, free, u))
+        guess = _least_eigenvalue(_curved(statement, free, u, bend))
         for radius in (4.0, 64.0, 2.0**20):
             if guess is None:
                 break
             ball = max(radius * size / guess, 1e-300)
-            least = _least_eigenvalue(_curved(statement, free, u.widened(reach * ball)))
+            around = u.widened(reach * ball)
+            bend = loss.curvature(around, y) if u.ndim == 1 else None
+            least = _least_eigenvalue(_curved(statement, free, around, bend))
             if least is not None and size < least * ball * (1 - 2.0**-40):
                 shift = float(up(size / least * (1 + 2.0**-40)))
-                return u.widened(up(reach * shift)), shift
+                u = u.widened(up(reach * shift))
+                # the minimiser lies in the ball, and so do the curvatures on the way
+                return u, shift, loss.slopes(u, y) if bend is None else loss.moved(middle, u.rad, bend)
     raise Uncertain("the best free coefficients (intercept) could not be enclosed")
 
 
@@ -62,11 +68,14 @@ def _gradient(free: Enclosure, theta: Enclosure) -> Array:
     return np.array([float((column * (other - base)).sum().size) for column in each for other in others])
 
 
-def _curved(statement: Statement, free: Enclosure, u: Enclosure) -> Rows:
-    """Return rows whose squares bound the Hessian in the free coefficients from below, at all enclosed predictions."""
+def _curved(statement: Statement, free: Enclosure, u: Enclosure, bend: Enclosure | None) -> Rows:
+    """Return rows whose squares bound the Hessian in the free coefficients from below, at all enclosed predictions.
+
+    For one output, the curvatures there are `bend`.
+    """
     loss, y, counts = statement.loss, statement.y, statement.counts
-    if u.ndim == 1:
-        return Plain(free, np.asarray(counts * loss.least_curvatures(u, y) * (1 - 8 * EPS)))
+    if bend is not None:
+        return Plain(free, np.asarray(counts * np.fmax(bend.low, 0.0) * (1 - 8 * EPS)))
     slopes = loss.slopes(u, y)
     return Shared.coded(free, loss.shares(slopes.low, slopes.high, y), counts)
 
@@ -76,11 +85,22 @@ def _least_eigenvalue(rows: Rows) -> float | None:
 
     The smallest eigenvalue is 1 / (norm of the inverse), and the trace of the inverse bounds that norm.
     """
+    if rows.shape[1] == 1:
+        return _square_from_below(rows)
     inverse = inverse_of(rows)
     if inverse is None:
         return None
     trace = float(up(inverse.diagonal.sum() * (1 + float(gamma(rows.shape[1])))))
     return 1 / trace * (1 - 4 * EPS) if trace > 0 else None
+
+
+def _square_from_below(rows: Rows) -> float | None:
+    """Return a lower bound of the square of a single column, None if it may be 0."""
+    (square,), (blur,) = rows.products()
+    lost = float(gamma(rows.shape[0] + 12))
+    length = math.sqrt(max(float(square[0]) * (1 - lost), 0.0)) * (1 - 2 * EPS)
+    least = length - float(root(up(blur * (1 + lost) + 4 * rows.shape[0] * LEAST)))
+    return least * least * (1 - 8 * EPS) if least > 1e-140 else None
 
 
 def _product(columns: Enclosure, b: Array) -> Enclosure:

@@ -32,7 +32,7 @@ def predictions(proof: Proof, claimed: tuple[Mask, Facts | None], X: Any, free: 
     zero, facts = claimed
     if problem.data.tasks > 1 or problem.outputs:
         raise ValueError("Predictions have proven intervals for one output; this problem has several.")
-    pattern, kept = Pattern.of((~zero & statement.eligible)[statement.units], facts), statement.used
+    pattern, kept = Pattern.of(statement.by_entry(~zero & statement.eligible), facts), statement.used
     index = pattern.entries
     design = _like(problem, X)
     every = _free_columns(problem, design, free)

@@ -11,7 +11,7 @@ from atomsieve.certificate import elastic, limited
 from atomsieve.certificate.free import free_scale, with_free
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.facts import Evidence, Facts
-from atomsieve.gauges.signs import admissible
+from atomsieve.gauges.signs import admissible, some
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
@@ -22,6 +22,9 @@ checker with slightly weaker bounds can then still confirm the claims."""
 
 SHARP = 1 << 25
 """Largest number of entries for which products are computed in twice the precision."""
+
+SETTLED = 0.99
+"""Bounds of curvatures are made anew, at most three times, until none of them falls below this part of itself."""
 
 NEAR = 0.999
 """Scores above this fraction of the best one are computed in twice the precision."""
@@ -41,6 +44,8 @@ class Proof:
     shrink: float
     objective: Enclosure
     gap: float
+    scored: tuple[Enclosure, tuple[Array, Array]]
+    """A z, and the bounds of its scores: those of this proof, unless it has another z."""
 
     @property
     def paired(self) -> bool:
@@ -63,11 +68,16 @@ class Proof:
         t, y = self.slopes, self.statement.y
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         with np.errstate(all="ignore"):
+            if self.statement.problem.loss.quadratic and t.ndim == 1:  # the same curvature everywhere
+                return loss.curvatures(low, high, y)
             most = loss.largest(low, high, y, up(self.gap_bound / counts))
-            for _ in range(1 if self.statement.problem.loss.quadratic else 3):
+            for _ in range(3):
+                before = most
                 away = root(up(up(most / counts) * self.gap_bound)) + 4 * EPS * t.size
                 ends = np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf)
                 least, most = loss.curvatures(*ends, y)
+                if (most >= SETTLED * before).all():
+                    break
             return (least if t.ndim == 1 else loss.shares(*ends, y)), most
 
     @cached_property
@@ -91,15 +101,29 @@ class Proof:
             return up(root(up(squares)) / prices), norms
 
     @cached_property
+    def unscaled_scores(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of the scores of all blocks at z itself."""
+        if self.scored[0] is self.z:
+            return self.scored[1]
+        with np.errstate(all="ignore"):
+            return scores_of(self.statement, self.z)
+
+    @cached_property
     def scores(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the scores of all blocks at the dual point."""
+        below, above = self.unscaled_scores
         with np.errstate(all="ignore"):
-            below, above = scores_of(self.statement, self.z)
-            if self.paired:
-                return below, above
-            positive = self.shrink * below * (1 - 2 * EPS)
-            negative = self.shrink * above * (1 - 2 * EPS)
-            return np.where(below > 0, positive, below), np.where(above > 0, up(self.shrink * above), negative)
+            return self.from_below(below), self.from_above(above)
+
+    def from_below(self, scores: Array) -> Array:
+        """Return lower bounds of scores at the dual point, from those at z."""
+        return scores if self.paired else np.where(scores > 0, self.shrink * scores * (1 - 2 * EPS), scores)
+
+    def from_above(self, scores: Array) -> Array:
+        """Return upper bounds of scores at the dual point, from those at z."""
+        if self.paired:
+            return scores
+        return np.where(scores > 0, up(self.shrink * scores), self.shrink * scores * (1 - 2 * EPS))
 
     def at(self, z: Enclosure) -> "Proof":
         """Return the proof with another z, for its scores."""
@@ -128,17 +152,20 @@ class Proof:
     @cached_property
     def least_slope(self) -> float:
         """A lower bound of the slope of the penalty at the optimum, times S: that of the best score."""
-        statement, below = self.statement, self.scores[0]
+        statement = self.statement
         if statement.ridges is not None:
             return elastic.slopes(self, statement.ridges)[0]
         if statement.limits is not None:
             least = limited.Bracket(statement, statement.limits, *limited.ends(self)).least()
             return float((statement.total * Enclosure.exact(least)).low)
+        # phi is at least as steep at the optimum as at 0, and a linear one is never steeper
+        least = float((statement.total * statement.penalty.first_slope).low)
+        if least > 0 and not statement.problem.penalty.superlinear:
+            return least
+        below = self.scores[0]
         with np.errstate(all="ignore"):
             floors = below - up(self.radius * self.spread[0]) - 2 * EPS * np.abs(below)
             floor = float(np.max(floors, where=statement.problem.eligible, initial=-np.inf))
-        # phi is at least as steep at the optimum as at 0
-        least = float((statement.total * statement.penalty.first_slope).low)
         return max(floor, least) if least > 0 else floor
 
     @cached_property
@@ -176,18 +203,16 @@ class Proof:
         statement = self.statement
         if self.values is not None:
             return self.values.zero
-        eligible = statement.problem.eligible
-        above, radius = self.scores[1], self.radius
+        eligible, slope = statement.problem.eligible, self.least_slope
         with np.errstate(all="ignore"):
-            spread, norms = self.spread
-            highest = above + up(radius * spread) + 2 * EPS * np.abs(above)
-            out = highest < self.least_slope
+            out = self._below(slope) if statement.single else self._stay_below(slope, self.scores[1], self.spread[0])
             if statement.ridges is not None:  # zero if and only if the score is at most the slope
                 return np.asarray(out & eligible)
-            left = ~out & eligible & ~np.isin(np.arange(len(out)), self._support)
-            entrywise = statement.priced and statement.problem.core.entrywise
-            if left.any() and entrywise and not statement.problem.outputs:
-                out |= self._pairwise(norms, radius)
+            if statement.priced and statement.problem.core.entrywise and not statement.problem.outputs:
+                left = ~out & eligible
+                left[np.flatnonzero(self.x)] = False
+                index = np.flatnonzero(left)
+                out[index] = self._beaten(index)
         return np.asarray(out & eligible)
 
     @cached_property
@@ -201,36 +226,65 @@ class Proof:
         """z, row by row."""
         return Enclosure(self.z.mid.ravel(), self.z.rad.ravel())
 
-    @property
-    def _support(self) -> Index:
-        return np.unique(self.statement.labels[np.flatnonzero(self.x.ravel())])
+    def _stay_below(self, slope: float, above: Array, spread: Array) -> Mask:
+        """Return where scores are below a slope at the optimum, from bounds of them at the point and of spreads."""
+        return np.asarray(above + up(self.radius * spread) + 2 * EPS * np.abs(above) < slope)
 
-    def _pairwise(self, norms: Array, radius: float) -> Mask:
-        """Return the coordinates that the best atom rules out by the pairwise rule, with the distance of the images."""
-        statement, signed = self.statement, self.statement.signs
-        below, _ = self.scores
-        q = int(np.where(statement.problem.eligible, below, -np.inf).argmax())
-        if not below[q] > 0:
-            return np.zeros(len(norms), dtype=bool)
+    def _below(self, slope: float) -> Mask:
+        """Return the coordinates whose scores are below a slope at the optimum.
+
+        The length of the longest column, in the largest curvature, clears nearly all of them at once: a score that is
+        below `(slope - radius * spread) / shrink`, rounded down. Those that are left are looked at one by one.
+        """
+        statement, above = self.statement, self.unscaled_scores[1]
         metric = up(statement.counts * self.curvatures[1])
-        prices = statement.prices
-        best = statement.design.enclose_columns(np.array([q]))[:, 0]
-        inverse = Enclosure.exact(1.0) / prices
-        image = best * Enclosure(np.full(1, math.copysign(1.0, self.z.mid[q])) * inverse.mid[q], inverse.rad[q])
-        cross = statement.design.enclose_adjoint(image * Enclosure.exact(metric), statement.lengths) * inverse
-        length = up(norms * inverse.size)
-        own = float(length[q])
-        out = np.zeros(len(norms), dtype=bool)
-        along = self.z * inverse * Enclosure.exact(self.shrink)
+        prices = None if statement.free_of_prices else low(statement.prices)
+        cheapest = 1.0 if prices is None else float(np.min(prices, where=statement.problem.eligible, initial=np.inf))
+        widest = float(statement.widest(metric, np.array([statement.lengths.argmax()]))[0])
+        bound = (slope - float(up(self.radius * up(widest / cheapest)))) * (1 - 8 * EPS) / self.shrink * (1 - 8 * EPS)
+        out = np.asarray(above < bound) if bound > 0 else np.zeros(len(above), dtype=bool)
+        for lengths in (statement.widest, statement.spreads):
+            index = np.flatnonzero(~out)
+            if not len(index):
+                break
+            spread = lengths(metric, index if 4 * len(index) < len(out) else None)
+            spread = spread[index] if len(spread) > len(index) else spread
+            spread = spread if prices is None else up(spread / prices[index])
+            out[index] = self._stay_below(slope, self.from_above(above[index]), spread)
+        return out
+
+    def _beaten(self, index: Index) -> Mask:
+        """Return which coordinates the best atom rules out by the pairwise rule, with the distance of the images."""
+        statement, signed, out = self.statement, self.statement.signs, np.zeros(len(index), dtype=bool)
+        if not len(index):
+            return out
+        below = self.unscaled_scores[0]
+        q = np.array([np.where(statement.problem.eligible, below, -np.inf).argmax()])
+        best = float(self.from_below(below[q])[0])
+        if not best > 0:
+            return out
+        metric = up(statement.counts * self.curvatures[1])
+        inverse, own = (Enclosure.exact(1.0) / statement.prices[which] for which in (index, q))
+        sign = Enclosure.exact(math.copysign(1.0, self.z.mid[q[0]]))
+        image = statement.design.enclose_columns(q)[:, 0] * sign * own
+        cross = self._products(image * Enclosure.exact(metric), index) * inverse
+        length = up(statement.spreads(metric, index) * inverse.size)
+        squares = up(length * length + up(statement.spreads(metric, q) * own.size) ** 2)
+        along = self.z[index] * inverse * Enclosure.exact(self.shrink)
         for side in (1.0,) if signed is False else (1.0, -1.0):
             towards = Enclosure(side * cross.mid, cross.rad)
-            squares = up(length * length + own * own)
             apart = root(np.maximum(squares - 2 * towards.low, 0.0) + 8 * EPS * (squares + 2 * np.abs(towards.low)))
-            highest = Enclosure(side * along.mid, along.rad).high + up(radius * apart) * (1 + 4 * EPS)
-            beaten = highest + 4 * EPS * np.abs(highest) < below[q]
-            out = beaten if side == 1.0 else out & (beaten | np.logical_not(signed))
-        out[q] = False
-        return out
+            highest = Enclosure(side * along.mid, along.rad).high + up(self.radius * apart) * (1 + 4 * EPS)
+            beaten = highest + 4 * EPS * np.abs(highest) < best
+            out = beaten if side == 1.0 else out & (beaten | np.logical_not(some(signed, index)))
+        return out & (index != q)
+
+    def _products(self, image: Enclosure, index: Index) -> Enclosure:
+        """Return the products of some columns with a vector."""
+        design = self.statement.design
+        if len(index) * len(image) > SHARP:
+            return design.enclose_adjoint(image, self.statement.lengths)[index]
+        return design.sharp_adjoint(image, index)
 
     @property
     def held(self) -> Array | None:
@@ -265,11 +319,23 @@ class Proof:
         return free_scale(self.statement)
 
 
-def pulls(statement: Statement, z: Enclosure) -> tuple[Array, Array]:
-    """Return lower and upper bounds of the norm of z over each block; of z itself where x must not be negative."""
-    signed = statement.signs
+def pulls(statement: Statement, z: Enclosure, index: Index | None = None) -> tuple[Array, Array]:
+    """Return lower and upper bounds of the norm of z over each block; of z itself where x must not be negative.
+
+    If every block is one entry, z may be that of some of them.
+    """
+    signed = statement.signs if index is None else some(statement.signs, index)
     if signed is False:
         return z.low.ravel(), z.high.ravel()
+    if signed is True and statement.plain:
+        highest = np.abs(z.mid).ravel()
+        rad = z.rad.ravel()
+        least = highest - rad
+        np.maximum(least, 0.0, out=least)
+        least *= 1 - 4 * EPS
+        highest += rad
+        highest *= 1 + 4 * EPS
+        return least, highest
     least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * EPS))
     highest = statement.block_norms(z.size)
     if signed is True:
@@ -279,15 +345,15 @@ def pulls(statement: Statement, z: Enclosure) -> tuple[Array, Array]:
     return np.where(signed, least, z.low.ravel()[first]), np.where(signed, highest, z.high.ravel()[first])
 
 
-def scores_of(statement: Statement, z: Enclosure) -> tuple[Array, Array]:
-    """Return lower and upper bounds of the scores of all blocks at z."""
+def scores_of(statement: Statement, z: Enclosure, index: Index | None = None) -> tuple[Array, Array]:
+    """Return lower and upper bounds of the scores of all blocks at z; or of some, if every block is one entry."""
     if not statement.priced:
         scores = statement.problem.core.enclose_scores(z)
         return np.fmax(scores.low, -np.inf), np.where(np.isnan(scores.high), np.inf, scores.high)
-    least, highest = pulls(statement, z)
+    least, highest = pulls(statement, z, index)
     if statement.free_of_prices:
         return least, highest
-    prices = statement.prices
+    prices = statement.prices if index is None else statement.prices[index]
     above = np.where(highest > 0, up(np.abs(highest) / low(prices)), highest / prices.high * (1 - 4 * EPS))
     below = np.where(least > 0, least / prices.high * (1 - 4 * EPS), -up(np.abs(least) / low(prices)))
     return below, above
@@ -304,16 +370,13 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
     image = image_of(statement, x, support)
     offset = statement.frame.offset
-    u, shift = with_free(statement, image if offset is None else image + offset, b)
-    slopes = statement.loss.slopes(u, statement.y)
+    u, shift, slopes = with_free(statement, image if offset is None else image + offset, b)
     theta = slopes * statement.weights_of(slopes.ndim)
-    z = -statement.design.enclose_adjoint(theta, statement.lengths)
     mass = mass_of(statement, x)
     with np.errstate(all="ignore"):
-        z = _sharper(statement, z, theta, support)
-        above = scores_of(statement, z)[1]
-    sigma = float(np.max(np.where(problem.eligible, above, 0.0), initial=0.0))
-    unscaled = Proof(statement, x, b, slopes, z, shift, sigma, 1.0, mass, np.inf)
+        z, scores = _sharper(statement, statement.pulled(theta), theta, support)
+    sigma = float(np.max(scores[1], where=problem.eligible, initial=0.0))
+    unscaled = Proof(statement, x, b, slopes, z, shift, sigma, 1.0, mass, np.inf, (z, scores))
     losses = (statement.loss.values(u, slopes, statement.y) * Enclosure.exact(statement.counts)).sum()
     charge = statement.total * statement.penalty.value(mass)
     if statement.ridges is not None:
@@ -380,16 +443,19 @@ def image_of(statement: Statement, x: Array, support: Index) -> Enclosure:
     return _side_by_side([statement.design.sharp(column, support) for column in x[support].T])
 
 
-def _sharper(statement: Statement, z: Enclosure, theta: Enclosure, support: Index) -> Enclosure:
-    """Return z with the rows of the best scores, which matter most, known to nearly all digits."""
-    below, above = (np.where(statement.problem.eligible, bounds, 0.0) for bounds in scores_of(statement, z))
-    matters = (above >= NEAR * below.max(initial=0.0))[statement.labels].reshape(z.shape)
+def _sharper(
+    statement: Statement, z: Enclosure, theta: Enclosure, support: Index
+) -> tuple[Enclosure, tuple[Array, Array]]:
+    """Return z with the rows of the best scores, which matter most, known to nearly all digits; and all scores."""
+    eligible = statement.problem.eligible
+    below, above = scores_of(statement, z)
+    matters = statement.for_entries(above >= NEAR * np.max(below, where=eligible, initial=0.0)).reshape(z.shape)
     matters[support] = True
     index = np.flatnonzero(matters if matters.ndim == 1 else matters.any(axis=1))
     if len(index) * theta.mid.size > SHARP:
         index = support
     if not len(index) or len(index) * theta.mid.size > SHARP:
-        return z
+        return z, (below, above)
     if theta.ndim == 1:
         sharp = -statement.design.sharp_adjoint(theta, index)
     else:
@@ -399,7 +465,11 @@ def _sharper(statement: Statement, z: Enclosure, theta: Enclosure, support: Inde
     better = sharp.rad < rad[index]  # not where it overflows
     mid[index] = np.where(better, sharp.mid, mid[index])
     rad[index] = np.where(better, sharp.rad, rad[index])
-    return Enclosure(mid, rad)
+    z = Enclosure(mid, rad)
+    if not statement.single:
+        return z, scores_of(statement, z)
+    below[index], above[index] = scores_of(statement, z[index], index)
+    return z, (below, above)
 
 
 def _side_by_side(columns: list[Enclosure]) -> Enclosure:
@@ -411,12 +481,13 @@ def mass_of(statement: Statement, x: Array) -> Enclosure:
     """Return the gauge of x."""
     if not statement.priced:
         return statement.problem.core.enclose_sizes(x).sum()
-    sizes = np.abs(x.ravel())
-    labels = statement.labels[np.flatnonzero(sizes)]
-    blocks = np.unique(labels)
+    flat = x.ravel()
     if statement.plain:
-        norms = Enclosure.exact(sizes[blocks])
+        blocks = np.flatnonzero(flat)
+        norms = Enclosure.exact(np.abs(flat[blocks]))
     else:
+        sizes = np.abs(flat)
+        blocks = np.unique(statement.labels[np.flatnonzero(sizes)])
         high = statement.block_norms(sizes)[blocks]
         low = statement.least_norms(sizes)[blocks]
         norms = Enclosure((high + low) / 2, up((high - low) / 2 + EPS * high))
@@ -426,7 +497,8 @@ def mass_of(statement: Statement, x: Array) -> Enclosure:
 def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array, Array]:
     """Return x, shrunk until its gauge is certainly in the domain of the penalty, and the best free coefficients."""
     problem = statement.problem
-    x = np.where(problem.eligible[statement.labels].reshape(x.shape), x, 0.0)
+    eligible = statement.for_entries(problem.eligible).reshape(x.shape)
+    x = x.copy() if eligible.all() else np.where(eligible, x, 0.0)
     x = admissible(x.ravel(), statement.signs).reshape(x.shape)
     limit, limits = problem.penalty.limit, statement.limits
     x = x if limits is None else limits.clip(x)

@@ -52,10 +52,10 @@ def ranges(proof: Proof, alive: Mask, facts: Facts | None = None) -> Ranges:
     if proof.held is not None:
         away = up(up(proof.reach) * root(up(1 / proof.held))).reshape(shape)
         away = away if proof.sway is None else up(away + proof.sway[0].reshape(shape))
-    away.ravel()[~alive[statement.units]] = 0.0
+    away.ravel()[~statement.by_entry(alive)] = 0.0
     if statement.problem.outputs:
         return Ranges(*classes.intervals(proof, alive, away, around), [])
-    pattern, kept = Pattern.of(alive[statement.units], facts), statement.used
+    pattern, kept = Pattern.of(statement.by_entry(alive), facts), statement.used
     known, distances = _distances(proof, kept, pattern)
     given = [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums]
     if not len(distances):

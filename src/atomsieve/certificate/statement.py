@@ -16,9 +16,10 @@ from atomsieve.certificate.family import Family
 from atomsieve.certificate.frame import Frame, beside
 from atomsieve.certificate.gram import Plain, Sparse
 from atomsieve.certificate.inverse import Dependency, dependencies
-from atomsieve.design.base import Columns, Enclosed, bounded
+from atomsieve.design.base import Columns, Enclosed, bounded, surveyed
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges import Scaled
+from atomsieve.gauges.coordinates import Coordinates
 from atomsieve.losses.bounds import LossBounds
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
@@ -80,13 +81,33 @@ class Statement:
         """Upper bounds of the lengths of the columns of A."""
         return self.design.norm_bounds(np.ones(len(self.counts)))
 
-    def spreads(self, metric: Array) -> Array:
-        """Return upper bounds of the lengths of the columns of A in a metric."""
+    def pulled(self, theta: Enclosure) -> Enclosure:
+        """Return `-A' theta`; the pass over A shows the lengths of the columns too, and they are kept."""
+        product, lengths = surveyed(self.design, -theta)
+        vars(self).setdefault("lengths", lengths)
+        return product
+
+    def spreads(self, metric: Array, index: Index | None = None) -> Array:
+        """Return upper bounds of the lengths of the columns of A in a metric, or of those with an index."""
         if self.family is not None:
-            return np.asarray(up(self.design.norm_bounds(metric) + self.family.lengths(metric)))
+            lengths = up(self.design.norm_bounds(metric) + self.family.lengths(metric))
+            return np.asarray(lengths if index is None else lengths[index])
         if metric.min() == metric.max():
-            return np.asarray(up(self.lengths * math.sqrt(float(metric[0])) * (1 + 4 * EPS)))
-        return self.design.norm_bounds(metric)
+            return self.widest(metric, index)
+        return self.design.norm_bounds(metric, index)
+
+    def widest(self, metric: Array, index: Index | None = None) -> Array:
+        """Return upper bounds of the same, from the lengths and the largest number of the metric alone."""
+        lengths = self.lengths if index is None else self.lengths[index]
+        return np.asarray(up(lengths * math.sqrt(float(metric.max())) * (1 + 4 * EPS)))
+
+    def for_entries(self, blocks: Array) -> Array:
+        """Return what is known of each block, for each entry of x."""
+        return blocks if self.plain else np.asarray(blocks[self.labels])
+
+    def by_entry(self, verdicts: Mask) -> Mask:
+        """Return what is said of each unit, for each entry of x."""
+        return verdicts if self.decides else self.for_entries(verdicts)
 
     @cached_property
     def total(self) -> Enclosure:
@@ -145,6 +166,8 @@ class Statement:
             core = core.gauge
         eligible = self.problem.eligible
         exact = core.prices(self.problem.shape)
+        if not radii and exact.strides == (0,) and exact[0] == 1:  # one number, seen many times
+            return Enclosure(exact, np.broadcast_to(0.0, exact.shape))
         prices = Enclosure.exact(np.where(eligible, exact, 1.0))
         for radius in reversed(radii):
             prices = prices / Enclosure.exact(radius)
@@ -171,7 +194,15 @@ class Statement:
     @cached_property
     def plain(self) -> bool:
         """Whether every block j is just entry j of x."""
+        if getattr(type(self.problem.core), "labels", None) is Coordinates.labels:
+            return True
         return bool(np.array_equal(self.labels, np.arange(len(self.labels))))
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether every block is one entry of a vector x, and has a price; and the problem is no family."""
+        entries = self.priced and self.problem.core.entrywise and self.plain
+        return entries and len(self.problem.shape) == 1 and self.family is None
 
     @cached_property
     def unpenalised(self) -> Enclosure:

@@ -6,11 +6,13 @@ The sums have bounds of their errors. Nothing of an earlier call is kept: they a
 import hashlib
 import os
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atomsieve.core import Packed, _core
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norm, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
@@ -64,6 +66,29 @@ def squared_lengths(packed: Packed, weights: Array, centres: Array, *, by_rows: 
     sums = np.empty(len(centres))
     _core.lengths(packed, np.ascontiguousarray(weights), np.ascontiguousarray(centres), sums, by_rows)
     return sums
+
+
+class Lines(NamedTuple):
+    """A matrix as it is stored: entries, and for a sparse one their places, and where its lines start.
+
+    The lines are columns, or rows. Those of a dense matrix follow one another at a distance of `step` entries.
+    """
+
+    values: Array
+    places: NDArray[np.int32] | None
+    starts: NDArray[np.int64] | None
+    step: int
+
+
+def survey(lines: Lines, v: Enclosure, d: int, centres: Array | None, *, by_rows: bool) -> tuple[Enclosure, Array]:
+    """Return `A' v`, and upper bounds of the lengths of the columns of A, in one pass; columns less their centres.
+
+    What v is off by counts by its length times that of the column.
+    """
+    found = np.empty((3, d))
+    mid = np.ascontiguousarray(v.mid)
+    _core.survey(lines, mid, centres, norm(np.abs(mid)), norm(v.rad), found, by_rows)
+    return Enclosure(found[0], found[1]), found[2]
 
 
 def fingerprint(arrays: Iterable[Array]) -> bytes:

@@ -13,18 +13,51 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #define LOW UINT64_C(0xffffffff)
 #define WORDS 1024 /* of eight bytes in a block: the block and its keys fit into the fastest memory */
 
+#ifdef __AVX2__
+/* The same for words in groups of four; compilers multiply all 64 bits, which takes three times as long. */
+static ptrdiff_t sums_of_fours(const unsigned char *bytes, ptrdiff_t words, const uint64_t *key, uint64_t out[2])
+{
+    __m256i first = _mm256_setzero_si256(), second = first;
+    ptrdiff_t i = 0;
+    for (; i + 4 <= words; i += 4) {
+        __m256i word = _mm256_loadu_si256((const __m256i *)(bytes + 8 * i));
+        __m256i a = _mm256_add_epi64(word, _mm256_loadu_si256((const __m256i *)(key + i)));
+        __m256i b = _mm256_add_epi64(word, _mm256_loadu_si256((const __m256i *)(key + WORDS + i)));
+        first = _mm256_add_epi64(first, _mm256_mul_epu32(a, _mm256_srli_epi64(a, 32)));
+        second = _mm256_add_epi64(second, _mm256_mul_epu32(b, _mm256_srli_epi64(b, 32)));
+    }
+    uint64_t sums[8];
+    _mm256_storeu_si256((__m256i *)sums, first);
+    _mm256_storeu_si256((__m256i *)(sums + 4), second);
+    out[0] = sums[0] + sums[1] + sums[2] + sums[3];
+    out[1] = sums[4] + sums[5] + sums[6] + sums[7];
+    return i;
+}
+#else
+static ptrdiff_t sums_of_fours(const unsigned char *bytes, ptrdiff_t words, const uint64_t *key, uint64_t out[2])
+{
+    (void)bytes, (void)words, (void)key;
+    out[0] = out[1] = 0;
+    return 0;
+}
+#endif
+
 static void sums_of_block(const unsigned char *bytes, ptrdiff_t words, const uint64_t *restrict key, uint64_t out[2])
 {
-    uint64_t first = 0, second = 0;
+    ptrdiff_t i = sums_of_fours(bytes, words, key, out);
+    uint64_t first = out[0], second = out[1];
 #pragma omp simd reduction(+ : first, second)
-    for (ptrdiff_t i = 0; i < words; i++) {
+    for (ptrdiff_t k = i; k < words; k++) {
         uint64_t word;
-        memcpy(&word, bytes + 8 * i, 8);
-        uint64_t a = word + key[i], b = word + key[WORDS + i];
+        memcpy(&word, bytes + 8 * k, 8);
+        uint64_t a = word + key[k], b = word + key[WORDS + k];
         first += (a & LOW) * (a >> 32);
         second += (b & LOW) * (b >> 32);
     }

@@ -15,6 +15,7 @@
 #include "fingerprint.h"
 #include "machine.h"
 #include "reading.h"
+#include "survey.h"
 
 static double now(void)
 {
@@ -464,6 +465,53 @@ done:
     return answer;
 }
 
+/* Read a matrix for a survey: one vector of entries, and for a sparse one their places and where lines start. */
+static int read_matrix(arrays *held, survey *s, PyObject *values, PyObject *places, PyObject *starts, int by_rows)
+{
+    ptrdiff_t lines = by_rows ? s->n : s->d, line = by_rows ? s->d : s->n;
+    if (!(s->value = array_of(held, values, "values", 'd', -1, 0))) return -1;
+    Py_ssize_t room = length_of(held);
+    int fits = 1;
+    if (places == Py_None) fits = s->step >= 0 && (lines - 1) * s->step + line <= room;
+    else {
+        if (!(s->place = array_of(held, places, "places", 'i', room, 0))) return -1;
+        if (!(s->start = array_of(held, starts, "starts", 'l', lines + 1, 0))) return -1;
+        fits = s->start[0] >= 0 && s->start[lines] <= room;
+        for (ptrdiff_t k = 0; k < lines; k++) fits = fits && s->start[k] <= s->start[k + 1];
+    }
+    if (!fits) PyErr_SetString(PyExc_ValueError, "lines of the matrix lie outside of its entries.");
+    return fits ? 0 : -1;
+}
+
+static PyObject *survey_matrix(PyObject *self, PyObject *args)
+{
+    PyObject *values, *places, *starts, *v, *centres, *out, *answer = NULL;
+    survey s = {0};
+    int by_rows;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "(OOOn)OOddOp", &values, &places, &starts, &s.step, &v, &centres, &s.size, &s.blur,
+                          &out, &by_rows))
+        return NULL;
+    arrays held = {.count = 0};
+    if (!(s.product = array_of(&held, out, "out", 'd', -1, 1))) goto done;
+    s.d = length_of(&held) / 3;
+    s.radius = s.product + s.d;
+    s.length = s.radius + s.d;
+    if (!(s.v = array_of(&held, v, "v", 'd', -1, 0))) goto done;
+    s.n = length_of(&held);
+    if (centres != Py_None && !(s.centre = array_of(&held, centres, "centres", 'd', s.d, 0))) goto done;
+    if (read_matrix(&held, &s, values, places, starts, by_rows)) goto done;
+    PyThreadState *thread = PyEval_SaveThread();
+    int failed = survey_all(&s, by_rows);
+    PyEval_RestoreThread(thread);
+    if (failed == -2) PyErr_NoMemory();
+    else if (failed) PyErr_SetString(PyExc_ValueError, "an entry lies outside of the matrix.");
+    else answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
 static PyObject *fingerprint(PyObject *self, PyObject *args)
 {
     PyObject *bytes, *keys, *out, *answer = NULL;
@@ -553,6 +601,7 @@ static PyMethodDef methods[] = {
     {"exact_dots", exact_dots, METH_VARARGS, "Write products of columns with a vector in twice the precision."},
     {"exact_image", exact_image, METH_VARARGS, "Add multiples of columns to sums in twice the precision."},
     {"lengths", lengths, METH_VARARGS, "Write weighted sums of squares of all columns."},
+    {"survey", survey_matrix, METH_VARARGS, "Write products of all columns with a vector, their errors, and lengths."},
     {"fingerprint", fingerprint, METH_VARARGS, "Write the sums of a fingerprint of bytes under a key."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},

@@ -116,8 +116,11 @@ class Enclosed(Protocol):
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
         """Return `A[:, index]' r`, as if summed in twice the precision where entries are known exactly."""
 
-    def norm_bounds(self, weights: Array) -> Array:
-        """Return upper bounds of `sqrt(sum_i w_i A_ij^2)` for each column j, given upper bounds of the w_i."""
+    def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
+        """Return upper bounds of `sqrt(sum_i w_i A_ij^2)` for each column j, given upper bounds of the w_i.
+
+        With an index, for these columns only.
+        """
 
 
 class BoundedDesign(Design, Enclosed, Protocol):
@@ -131,6 +134,15 @@ class BoundedDesign(Design, Enclosed, Protocol):
 
     def parts(self) -> Iterator[Array]:
         """Yield the arrays in which the entries are stored, for a fingerprint."""
+
+
+def surveyed(design: Enclosed, r: Enclosure) -> tuple[Enclosure, Array]:
+    """Return `A' r` and upper bounds of the lengths of all columns, in one pass where the entries are stored."""
+    if r.ndim == 1 and hasattr(design, "survey"):
+        found: tuple[Enclosure, Array] = design.survey(r)
+        return found
+    lengths = design.norm_bounds(np.ones(design.shape[0]))
+    return design.enclose_adjoint(r, lengths), lengths
 
 
 def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:

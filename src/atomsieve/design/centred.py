@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.core import exact
+from atomsieve.core import Packed, exact
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.dense import DenseDesign
-from atomsieve.numerics.enclosures import Enclosure, dots, norms_of, up
+from atomsieve.numerics.enclosures import Enclosure, norms_of, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index
 
@@ -43,8 +43,8 @@ class CentredDesign:
     def sharp(self, x: Array, index: Index) -> Enclosure:
         """Return `(A - 1 c')[:, index] x` for floats x, as if summed in twice the precision."""
         centres = self.centres[index]
-        high = dots(centres[:, None], Enclosure.exact(x)).mid  # and what is left of it, which is much smaller
-        low = dots(np.append(centres, -1.0)[:, None], Enclosure.exact(np.append(x, high)))
+        high = _dot(centres, x).mid  # and what is left of it, which is much smaller
+        low = _dot(np.append(centres, -1.0), np.append(x, high))
         level = float(high[0]), float(low.mid[0])
         return exact.image(self.design.packed(index), x, self.shape[0], level).widened(low.rad)
 
@@ -75,8 +75,17 @@ class CentredDesign:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(up(norms + np.abs(self.centres) * np.sqrt(self.shape[0])))
 
-    def norm_bounds(self, weights: Array) -> Array:
-        return self.design.norm_bounds(weights, self.centres)
+    def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
+        return self.design.norm_bounds(weights, index, self.centres)
+
+    def survey(self, r: Enclosure) -> tuple[Enclosure, Array]:
+        """Return `(A - 1 c')' r` and upper bounds of the lengths of the columns, in one pass."""
+        return self.design.survey(r, self.centres)
+
+
+def _dot(a: Array, b: Array) -> Enclosure:
+    """Return the product of two vectors, in twice the precision."""
+    return exact.dots(Packed.of(a[:, None]), Enclosure.exact(b))
 
 
 def _product(centres: Array, x: Enclosure) -> Enclosure:

@@ -181,20 +181,33 @@ class DenseDesign:
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
         return exact.dots(self.packed(index), r)
 
-    def norm_bounds(self, weights: Array, centres: Array | None = None) -> Array:
-        n, d = self.shape
+    def norm_bounds(self, weights: Array, index: Index | None = None, centres: Array | None = None) -> Array:
+        n = self.shape[0]
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            squares = self._lines(weights, np.zeros(d) if centres is None else centres)
+            squares = self._squares_less(weights, index, centres)
             return root(up(squares * (1 + gamma(n + 8)) + 4 * n * LEAST * max(1.0, float(weights.max()))))
 
-    def _lines(self, weights: Array, centres: Array) -> Array:
-        """Return weighted sums of squares of all columns less their centres, in one pass as the matrix is stored."""
+    def _squares_less(self, weights: Array, index: Index | None, centres: Array | None) -> Array:
+        """Return weighted sums of squares of columns less their centres: of a few, or all in one pass over A."""
+        if index is not None:
+            centres = np.zeros(len(index)) if centres is None else centres[index]
+            return exact.squared_lengths(self.packed(index), weights, centres, by_rows=False)
+        centres = np.zeros(self.shape[1]) if centres is None else centres
         by_rows = self._by_columns is None
-        lines = self.matrix.T if by_rows else self.matrix
-        vector, step = as_vector(lines) or (np.zeros(0), 0)
-        count, length = lines.shape[1], lines.shape[0]
+        vector, step = self._stored()
+        length, count = self.shape[::-1] if by_rows else self.shape
         packed = Packed(vector, None, step * np.arange(count), None, np.full(count, length))
         return exact.squared_lengths(packed, weights, centres, by_rows=by_rows)
+
+    def survey(self, r: Enclosure, centres: Array | None = None) -> tuple[Enclosure, Array]:
+        """Return `A' r` and upper bounds of the lengths of the columns, each less its centre, in one pass."""
+        vector, step = self._stored()
+        by_rows = self._by_columns is None
+        return exact.survey(exact.Lines(vector, None, None, step), r, self.shape[1], centres, by_rows=by_rows)
+
+    def _stored(self) -> tuple[Array, int]:
+        """Return the matrix as one vector, and the distance of its lines there: of columns, or else of rows."""
+        return self._by_columns or as_vector(self.matrix.T) or (np.zeros(0), 0)
 
     def parts(self) -> Iterator[Array]:
         if self.matrix.flags.c_contiguous or self.matrix.flags.f_contiguous:

@@ -73,7 +73,9 @@ class ProductDesign:
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
         return self.select(index).enclose_adjoint(r)
 
-    def norm_bounds(self, weights: Array) -> Array:
+    def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
+        if index is not None:
+            return self.select(index).norm_bounds(weights)
         bounds = np.zeros(self.shape[1])
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for start in range(0, len(bounds), WIDTH):

@@ -132,7 +132,11 @@ class RepeatedDesign:
             product[:, mine] = own.mid, own.rad
         return Enclosure(product[0], product[1])
 
-    def norm_bounds(self, weights: Array) -> Array:
+    def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
+        if index is not None:
+            used, places = np.unique(self.features[index], return_inverse=True)
+            each = [enclosed(self.design).norm_bounds(weights[k :: self.tasks], used) for k in range(self.tasks)]
+            return np.stack(each, axis=1)[places, self.outputs[index]]
         each = [enclosed(self.design).norm_bounds(weights[k :: self.tasks]) for k in range(self.tasks)]
         return np.stack(each, axis=1)[self.features, self.outputs]
 

@@ -86,7 +86,9 @@ class SelectedDesign:
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
         return enclosed(self.design).sharp_adjoint(r, self.places[index])
 
-    def norm_bounds(self, weights: Array) -> Array:
+    def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
+        if index is not None:
+            return enclosed(self.design).norm_bounds(weights, self.places[index])
         return enclosed(self.design).norm_bounds(weights)[self.places]
 
     def rows_as_bytes(self) -> Iterator[bytes | memoryview]:

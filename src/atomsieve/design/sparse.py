@@ -160,7 +160,17 @@ class SparseDesign:
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
         return exact.dots(packed_lines(self.matrix[:, index].tocsc()), r)
 
-    def norm_bounds(self, weights: Array) -> Array:
+    def survey(self, r: Enclosure) -> tuple[Enclosure, Array]:
+        """Return `A' r` and upper bounds of the lengths of the columns, in one pass over the entries as they are now."""
+        m = self.matrix
+        places = np.ascontiguousarray(m.indices, dtype=np.int32)
+        starts = np.ascontiguousarray(m.indptr, dtype=np.int64)
+        lines = exact.Lines(np.ascontiguousarray(m.data), places, starts, 0)
+        return exact.survey(lines, r, self.shape[1], None, by_rows=m.format == "csr")
+
+    def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
+        if index is not None:
+            return SparseDesign(self.matrix[:, index]).norm_bounds(weights)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             squares = self._weighted_squares(weights)
             floor = 4 * self.shape[0] * LEAST * max(1.0, float(weights.max()))

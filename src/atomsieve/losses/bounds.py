@@ -40,15 +40,20 @@ class LossBounds:
         if u.ndim > 1:
             return self.loss.evaluate("gradient", u, targets, shape=u.shape)
         middle = self.loss.evaluate("gradient", Enclosure.exact(u.mid), targets, shape=u.shape)
-        if not np.any(u.rad):
-            return middle
-        curvature = self.loss.evaluate("curvature", u, targets, shape=u.shape)
+        return middle if not np.any(u.rad) else self.moved(middle, u.rad, self.curvature(u, y))
+
+    def moved(self, slopes: Enclosure, rad: Array, curvature: Enclosure) -> Enclosure:
+        """Return slopes at the middle of predictions of one output, widened by curvature times radius."""
         with np.errstate(all="ignore"):
-            return middle.widened(np.fmin(curvature.high, self.entry_smoothness) * u.rad)
+            return slopes.widened(np.fmin(curvature.high, self.entry_smoothness) * rad)
+
+    def curvature(self, u: Enclosure, y: Array) -> Enclosure:
+        """Return loss'' at all enclosed predictions, as the formula tells it."""
+        return self.loss.evaluate("curvature", u, Enclosure.exact(y), shape=u.shape)
 
     def least_curvatures(self, u: Enclosure, y: Array) -> Array:
         """Return lower bounds of loss'' at all enclosed predictions."""
-        return np.fmax(self.loss.evaluate("curvature", u, Enclosure.exact(y), shape=u.shape).low, 0.0)
+        return np.fmax(self.curvature(u, y).low, 0.0)
 
     def values(self, u: Enclosure, slopes: Enclosure, y: Array) -> Enclosure:
         """Return the losses: those at the midpoint, widened by slope times radius."""
