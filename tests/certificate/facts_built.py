@@ -267,14 +267,23 @@ def try_facts(seed, number, tally, check=True):
         tally.refusals[f"{built.kind}: {error}"] += 1
         return
     for k, x in enumerate(places(rng, problem, built.x)):
-        certificate = certify(problem, x.reshape(problem.shape), start)
-        counts, wrong = judge_facts(certificate, built)
-        if check and (number * POINTS + k) % CHECKED == 0:
-            verdict = verify(certificate, built.X, built.y, **built.told)
-            counts.update(checked=1, refused=int(not verdict.valid))
-            wrong += [] if verdict.valid else [f"refused: {verdict.reason}"]
+        counts, wrong = _tried(built, problem, x, start, shown=check and (number * POINTS + k) % CHECKED == 0)
         tally.add(built.kind, built.traits, counts)
         if wrong:
             tally.faults.append(
                 {"number": number, "point": k, "kind": built.kind, "traits": built.traits, "wrong": wrong}
             )
+
+
+def _tried(built, problem, x, start, *, shown):
+    """Return the counts of one certificate and what is wrong with it; `shown` asks the checker as well."""
+    try:
+        certificate = certify(problem, x.reshape(problem.shape), start)
+        counts, wrong = judge_facts(certificate, built)
+    except Exception as error:
+        return Counter(certificates=1), [f"{type(error).__name__}: {error}"]
+    if shown:
+        verdict = verify(certificate, built.X, built.y, **built.told)
+        counts.update(checked=1, refused=int(not verdict.valid))
+        wrong += [] if verdict.valid else [f"refused: {verdict.reason}"]
+    return counts, wrong
