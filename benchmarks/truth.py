@@ -32,6 +32,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "certificate"))
 
+from facts_built import POINTS as PLACES  # noqa: E402
 from facts_built import try_facts  # noqa: E402
 from families import try_family  # noqa: E402
 from judge import CUTS, POINTS, Tally, cut, try_problem  # noqa: E402
@@ -67,7 +68,7 @@ def main() -> int:
     asked = _arguments()
     began = time.perf_counter()
     tally, looked = Tally(), began
-    first, last = asked.first, asked.first + -(-asked.count // POINTS)
+    first, last = asked.first, asked.first + -(-asked.count // (PLACES if asked.facts else POINTS))
     interrupted = False
     try:
         with cut(asked.cut) if asked.cut else nullcontext():
@@ -89,7 +90,9 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--count", type=int, default=10_000, help=f"certificates, {POINTS} for each problem")
+    parser.add_argument(
+        "--count", type=int, default=10_000, help=f"certificates, {POINTS} or {PLACES} for each problem"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--jobs", type=int, default=1, help="processes")

@@ -71,6 +71,12 @@ def test_value_is_the_least_mass_of_a_combination(x):
         assert gauge.value(x) == pytest.approx(naive_value(gauge, x), rel=1e-6)
 
 
+def test_k_saturated_entries_leave_nothing_beside_them():
+    """An entry that rounding left beside them is no coordinate of the face."""
+    face = KSparse(2).face(np.array([1.0, -1.0, 1e-17]))
+    assert face.directions.toarray().tolist() == [[1.0, -1.0, 0.0]]
+
+
 @settings(max_examples=300)
 @given(vectors, lines)
 def test_prox_satisfies_the_conditions_of_optimality(v, line):

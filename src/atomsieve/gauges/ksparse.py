@@ -134,7 +134,7 @@ def face_of(x: Array, k: float) -> Face:
         gradient[0] = 1.0
         return Face.of_signs(np.where(saturated, signs, 1.0), labels, np.append(top, x[inside]), gradient)
     inside = np.flatnonzero(~saturated & (sizes > 0))
-    if not len(inside):
+    if not len(inside) or count >= k:  # what is beside k saturated entries is rounding
         return Face.of_signs(signs, np.where(saturated, 0, -1), np.array([top]), np.ones(1))
     # kappa = sum of those inside / (k - count), and the saturated ones follow it
     share = 1 / (k - count)

@@ -41,6 +41,18 @@ DEPENDENCY  A column k that is a combination of others, `C_k = sum_l t_l C_l + r
        `sqrt(reach)` grows by `norm(rest) (abs(x_k) + M / price)`, with the norm of G and M a bound of the mass of the
        optimum: S phi(M) is at most the objective at the point. Free columns are left out only for exact sums.
 NOT 0  A coefficient is not zero if its range excludes 0; a block if those with a range are longer than their radii.
+FACTS  For LInf, OWL, KSupport and KSparse, one problem without a ridge or classes: claims are about coefficients. All
+       atoms of a solution have the best score, which is at least `slope`, the lower bound in ZERO. With the lengths of
+       columns, `Y_j <= abs(z*_j) <= Z_j`. A solution has the signs of z* where `Y_j > 0`, and the order of abs(z*):
+       turned signs or entries that change places would raise `x . z*`. An atom of OWL is a set T with signs, and has
+       the best score only if the sum of Z over T reaches `slope` times the sum of the first weights: a coefficient in
+       no such set is zero, one in all of them is not zero unless all are, and two in the same sets have one absolute
+       value. Atoms of KSupport and KSparse hold k of the largest abs(z*), LInf all: a coefficient is zero if `Y_i >
+       Z_j` for k others; it is in all sets if `Z_i >= Y_j > 0` for fewer than k others, and then as large as the gauge
+       for KSparse and LInf.
+PATTERN  Zeros and clusters that are proven, and that the point has, leave fewer coefficients: the column of a cluster
+       is the sum of its columns, with signs, and RANGE holds for these columns. x is not 0 as a whole if one
+       coefficient is not, or if `inv(G) reach < 1` for A x beside the columns of B.
 
 With an intercept, theta is orthogonal to the constant at the point and at the optimum. So in spread, dist and z every
 column may be replaced by the same column less a number: below, one near its mean, or its mean in the metric.

@@ -5,7 +5,7 @@ from typing import Any
 
 from .data import Data
 from .gauges import Gauge
-from .verdict import Refused
+from .verdict import Refused, Unknown
 
 
 def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
@@ -50,7 +50,7 @@ def check_facts(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     """Refuse facts where none are derived, and lists of facts that do not fit."""
     facts, problem = content["claims"]["facts"], content["problem"]
     if not gauge.has_facts or data.labels is not None or content["family"] is not None or "ridge" in problem:
-        raise Refused(
+        raise Unknown(
             "facts about single coefficients are for one problem, one output, no ridge and gauges without blocks"
         )
     signs = facts["signs"]
