@@ -92,7 +92,9 @@ def _further(go: Callable[[Point, Limits], Result], before: Result, limits: Limi
 def _again(result: Result) -> State:
     """Return the state of a result, with its predictions computed anew."""
     state = result.point.state
-    return result.problem.state(result.lifted, state.coordinates) if state.parts is None else result.problem.renewed(state)
+    return (
+        result.problem.state(result.lifted, state.coordinates) if state.parts is None else result.problem.renewed(state)
+    )
 
 
 def _expected(certificate: Certificate, result: Result) -> Mask:

@@ -45,7 +45,11 @@ class Progress:
     def nonzero(self) -> int:
         """Number of blocks that carry weight."""
         parts = self.point.state.parts
-        return int(np.count_nonzero(self.point.problem.core.sizes(self.point.state.x))) if parts is None else len(parts.atoms)
+        return (
+            int(np.count_nonzero(self.point.problem.core.sizes(self.point.state.x)))
+            if parts is None
+            else len(parts.atoms)
+        )
 
 
 @dataclass(eq=False, repr=False)

@@ -1,8 +1,8 @@
 """Working sets: a small problem within the large one, and the way there and back."""
 
 import math
-from dataclasses import dataclass, replace
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -286,7 +286,7 @@ class AtomSet:
     def _joining(self, point: Point) -> list[Atom]:
         """Return the best atom, and others that may be as good at the optimum: best where z is moved within bounds."""
         core, z = point.problem.core, point.pulls
-        count = max(TOGETHER, np.count_nonzero(self.weights) // 2) - 1
+        count = max(TOGETHER, int(np.count_nonzero(self.weights)) // 2) - 1
         others = core.more(z, count)
         if others is None:
             if self.norms is None:
