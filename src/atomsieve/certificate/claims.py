@@ -25,6 +25,7 @@ from atomsieve.certificate.statement import Statement, about_entries
 from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.sums import written_sum
 from atomsieve.gauges.facts import Facts
+from atomsieve.gauges.found import Combination
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import pandas_for
@@ -245,7 +246,8 @@ class Certificate:
         """Return whether an atom is proven to be in no solution: no weight in any optimal decomposition.
 
         False means that this is not proven. An atom is any point of P, an array in the shape of `x` with a gauge of at
-        most 1 (for Image and Atoms, of the preimage). Every gauge has this, also one whose atoms form no blocks.
+        most 1 (for Image and Atoms, of the preimage). For Oracle it is what the oracle returns; that it lies in P is
+        your word, for nothing but the oracle knows. Every gauge has this, also one whose atoms form no blocks.
 
         >>> import numpy as np
         >>> from atomsieve import Linear, LInf, Problem, solve
@@ -481,8 +483,13 @@ def _too_far(proof: Proof) -> str:
 
 
 @one_thread()
-def certify(problem: Problem, x: Array, coordinates: Array, family: Family | None = None) -> Certificate:
-    """Return the certificate at lifted coefficients x; `coordinates` are the first guess of those of B b."""
+def certify(
+    problem: Problem, x: Array, coordinates: Array, family: Family | None = None, parts: Combination | None = None
+) -> Certificate:
+    """Return the certificate at lifted coefficients x; `coordinates` are the first guess of those of B b.
+
+    Where the gauge of x is not known, `parts` are the atoms that it is made of.
+    """
 
     def proven(x: Array) -> Proof:
         proof = prove(statement, *feasible(statement, x, coordinates))
@@ -491,6 +498,9 @@ def certify(problem: Problem, x: Array, coordinates: Array, family: Family | Non
     try:
         with np.errstate(all="ignore"):  # far out everything may overflow, and is then bounded by inf or not at all
             statement = Statement.of(problem)
+            if parts is not None and x.any():
+                statement = statement.made_of(parts)
+                x = (statement.parts or parts).sum(problem.shape)
             proof = proven(x)
             x, zero = proof.x, proof.zero()
             for _ in range(DROPPED_ROUNDS):

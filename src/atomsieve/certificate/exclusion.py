@@ -13,7 +13,7 @@ import numpy as np
 
 from atomsieve.certificate.proof import Proof, mass_of
 from atomsieve.numerics.enclosures import Enclosure, norm, root, up
-from atomsieve.numerics.rounding import noise_level
+from atomsieve.numerics.rounding import EPS, noise_level
 from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index, Mask
 
@@ -28,7 +28,13 @@ def excludes(proof: Proof, zero: Mask, p: Array) -> bool:
     if proof.statement.family is not None and proof.statement.family.strengths is not None:
         return False  # z is that of one strength
     with np.errstate(all="ignore"):
-        return _highest(proof, Enclosure.exact(p[rows]), rows) < max(proof.least_slope, 0.0) or _is_beaten(proof, p)
+        return _highest(proof, _entries(proof, p, rows), rows) < max(proof.least_slope, 0.0) or _is_beaten(proof, p)
+
+
+def _entries(proof: Proof, p: Array, rows: Index) -> Enclosure:
+    """Return some rows of a point of P; those of an oracle may be rounded differences."""
+    listed = proof.statement.problem.core.listed
+    return Enclosure(p[rows], up(4 * EPS * np.abs(p[rows]))) if listed else Enclosure.exact(p[rows])
 
 
 def _is_beaten(proof: Proof, p: Array) -> bool:
@@ -37,8 +43,8 @@ def _is_beaten(proof: Proof, p: Array) -> bool:
     best = int(np.where(problem.eligible, proof.scores[0], -np.inf).argmax())
     q = problem.core.atom(proof.z.mid - _pulled_back(proof).mid, best).toarray(problem.shape)
     rows = np.union1d(_rows(p), _rows(q))
-    size = Enclosure.exact(mass_of(proof.statement, q).high)
-    return _highest(proof, Enclosure.exact(p[rows]) - Enclosure.exact(q[rows]) / size, rows) < 0
+    size = Enclosure.exact(1.0 if problem.core.listed else mass_of(proof.statement, q).high)
+    return _highest(proof, _entries(proof, p, rows) - _entries(proof, q, rows) / size, rows) < 0
 
 
 def _highest(proof: Proof, point: Enclosure, rows: Index) -> float:
@@ -72,6 +78,8 @@ def _pulled_back(proof: Proof) -> Enclosure:
 def as_point(problem: Problem, atom: Any) -> Array:
     """Return an atom as an array in the shape of the lifted coefficients; refuse what is no point of P."""
     form = problem.lifted.form
+    if problem.core.listed:
+        return problem.core.presented(atom, problem.shape).toarray(problem.shape)
     try:
         p = np.asarray(atom, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -146,8 +146,12 @@ class Proof:
 
     @property
     def sway(self) -> tuple[Array, Array] | None:
-        """How far x and b move, in either direction, with what a family of problems leaves open; None for one."""
-        return None
+        """How far x and b move, in either direction, with what a family of problems leaves open; None for one.
+
+        If x is the sum of atoms, its rounding is such a move.
+        """
+        blur = self.statement.blur(self.x)
+        return None if blur is None else (blur, np.zeros(self.b.shape))
 
     @cached_property
     def least_slope(self) -> float:
@@ -367,8 +371,12 @@ def low(prices: Enclosure) -> Array:
 def prove(statement: Statement, x: Array, b: Array) -> Proof:
     """Evaluate gap, scores and objective at a point, with error bounds; raise Uncertain if that fails."""
     problem = statement.problem
-    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+    blur = statement.blur(x)
+    point = Enclosure.exact(x) if blur is None else Enclosure(x, blur)
+    support = np.flatnonzero(point.size if x.ndim == 1 else point.size.any(axis=1))
     image = image_of(statement, x, support)
+    if blur is not None:
+        image = image + statement.design.enclose(Enclosure(0 * x[support], blur[support]), support)
     offset = statement.frame.offset
     u, shift, slopes = with_free(statement, image if offset is None else image + offset, b)
     theta = slopes * statement.weights_of(slopes.ndim)
@@ -382,7 +390,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     if statement.ridges is not None:
         charge = charge + elastic.held(statement, statement.ridges, x, support)
     objective = losses + charge
-    pull = (Enclosure.exact(x[support]) * z[support]).sum()
+    pull = (point[support] * z[support]).sum()
 
     def gap_at(shrink: float, answer: float) -> float:
         if shrink == 1:
@@ -479,6 +487,8 @@ def _side_by_side(columns: list[Enclosure]) -> Enclosure:
 
 def mass_of(statement: Statement, x: Array) -> Enclosure:
     """Return the gauge of x."""
+    if statement.parts is not None and x.any():
+        return Enclosure.exact(statement.parts.weights).sum()
     if not statement.priced:
         return statement.problem.core.enclose_sizes(x).sum()
     flat = x.ravel()

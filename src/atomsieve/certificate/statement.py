@@ -20,6 +20,7 @@ from atomsieve.design.base import Columns, Enclosed, bounded, surveyed
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges import Scaled
 from atomsieve.gauges.coordinates import Coordinates
+from atomsieve.gauges.found import Combination
 from atomsieve.losses.bounds import LossBounds
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
@@ -39,6 +40,8 @@ class Statement:
     frame: Frame
     family: Family | None = None
     """How far the data may be from what is stated; None if they are exact."""
+    parts: Combination | None = None
+    """The atoms that the point is made of, where the gauge of x is not known (`BlockGauge.listed`)."""
 
     @classmethod
     def of(cls, problem: Problem) -> "Statement":
@@ -56,6 +59,25 @@ class Statement:
     def over(self, family: Family) -> "Statement":
         """Return the statement of all problems of a family; norms of columns and slopes of the penalty cover them."""
         return replace(self, penalty=PenaltyBounds(self.problem.penalty, family.strengths), family=family)
+
+    def made_of(self, parts: Combination) -> "Statement":
+        """Return the statement with the atoms that a point is made of, shrunk into the domain of the penalty."""
+        for _ in range(100):
+            mass = Enclosure.exact(parts.weights).sum()
+            if math.isfinite(float(self.penalty.value(mass).high)):
+                break
+            parts = parts.scaled(min(self.problem.penalty.limit / float(mass.high), 1.0) * (1 - 4 * EPS))
+        return replace(self, parts=parts)
+
+    def blur(self, x: Array) -> Array | None:
+        """Return how far x may be from the sum of the atoms that it is made of; None if it is x itself that counts.
+
+        An entry of an atom is rounded up to twice (a shift, a factor), its product with the weight once, and their sum.
+        """
+        if self.parts is None or not x.any():
+            return None
+        sizes = Combination.of((atom.moduli(), weight) for atom, weight in self.parts.pairs).sum(x.shape)
+        return np.asarray(up(sizes * gamma(len(self.parts.atoms) + 8)))
 
     @property
     def design(self) -> Enclosed:

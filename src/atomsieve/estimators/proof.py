@@ -8,8 +8,9 @@ import numpy as np
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.statement import unprovable
 from atomsieve.estimators.notices import why_nothing
-from atomsieve.estimators.solver import Solution, Solver
+from atomsieve.estimators.solver import Solution, Solver, fits
 from atomsieve.estimators.verdicts import Verdicts
+from atomsieve.gauges.found import Combination
 from atomsieve.problem import Problem
 from atomsieve.run.decide import NEXT
 from atomsieve.typing import Array, Mask
@@ -54,9 +55,12 @@ class ModelProof:
         return next((f"nothing is decided. {c.reason}" for c in self.certificates if c.undecided.any()), None)
 
 
-def require_same(problem: Problem, x: Array, objective: float) -> None:
+def require_same(problem: Problem, x: Array | Combination, objective: float) -> None:
     """Refuse data that are not those of the fit, by the objective at its coefficients."""
-    here = problem.at(problem.state(x)).objective if x.shape == problem.shape else np.inf
+    if isinstance(x, Combination):
+        here = problem.at(problem.made_of(x)).objective if fits(problem, x) else np.inf
+    else:
+        here = problem.at(problem.state(x)).objective if x.shape == problem.shape else np.inf
     if not abs(here - objective) <= SAME * problem.baseline:
         raise ValueError(
             "These are not the data of the fit: the objective at the fitted coefficients is "
@@ -64,13 +68,13 @@ def require_same(problem: Problem, x: Array, objective: float) -> None:
         )
 
 
-def certificate(problem: Problem, x: Array, solver: Solver) -> Certificate:
+def certificate(problem: Problem, x: Array | Combination, solver: Solver) -> Certificate:
     """Return what can be proven of a problem, beginning at its solution.
 
     A first proof at a smaller gap than that of the fit costs a few passes, and its intervals are much narrower.
     """
     reason = unprovable(problem)
     if reason is not None:
-        return Certificate.nothing(problem, x, reason)
+        return Certificate.nothing(problem, x.sum(problem.shape) if isinstance(x, Combination) else x, reason)
     finer = replace(solver, tol=solver.tol / NEXT)
     return finer.solve(problem, start=x, until="decided").certificate()

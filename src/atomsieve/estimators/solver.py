@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.estimators.strengths import StrengthRule, straight, through
+from atomsieve.gauges.found import Combination
 from atomsieve.intake.arguments import is_number, require_piece
 from atomsieve.methods import Corrective, Method
 from atomsieve.penalties import Penalty
@@ -125,8 +126,8 @@ class Solution:
     """The solutions of all problems of a fit: what a proof, or a warm start, begins with."""
 
     penalties: list[Penalty]
-    lifted: list[Array]
-    """Coefficients in the coordinates of the problems."""
+    lifted: list[Array | Combination]
+    """Coefficients in the coordinates of the problems, or the atoms that they are made of."""
 
     objectives: list[float]
 
@@ -134,14 +135,21 @@ class Solution:
     def of(cls, results: Sequence[Result]) -> "Solution":
         """Return what is kept of the results."""
         penalties = [result.problem.penalty for result in results]
-        return cls(penalties, [result.lifted for result in results], [result.objective for result in results])
+        lifted = [result.point.state.parts or result.lifted for result in results]
+        return cls(penalties, lifted, [result.objective for result in results])
 
     def starts(self, problems: Sequence[Problem]) -> list[Any]:
         """Return where to start with similar problems: here, where this fits them."""
-        if [x.shape for x in self.lifted] != [problem.shape for problem in problems]:
+        if len(self.lifted) != len(problems):
             return [None for _ in problems]
-        inside = [np.isfinite(problem.core.value(x)) for problem, x in zip(problems, self.lifted, strict=True)]
-        return [x if fits else None for x, fits in zip(self.lifted, inside, strict=True)]
+        return [x if fits(problem, x) else None for x, problem in zip(self.lifted, problems, strict=True)]
+
+
+def fits(problem: Problem, x: Array | Combination) -> bool:
+    """Return whether a problem can start from coefficients, or from the atoms that they are made of."""
+    if isinstance(x, Combination):
+        return problem.core.listed and all(getattr(atom, "shape", None) == problem.shape for atom in x.atoms)
+    return x.shape == problem.shape and not problem.core.listed and bool(np.isfinite(problem.core.value(x)))
 
 
 def attributes(results: Sequence[Result]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,10 @@ class Atom:
     def scaled(self, factor: float) -> "Atom":
         """Return the atom times a number."""
         return replace(self, values=factor * self.values)
+
+    def moduli(self) -> "Atom":
+        """Return the atom with the absolute values of its entries."""
+        return Atom(self.columns, np.abs(self.values), self.block)
 
     def toarray(self, shape: tuple[int, ...]) -> Array:
         """Return p as a dense array."""
@@ -188,6 +193,10 @@ class BlockGauge(Gauge):
     def more(self, z: Array, count: int) -> list[Atom] | None:
         """Return other good atoms beside the best one, up to a number; None if `atom` has to be asked again."""
         return None
+
+    def presented(self, atom: Any, shape: tuple[int, ...]) -> Atom:
+        """Return an atom of a user's own kind as one of x in a shape; for gauges that are given by an oracle."""
+        raise TypeError(f"{type(self).__name__} has atoms of its own kind: arrays.")
 
     def prices(self, shape: tuple[int, ...]) -> Array | None:
         """Return the price of every block if `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""

@@ -1,8 +1,8 @@
 """Atoms that a user's oracle finds, and combinations of them: what x is made of where its gauge is not known."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
@@ -16,44 +16,57 @@ Entries = tuple[Columns, Array]
 """The rows of x that an atom touches, in rising order, and its entries there."""
 
 
+class Reads(Protocol):
+    """What reads the entries of a user's atoms."""
+
+    def entries(self, given: Any, shape: tuple[int, ...]) -> Entries:
+        """Return the entries of an atom, for an x of a shape."""
+
+
 class Found(Atom):
     """An atom of a user's own kind, `given` as it came. Entries that an object tells of itself are not stored."""
 
-    def __init__(self, given: Any, read: Callable[[Any], Entries], factor: float = 1.0) -> None:
-        kept = None if hasattr(given, "entries") else read(given)
-        for name, value in {"given": given, "_read": read, "_factor": factor, "_kept": kept, "block": 0}.items():
+    given: Any
+    owner: Reads
+    shape: tuple[int, ...]
+    factor: float
+    kept: Entries | None
+
+    def __init__(self, given: Any, owner: Reads, shape: tuple[int, ...], factor: float = 1.0) -> None:
+        kept = None if hasattr(given, "entries") else owner.entries(given, shape)
+        held = {"given": given, "owner": owner, "shape": shape, "factor": factor, "kept": kept, "block": 0}
+        for name, value in held.items():
             object.__setattr__(self, name, value)
 
     @property
     def _entries(self) -> Entries:
-        found: Entries = self._kept or self._read(self.given)  # type: ignore[attr-defined]
-        return found
+        return self.owner.entries(self.given, self.shape) if self.kept is None else self.kept
 
     @property
-    def columns(self) -> Columns:  # type: ignore[override]
+    def columns(self) -> Columns:
         """The rows of x that it touches."""
         return self._entries[0]
 
     @property
-    def values(self) -> Array:  # type: ignore[override]
+    def values(self) -> Array:
         """Its entries there."""
-        values, factor = self._entries[1], self._factor  # type: ignore[attr-defined]
-        return values if factor == 1 else factor * values
+        values = self._entries[1]
+        return values if self.factor == 1 else self.factor * values
 
     def dot(self, z: Array) -> float:
         columns, values = self._entries
-        return float(self._factor * np.vdot(values, z[columns]))  # type: ignore[attr-defined]
+        return float(self.factor * np.vdot(values, z[columns]))
 
     def image(self, design: Design) -> Samples:
         columns, values = self._entries
-        return self._factor * design.matvec(values, columns)  # type: ignore[attr-defined]
+        return self.factor * design.matvec(values, columns)
 
     def add_to(self, x: Array, weight: float) -> None:
         columns, values = self._entries
-        x[columns] += weight * self._factor * values  # type: ignore[attr-defined]
+        x[columns] += weight * self.factor * values
 
     def scaled(self, factor: float) -> "Found":
-        return Found(self.given, self._read, factor * self._factor)  # type: ignore[attr-defined]
+        return Found(self.given, self.owner, self.shape, factor * self.factor)
 
 
 def entries_of(atom: Any, shape: tuple[int, ...]) -> Entries:
@@ -67,11 +80,12 @@ def entries_of(atom: Any, shape: tuple[int, ...]) -> Entries:
     if isinstance(atom, tuple) and len(atom) == 2:
         return _by_rows(*atom, shape)
     if issparse(atom):
-        if max(atom.shape) != int(np.prod(atom.shape)) or max(atom.shape) != int(np.prod(shape)):
-            raise _odd(f"a sparse array of shape {atom.shape}", shape)
-        held: Any = atom.tocoo()
+        held: Any = atom
+        if not max(held.shape) == int(np.prod(held.shape)) == int(np.prod(shape)):
+            raise _odd(f"a sparse array of shape {held.shape}", shape)
+        held = held.tocoo()
         held.sum_duplicates()
-        return _by_rows(held.coords[int(np.argmax(atom.shape))], held.data, shape)
+        return _by_rows(held.coords[int(np.argmax(held.shape))], held.data, shape)
     try:
         values = np.asarray(atom, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -88,11 +102,11 @@ def _by_rows(places: Any, values: Any, shape: tuple[int, ...]) -> Entries:
     if where.ndim != 1 or told.shape != where.shape or (where.size and where.dtype.kind not in "iu"):
         raise _odd("places and values of different lengths, or places that are no whole numbers", shape)
     if where.size and not (where.min() >= 0 and where.max() < count):
-        raise ValueError(f"lmo returned an atom with a place outside of 0, ..., {count - 1}.")
+        raise ValueError(f"An atom has a place outside of 0, ..., {count - 1}.")
     order = np.argsort(where, kind="stable")
     where, told = where[order].astype(np.intp), told[order]
     if (where[1:] == where[:-1]).any():
-        raise ValueError("lmo returned an atom with the same place twice: add up its values.")
+        raise ValueError("An atom has the same place twice: add up its values.")
     if len(shape) == 1:
         return where, told
     per = int(np.prod(shape[1:]))
@@ -104,13 +118,13 @@ def _by_rows(places: Any, values: Any, shape: tuple[int, ...]) -> Entries:
 
 def _finite(values: Array) -> Array:
     if not np.isfinite(values).all():
-        raise ValueError("lmo returned an atom with entries that are NaN or infinite.")
+        raise ValueError("An atom has entries that are NaN or infinite.")
     return values
 
 
 def _odd(got: str, shape: tuple[int, ...]) -> ValueError:
     return ValueError(
-        f"lmo must return an atom: an array of shape {shape}, a pair (places, values), a sparse vector, or an object "
+        f"An atom must be an array of shape {shape}, a pair (places, values), a sparse vector, or an object "
         f"whose method entries() returns one of these; got {got}."
     )
 

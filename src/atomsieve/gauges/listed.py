@@ -10,6 +10,7 @@ from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.found import Entries, Found, difference, entries_of
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, dots, up
+from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -55,29 +56,26 @@ class Listed(BlockGauge):
 
     def atom(self, z: Array, block: int) -> Atom:
         if not z.any():  # all atoms are as good as 0
-            return Found((np.empty(0, dtype=np.intp), np.empty(0)), self._reader(z.shape))
+            return Atom(np.empty(0, dtype=np.intp), np.empty((0, *z.shape[1:])), block)
         if self._recent.get("z") is not z:
-            self._recent.update(z=z, atom=self.found(self.oracle.lmo(self.seen(z)), z.shape))
+            self._recent.update(z=z, atom=self.presented(self.oracle.lmo(self.seen(z)), z.shape))
         atom: Atom = self._recent["atom"]
         return atom
 
     def more(self, z: Array, count: int) -> list[Atom] | None:
         if self.oracle.more is None:
             return None
-        return [self.found(given, z.shape) for given in self.oracle.more(self.seen(z), count)][:count]
+        return [self.presented(given, z.shape) for given in self.oracle.more(self.seen(z), count)][:count]
 
-    def found(self, given: Any, shape: tuple[int, ...]) -> Found:
-        """Return a user's atom as one of x in a shape."""
-        return Found(given, self._reader(shape))
+    def presented(self, atom: Any, shape: tuple[int, ...]) -> Atom:
+        return Found(atom, self, shape)
 
-    def _reader(self, shape: tuple[int, ...]) -> Any:
-        def read(given: Any) -> Entries:
-            columns, values = entries_of(given, self.form or shape)
-            if self.form is not None and self.form != shape:
-                columns, values = _flattened(columns, values, self.form)
-            return (columns, values) if self.by is None else difference((columns, values), self._from(shape), shape)
-
-        return read
+    def entries(self, given: Any, shape: tuple[int, ...]) -> Entries:
+        """Return the rows of x in a shape that a user's atom touches, less `by`, and its entries there."""
+        columns, values = entries_of(given, self.form or shape)
+        if self.form is not None and self.form != shape:
+            columns, values = _flattened(columns, values)
+        return (columns, values) if self.by is None else difference((columns, values), self._from(shape), shape)
 
     def _from(self, shape: tuple[int, ...]) -> Entries:
         """Return the entries of `by`."""
@@ -108,9 +106,11 @@ class Listed(BlockGauge):
             raise Uncertain(UNPROVEN)
         upper = self._bound(z.mid, z.rad)
         atom = self.atom(z.mid, 0)
-        columns = atom.columns
-        least = float((Enclosure.exact(atom.values) * z[columns]).sum().low)
-        return Enclosure.between(np.array([min(max(least, 0.0), upper)]), np.array([upper]))
+        held = Enclosure(atom.values, up(2 * EPS * np.abs(atom.values)))  # the differences to `by` are rounded
+        least = float((held * z[atom.columns]).sum().low)
+        if least > upper:
+            raise Uncertain(f"bound(z, err) is too low: {upper:.17g}, where lmo found an atom that scores {least:.17g}")
+        return Enclosure.between(np.array([least]), np.array([upper]))
 
     def _bound(self, z: Array, err: Array) -> float:
         """Return the user's bound of sigma over a box, as a number; less what `by` scores there at least."""
@@ -121,7 +121,7 @@ class Listed(BlockGauge):
         if self.by is not None:
             own = dots(np.asarray(self.by, dtype=np.float64).ravel()[:, None], Enclosure(z.ravel(), err.ravel()))[0]
             told = float((Enclosure.exact(told) - own).high)
-        return max(told, 0.0)
+        return told
 
     def spread_bounds(self, norms: Array) -> Array:
         # over the box |z| <= norms, sigma is the largest sum_j |p_j| norms_j
@@ -138,7 +138,7 @@ class Listed(BlockGauge):
         if self.oracle.bound is not None:
             return self.spread(seminorm, outputs)
         norms = _norms(seminorm, outputs)
-        atoms = [self.found(self.oracle.lmo(self.seen(z)), z.shape) for z in (norms, -norms)] if norms.any() else []
+        atoms = [self.presented(self.oracle.lmo(self.seen(z)), z.shape) for z in (norms, -norms)] if norms.any() else []
         sums = [float(np.abs(atom.values).ravel() @ norms[atom.columns].ravel()) for atom in atoms]
         return np.array([up(max(sums, default=0.0))])
 
@@ -149,7 +149,7 @@ def _norms(seminorm: Seminorm, outputs: int) -> Array:
     return norms if outputs == 1 else np.repeat(norms[:, None], outputs, axis=1)
 
 
-def _flattened(columns: Any, values: Array, form: tuple[int, ...]) -> Entries:
+def _flattened(columns: Any, values: Array) -> Entries:
     """Return entries of rows of a matrix as entries of the vector of all its rows."""
     if isinstance(columns, slice):
         return columns, values.ravel()

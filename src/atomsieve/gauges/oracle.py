@@ -13,16 +13,16 @@ from atomsieve.typing import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Oracle(Made):
-    """Gauge of a set P of your own, given by its linear minimisation oracle: `lmo(z)` returns a p with the best `p . z`.
+    """Gauge of any set P, given by its oracle: `lmo(z)` returns a point p of P with the largest `p . z`.
 
     An atom is an array in the shape of x; a pair (places, values) or a sparse vector, for atoms with few entries; or an
     object of yours with a method `entries()` that returns one of these when it is asked. `result.active` has the atoms
     that x is made of.
 
     `bound(z, err)` is an upper bound of `sigma(z') = max over P of p . z'` for all z' with `|z' - z| <= err`, rounding
-    included. With it certificates have a proven interval for the optimal value, and `excludes(atom)`. Without it nothing
-    is proven: what an oracle finds is a lower bound of sigma. Then atoms must lie in P exactly; if they are rounded,
-    shrink them by an ulp or two.
+    included. With it certificates have a proven interval for the optimal value, and `excludes(atom)`; atoms must lie in
+    P exactly then, so shrink them by a few ulps if they are rounded. Without it nothing is proven: what an oracle finds
+    is a lower bound of sigma.
 
     `more(z, count)` returns other good atoms, if your oracle knows them. Otherwise it is asked again, at a z that is
     moved a little.
@@ -37,7 +37,7 @@ class Oracle(Made):
     3.0
     """
 
-    lmo: Callable[[Array], Any]
+    lmo: Callable[[Array], Any]  # type: ignore[assignment]  # users say what others compute
     bound: Callable[[Array, Array], float] | None = None
     more: Callable[[Array, int], Any] | None = None
 
@@ -57,6 +57,10 @@ class Oracle(Made):
 
     def spelled_out(self, form: tuple[int, ...]) -> Gauge:
         return self
+
+    def _show(self, name: str) -> str:
+        function = getattr(self, name)
+        return getattr(function, "__name__", repr(function))
 
     def stated(self) -> dict[str, Any]:
         """Return the names of the functions: a file cannot hold them."""

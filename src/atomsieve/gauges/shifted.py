@@ -20,7 +20,7 @@ from atomsieve.typing import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shifted(Made):
-    """Gauge of `P - by`, for atoms P in the columns of a matrix, or found by an oracle: points of their convex hull itself.
+    """Gauge of `P - by`, for atoms P in the columns of a matrix or of an oracle: points of their convex hull itself.
 
     A gauge does not tell P from its convex hull with 0, so `Ball(1)` with `Atoms(P)` lets x shrink to 0. For x in the
     convex hull of P itself, measure `x - by` for a point `by` of P, and give the predictions of `by` as an offset:
@@ -31,9 +31,9 @@ class Shifted(Made):
 
     A model takes the offset in `fit` and in `predict`. The coefficients of the preimage are the weights of the atoms,
     and what is left of 1 is the weight of `by`. `atoms` is a matrix, an `Atoms` or an `Oracle`; `by` is the position of
-    an atom (by default 0) or a vector; beside an oracle it is an array in the shape of x. With a vector outside of the hull of P, `Ball(1)` means the hull of both. Differences are
-    rounded to double precision once, and certificates state them. A coefficient that is proven zero is proven to be
-    that of `by`.
+    an atom (by default 0) or a vector, and beside an oracle an array in the shape of x. With a vector outside of the
+    hull of P, `Ball(1)` means the hull of both. Differences are rounded to double precision once, and certificates
+    state them. A coefficient that is proven zero is proven to be that of `by`.
 
     >>> import numpy as np
     >>> simplex = Shifted(np.eye(3), by=2)

@@ -393,7 +393,13 @@ class Problem:
         """Return a state with its predictions computed from x."""
         if state.parts is None:
             return self.state(state.x, state.coordinates)
-        return self.combined(state.parts, self.design.matvec(state.x), state.coordinates)
+        return self.made_of(state.parts, state.coordinates)
+
+    def made_of(self, parts: Combination, coordinates: Array | None = None) -> State:
+        """Return the state of a combination of atoms, shrunk into the domain of the penalty."""
+        if coordinates is None:
+            coordinates = np.zeros(0) if self.span is None else self.span.origin
+        return self.combined(parts, self.design.matvec(parts.sum(self.shape)), coordinates)
 
     def at(self, state: State, alive: Mask | None = None) -> Point:
         """Return the point at a state: one product with A' and all bounds that follow from it.

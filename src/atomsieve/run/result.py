@@ -150,7 +150,8 @@ class Result:
     def _certificate(self) -> Certificate:
         if self.known is not None:
             return self.known
-        return certify(self.problem, self.lifted, self.point.state.coordinates)
+        state = self.point.state
+        return certify(self.problem, self.lifted, state.coordinates, parts=state.parts)
 
     def certificate(
         self,
@@ -198,8 +199,10 @@ class Result:
         if family.middle is not None:
             middle = self._at_strength(family.middle)
             family = replace(family, problem=middle.problem)
-            return certify(middle.problem, middle.lifted, middle.point.state.coordinates, family)
-        return certify(self.problem, self.lifted, self.point.state.coordinates, family)
+            state = middle.point.state
+            return certify(middle.problem, middle.lifted, state.coordinates, family, state.parts)
+        state = self.point.state
+        return certify(self.problem, self.lifted, state.coordinates, family, state.parts)
 
     def _at_strength(self, strength: float) -> "Result":
         """Return the solution for another strength, as exact as this one."""

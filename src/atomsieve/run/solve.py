@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.gauges.found import Combination
 from atomsieve.intake.arguments import as_floats, require_piece
 from atomsieve.methods import Corrective, Method
 from atomsieve.methods.base import Stepper
@@ -229,8 +230,9 @@ def first_state(problem: Problem, start: Any) -> State:
         state = start.point.state
         if state.x.shape == problem.shape:  # the same data: the predictions of x are known
             return problem.admitted(state)
-    if isinstance(start, Result) and start.point.state.parts is not None and start.lifted.shape == problem.shape:
-        return problem.renewed(start.point.state)
+    parts = start.point.state.parts if isinstance(start, Result) else start
+    if isinstance(parts, Combination) and problem.core.listed:
+        return problem.made_of(parts)
     x = start.lifted if isinstance(start, Result) else as_floats(start, "start")
     if x.shape != problem.shape:
         raise ValueError(

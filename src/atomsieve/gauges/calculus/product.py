@@ -127,6 +127,11 @@ def _blocks(gauge: Gauge) -> BlockGauge:
         gauge = gauge.made(gauge.features(0))
     if not isinstance(gauge, BlockGauge):
         raise TypeError(f"{type(gauge).__name__} does not split x into blocks, and is no image of a gauge that does.")
+    if gauge.listed:
+        raise TypeError(
+            "Oracle cannot stand beside other gauges in a Product or a Union: write one oracle of the whole set, which "
+            "returns the best atom of all of them."
+        )
     return gauge
 
 

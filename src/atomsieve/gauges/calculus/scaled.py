@@ -167,6 +167,9 @@ class Scaled(BlockGauge):
         found = self._blocks.more(z, count)
         return None if found is None else [atom.scaled(self.radius) for atom in found]
 
+    def presented(self, atom: Any, shape: tuple[int, ...]) -> Atom:
+        return self._blocks.presented(atom, shape).scaled(self.radius)
+
     def typical_spread(self, seminorm: Seminorm, outputs: int) -> Array:
         return self.radius * self._blocks.typical_spread(seminorm, outputs)
 

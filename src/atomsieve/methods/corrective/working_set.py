@@ -337,7 +337,7 @@ class AtomSet:
     def _joining(self, point: Point) -> list[Atom]:
         """Return the best atom, and others that may be as good at the optimum: best where z is moved within bounds."""
         core, z = point.problem.core, point.pulls
-        count = max(TOGETHER, np.count_nonzero(self.weights) // 2) - 1
+        count = max(TOGETHER, int(np.count_nonzero(self.weights)) // 2) - 1
         others = core.more(z, count)
         if others is None:
             if self.norms is None:
