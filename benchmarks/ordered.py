@@ -38,7 +38,7 @@ def standardised(X):
     return np.asfortranarray(X[:, varies] / spread[varies])
 
 
-def simulated(n, d, count, rho=0.0, common=0.0, signs=True, together=1):
+def simulated(n, d, count, *, rho=0.0, common=0.0, signs=True, together=1):
     """Return columns that are an autoregression from left to right, or share a factor, and targets.
 
     `count` coefficients are not 0, in groups of some that stand `together`.
@@ -193,14 +193,13 @@ def worker(package, kind, name, share):
     """Print seconds and gap of the first tolerance that led to the target, or of the last one tried."""
     case = Case(kind, name, share if share == "path" else float(share))
     spent = 0.0
-    for exponent in range(FIRST[package], -15, -1):
+    for exponent in np.arange(FIRST[package], -15, -0.5):
         times = []
         while not times or (sum(times) < 1 and len(times) < 5):
             start = process_time()
             coefs = RUN[package](case, 10.0**exponent)
             times.append(process_time() - start)
         gap, spent = case.worst(coefs), spent + sum(times)
-        print(package, exponent, min(times), gap, file=sys.stderr, flush=True)
         if gap <= TARGET or spent > SECONDS:
             break
     print(json.dumps([min(times), gap]))

@@ -43,6 +43,8 @@ def answer(proof: "Proof", ridges: Enclosure, shrink: float) -> float:
     linear, one that no score exceeds.
     """
     statement = proof.statement
+    if not statement.priced:
+        return answer_beside(proof, ridges)
     problem = statement.problem
     assert problem.shrinkage is not None  # noqa: S101
     penalty, total, eligible = problem.penalty, statement.total, problem.eligible
@@ -61,6 +63,27 @@ def answer(proof: "Proof", ridges: Enclosure, shrink: float) -> float:
     if not penalty.superlinear:
         return at(best * BELOW)
     return min(at(best), at(max(best, float(scores.max(initial=0.0)) / BELOW)))
+
+
+def answer_beside(proof: "Proof", ridges: Enclosure) -> float:
+    """Return an upper bound of the same conjugate for a gauge without prices: `S phi*(t / S) + |z - w|^2 / (2 R)`.
+
+    Every w with sigma(w) <= t gives one. At the optimum the best w is `z - R x`; for a linear penalty it may have to be
+    a little shorter.
+    """
+    statement, z = proof.statement, proof.z
+    dragged = ridges[statement.labels.reshape(proof.x.shape)] * Enclosure.exact(proof.x)
+    sigma = float(np.max(proof.at(z - dragged).scores[1], initial=0.0))
+    total, scale = statement.total, 1.0
+    if not statement.problem.penalty.superlinear:
+        slope = float((total * statement.penalty.first_slope).low)
+        scale = 1.0 if sigma <= slope else slope / sigma * (1 - 8 * EPS)
+    kept = Enclosure.exact(scale)
+    left = z * (Enclosure.exact(1.0) - kept) + dragged * kept
+    charged = (left * left / ridges[statement.labels.reshape(proof.x.shape)]).sum() * 0.5
+    if not statement.problem.penalty.superlinear:
+        return float(charged.high)
+    return float((total * statement.penalty.conjugate(Enclosure.exact(sigma) / total) + charged).high)
 
 
 def fitting_scale(proof: "Proof") -> float:
@@ -82,6 +105,8 @@ def slopes(proof: "Proof", ridges: Enclosure) -> tuple[float, float]:
     first = statement.total * statement.penalty.first_slope
     if not statement.problem.penalty.superlinear:
         return float(first.low), float(first.high)
+    if not statement.priced:
+        return float(first.low), math.inf
     x = proof.x
     dragged = ridges[statement.labels.reshape(x.shape)] * Enclosure.exact(x)
     below, above = proof.at(proof.z - dragged).scores

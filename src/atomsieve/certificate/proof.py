@@ -304,9 +304,9 @@ class Proof:
 
     @cached_property
     def box(self) -> elastic.Box | None:
-        """Bounds of the optimal coefficients from the dual point alone; None without a ridge."""
+        """Bounds of the optimal coefficients from the dual point alone; None without a ridge, or without prices."""
         ridges = self.statement.ridges
-        return None if ridges is None else elastic.box(self, ridges)
+        return None if ridges is None or not self.statement.priced else elastic.box(self, ridges)
 
     @cached_property
     def stated(self) -> Enclosure:
@@ -423,7 +423,7 @@ def _best_gap(unscaled: Proof, gap_at: Callable[[float, float], float]) -> tuple
         shrink = max(slope / sigma * (1 - 8 * EPS), 0.0) if sigma > 0 else 0.0
         return gap_at(shrink, 0.0), shrink
     gap = gap_at(1.0, elastic.answer(unscaled, ridges, 1.0))
-    if statement.problem.penalty.superlinear:
+    if statement.problem.penalty.superlinear or not statement.priced:
         return gap, 1.0
     shrink = elastic.fitting_scale(unscaled)
     scaled = gap_at(shrink, elastic.answer(unscaled, ridges, shrink))

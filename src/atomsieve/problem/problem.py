@@ -475,6 +475,6 @@ def require_blocks(gauge: Gauge, lifted: Lifted) -> None:
         )
     if lifted.prices is None and not lifted.core.proximal:
         raise ValueError(
-            f"ridge needs a gauge that is a sum of l2 norms of separate blocks of coefficients, or one with a prox, and "
-            f"{gauge!r} is neither. Use L1(), Group(groups), L2() or OWL(weights), or leave out the ridge."
+            f"ridge needs a gauge that is a sum of l2 norms of separate blocks, or one with a prox, and {gauge!r} is "
+            "neither. Use L1(), Group(groups), L2() or OWL(weights), or leave out the ridge."
         )

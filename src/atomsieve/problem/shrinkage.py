@@ -6,7 +6,7 @@ sum of prices times l2 norms of blocks, the dual of the problem has the conjugat
     h*(z) = min over t >= 0 of   phi*(t) + sum_b (|z_b| - t price_b)_+^2 / (2 ridge_b)
 
 It is finite for every z. The minimal t is the slope of the penalty at the point that attains h*, and every other t
-gives an upper bound. Beside any other gauge, h*(z) is the least of `phi*(t) + |z - w|^2 / (2 ridge)` over all t and all w
+gives an upper bound. Beside any other gauge, h*(z) is the least of `phi*(t) + |z - w|^2 / (2 ridge)` over all t and w
 with sigma(w) <= t; the best w for a t is what the prox of `t kappa` takes from z (`Beside`).
 """
 

@@ -61,7 +61,10 @@ With a RIDGE, R_g > 0 for all g, these become:
 
 GAP    `gap = S phi(mass) + R(x) + S phi*(t / S) + sum_g max(0, norm2(z_g) - t price_g)^2 / (2 R_g) - x . z` for any t,
        where R(x) is what the ridge charges; t = S a for a linear phi. `reach = gap`, let c = 1. With theta multiplied
-       by k < 1 the conjugate of the loss joins as above, with k z for z; `reach = 2 gap`, let c = 2.
+       by k < 1 the conjugate of the loss joins as above, with k z for z; `reach = 2 gap`, let c = 2. For a gauge
+       that is no sum of l2 norms, `S phi*(t / S) + norm2(z - w)^2 / (2 R)` stands for the two terms with t, for any w
+       whose dual norm is at most t: `h (z - R x)`, with h = 1 unless a linear phi asks for less. Then k = 1, and SLOPE
+       and the last form of RANGE say nothing.
 SLOPE  The slope t* of S phi at the optimum is S a for a linear phi. For others it is the best score of `z* - R x*`, and
        at least S phi'(0). The scores of `k z - R x` are within `sqrt(reach (spread_g^2 + 2 R_g / (c price_g^2)))` of
        those. This gives bounds of t*.

@@ -31,7 +31,9 @@ class Gap(Point):
         charge, sigma = self.charge, highest(self.scores.highest().values())
         pull = sum((v * self.z[j] for j, v in self.x.items()), arb(0))
         limit = self._first_slope()
-        if self.ridge:
+        if self.ridge and not self.gauge.euclidean:
+            self._add(arb(1), charge + self._answer_beside(limit) - pull)
+        elif self.ridge:
             self._add(arb(1), charge + self._answer(arb(1)) - pull)
             shrink = self._fitting(limit) if self.phi_conjugate is None else arb(1)
             if shrink < 1:
@@ -84,6 +86,18 @@ class Gap(Point):
         top = highest([first, *(score for score, _ in scores[:1])])
         values = [at(t) for t in (first, top, golden_section(at, first, top))]
         return min(values, key=lambda value: float(value.mid()))
+
+    def _answer_beside(self, first: arb) -> arb:
+        """Return a bound of the conjugate of penalty and ridge at z for a gauge of one block that is no l2 norm."""
+        self.z.sharpen(range(self.d))
+        pulls, ridge = [self.z[j] for j in range(self.d)], self.ridge[0]
+        held = [ridge * self.x.get(j, arb(0)) for j in range(self.d)]
+        sigma = arb((self.gauge.dual_norm([z - r for z, r in zip(pulls, held)]) / self.gauge.prices[0]).upper())
+        linear = self.phi_conjugate is None
+        kept = arb((first / sigma).lower()) if linear and not sigma <= first else arb(1)
+        left = sum((square((1 - kept) * z + kept * r) for z, r in zip(pulls, held)), arb(0))
+        answer = arb(0) if linear else self.phi_conjugate(self.penalty, sigma / self.total)
+        return self.total * answer + left / (2 * ridge)
 
     def _fitting(self, limit: arb) -> arb:
         """Return a number by which theta may be multiplied so that no score is far above that of the optimum."""

@@ -54,8 +54,8 @@ class Products:
         """Return R_g for every block; an empty list without a ridge."""
         if stated is None:
             return []
-        if self.gauge.matrix is not None or not self.gauge.euclidean:
-            raise Unknown("a ridge beside an Image or LInf is not known to this checker")
+        if self.gauge.matrix is not None:
+            raise Unknown("a ridge beside an Image is not known to this checker")
         blocks = len(self.gauge.prices)
         if isinstance(stated, list) and not (self.gauge.coordinates and len(stated) == blocks):
             raise Refused(f"there are {len(stated)} ridges for {blocks} blocks: one for all, or one per coefficient")

@@ -125,12 +125,12 @@ class Ranges(Combinations):
 
     def _pulled(self, g: int) -> bool:
         """NOT 0 with a RIDGE."""
-        return bool(self._dual_norm(g)[0] > self.steepness[1] * self.gauge.prices[g])
+        return self.gauge.euclidean and bool(self._dual_norm(g)[0] > self.steepness[1] * self.gauge.prices[g])
 
     def _range(self, j: int, away: arb | None) -> tuple[arb, arb] | None:
         """RANGE: return bounds of a coefficient."""
         x = self.x.get(j, arb(0))
-        if not self.ridge or away is None:
+        if not self.ridge or away is None or not self.gauge.euclidean:
             return None if away is None else (x - away, x + away)
         g = int(self.gauge.labels[j])
         least, most = self._dual_norm(g)

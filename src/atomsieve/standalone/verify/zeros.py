@@ -90,6 +90,8 @@ class Zeros(Lengths):
         """SLOPE: return bounds of the slope of S phi at the optimum."""
         if self.phi_conjugate is None:
             return first, first
+        if not self.gauge.euclidean:
+            return first, arb("inf")
         low, high = first, first
         moved = self._slides()
         with np.errstate(all="ignore"):
