@@ -26,7 +26,7 @@ from atomsieve.display.sums import written_sum
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import pandas_for
-from atomsieve.numerics.enclosures import Enclosure, Uncertain
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, quiet
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
@@ -132,7 +132,7 @@ class Certificate:
         statement = proof.statement
         problem = statement.problem
         x = proof.x
-        with np.errstate(invalid="ignore", over="ignore"):
+        with quiet():
             lower, upper = np.zeros(x.shape), np.zeros(x.shape)
             left = np.nonzero(~statement.for_entries(zero).reshape(x.shape))
             lower[left] = np.nextafter(x[left] - away[left], -np.inf)
@@ -175,7 +175,7 @@ class Certificate:
             statement=describe(problem),
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             family=None if statement.family is None else statement.family.told,
-            identity=Identity.of(problem),
+            identity=Identity.of(problem, statement.fingerprint),
             proof=proof,
         )
 
@@ -399,7 +399,7 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
     """Return the smallest relative distance from a wrong decision."""
     statement = proof.statement
     eligible = statement.problem.eligible
-    with np.errstate(all="ignore"):
+    with quiet():
         highest = np.max(proof.unscaled_scores[1], where=zero & eligible, initial=-np.inf)
         above = proof.from_above(np.array([highest]))
         slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
@@ -451,24 +451,31 @@ def _too_far(proof: Proof) -> str:
 @one_thread()
 def certify(problem: Problem, x: Array, coordinates: Array, family: Family | None = None) -> Certificate:
     """Return the certificate at lifted coefficients x; `coordinates` are the first guess of those of B b."""
+    with quiet():  # far out everything may overflow, and is then bounded by inf or not at all
+        return _certified(problem, x, coordinates, family)
+
+
+def _certified(problem: Problem, x: Array, coordinates: Array, family: Family | None) -> Certificate:
 
     def proven(x: Array) -> Proof:
         proof = prove(statement, *feasible(statement, x, coordinates))
         return proof if family is None else on_face(proof, family)
 
     try:
-        with np.errstate(all="ignore"):  # far out everything may overflow, and is then bounded by inf or not at all
-            statement = Statement.of(problem)
-            proof = proven(x)
+        statement = Statement.of(problem)
+        proof = proven(x)
+        x, zero = proof.x, proof.zero()
+        for _ in range(DROPPED_ROUNDS):
+            held = np.flatnonzero(x)
+            held = held[statement.for_entries(zero)[held]]
+            if not len(held):
+                break
+            smaller = x.copy()
+            smaller.ravel()[held] = 0.0
+            proof = proven(smaller)
             x, zero = proof.x, proof.zero()
-            for _ in range(DROPPED_ROUNDS):
-                held = statement.for_entries(zero).reshape(problem.shape) & (x != 0)
-                if not held.any():
-                    break
-                proof = proven(np.where(held, 0.0, x))
-                x, zero = proof.x, proof.zero()
-            else:
-                zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
+        else:
+            zero[np.unique(statement.labels[np.flatnonzero(x.ravel())])] = False
     except Uncertain as reason:
         return Certificate.nothing(problem, _numbers(x), str(reason), family)
     except UnsettledError:

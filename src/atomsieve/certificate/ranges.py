@@ -8,7 +8,7 @@ import numpy as np
 from atomsieve.certificate import classes
 from atomsieve.certificate.inverse import Dependency, Determined, determined
 from atomsieve.certificate.proof import Proof, low, mass_of
-from atomsieve.numerics.enclosures import Enclosure, dots, gamma, root, up
+from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -74,7 +74,7 @@ def _distances(proof: Proof, kept: Index, index: Index) -> tuple[Determined, Arr
     A column on which others depend stands for the sum of all their coefficients.
     """
     statement, first = proof.statement, len(kept)
-    with np.errstate(all="ignore"):
+    with quiet():
         known, reach = knowledge(proof, kept, index)
         distances = up(root(known.sums) * reach)
         moved = proof.shift * proof.unit[kept]
