@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from atomsieve.numerics import balls
-from atomsieve.numerics.enclosures import Enclosure, Uncertain
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, quiet
 
 FAILURES = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
 """Errors that a formula may raise when it was not written for enclosures."""
@@ -89,7 +89,7 @@ class Piece:
     def evaluate(self, name: str, *arguments: Any, shape: tuple[int, ...], **ranges: Enclosure) -> Enclosure:
         """Evaluate a formula or constant of the piece on enclosures; raise Uncertain if it gives no bounds."""
         try:
-            with np.errstate(all="ignore"):
+            with quiet():
                 formula = getattr(self.enclosed(**ranges), name)
                 found = Enclosure.of(formula(*arguments) if callable(formula) else formula)
             if found.shape == shape:

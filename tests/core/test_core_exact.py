@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csc_array, random_array
+from scipy.sparse import csc_array, csr_array, random_array
 from twins import load
 
 from atomsieve import core
@@ -60,6 +60,65 @@ def test_products_in_twice_the_precision(build, n, m, density):
         assert (exactly.rad <= 1e-15 * np.abs(exactly.mid) + 1e-28 * (np.abs(A).T @ np.abs(v.mid)) + 1e-300).all()
         for end in (v.mid - v.rad / 2, v.mid + v.rad / 2):  # numbers inside the radius
             encloses(blurred, [sum(Fraction(a) * Fraction(b) for a, b in zip(c, end, strict=True)) for c in A.T])
+
+
+@pytest.mark.parametrize("density", [1.0, 0.2])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (7, 3), (33, 5), (260, 2), (1, 300), (600, 4)])
+def test_a_survey_of_all_columns(build, n, m, density):
+    A = matrix(n, n, m, density)
+    rng = np.random.default_rng(1)
+    v = Enclosure(rng.standard_normal(n), np.abs(rng.standard_normal(n)) * 1e-15)
+    centres = A.mean(axis=0)
+    plain = [DenseDesign(order(A)) for order in (np.asfortranarray, np.ascontiguousarray)]
+    wide = [DenseDesign(np.vstack([A, A]).copy(order="F")[:n]), DenseDesign(np.hstack([A, A])[:, :m])]  # with gaps
+    sparse = [SparseDesign(form(A)) for form in (csc_array, csr_array)]
+    every = [(design, design.survey(v), np.zeros(m)) for design in [*plain, *wide, *sparse]]
+    every += [(design, CentredDesign(design, centres).survey(v), centres) for design in [*plain, *wide]]
+    for design, found, c in every:
+        rests = [[Fraction(a) - Fraction(centre) for a in column] for column, centre in zip(A.T, c, strict=True)]
+        for end in (v.mid, v.mid - v.rad, v.mid + v.rad):
+            encloses(found.product, [sum(a * Fraction(b) for a, b in zip(rest, end, strict=True)) for rest in rests])
+        squares = [sum(a * a for a in rest) for rest in rests]
+        assert all(Fraction(length) ** 2 >= square for length, square in zip(found.lengths, squares, strict=True))
+        roots = np.sqrt(np.array(squares, dtype=float))
+        np.testing.assert_allclose(found.lengths, roots, rtol=1e-9, atol=1e-150)
+        size = np.sqrt(np.sum(v.mid**2))
+        assert (found.product.rad <= roots * (1e-13 * size + 1.001 * np.sqrt(np.sum(v.rad**2))) + 1e-300).all()
+        whole = isinstance(design.matrix, np.ndarray) and design.matrix.flags.forc
+        assert found.fingerprint == (exact.fingerprint(design.parts()) if whole else None)
+
+
+def test_a_survey_of_what_overflows_is_not_known(build):
+    for entries in ((1e300, 1e300), (np.inf, 1.0), (np.nan, 1.0), (1e200, 1e200)):
+        for form in (np.asfortranarray, np.ascontiguousarray, csc_array, csr_array):
+            A = form(np.array([[entries[0], 1.0], [1e300, 1.0]]))
+            design = DenseDesign(A) if isinstance(A, np.ndarray) else SparseDesign(A)
+            found = design.survey(Enclosure.exact(np.array([entries[1], 1e10])))
+            assert not np.isfinite(found.product.rad[0])
+            assert not np.isfinite(found.lengths[0])
+
+
+def test_a_survey_refuses_what_lies_outside(build):
+    v, out = np.ones(2), np.empty(6)
+    places, starts = np.array([0, 1], dtype=np.int32), np.array([0, 1, 2])
+    for lines, by_rows in (
+        ((np.ones(3), None, None, 2), False),
+        ((np.ones(3), None, None, 2), True),
+        ((np.ones(4), None, None, -2), False),
+        ((np.ones(2), np.array([0, 2], dtype=np.int32), starts, 0), False),
+        ((np.ones(2), np.array([0, -1], dtype=np.int32), starts, 0), True),
+        ((np.ones(2), places, np.array([0, 3, 2]), 0), False),
+        ((np.ones(2), places, np.array([0, 1, 3]), 0), True),
+        ((np.ones(2), places, np.array([-1, 1, 2]), 0), False),
+        ((np.ones(2), places[:1], starts, 0), False),
+    ):
+        with pytest.raises(ValueError, match=r"outside|expected"):
+            exact._core.survey(lines, v, None, 1.0, 0.0, out, None, None, by_rows)
+    with pytest.raises(ValueError, match="without gaps"):
+        keys, sums = exact.KEYS, np.empty(2, dtype=np.int64)
+        exact._core.survey((np.ones(5), None, None, 3), v, None, 1.0, 0.0, out, keys, sums, False)
+    with pytest.raises(ValueError, match="expected"):
+        exact._core.survey((np.ones(4), None, None, 2), v, None, 1.0, 0.0, out, exact.KEYS, sums[:1], False)
 
 
 @settings(max_examples=200, deadline=None)

@@ -29,7 +29,7 @@ from atomsieve.gauges.found import Combination
 from atomsieve.gauges.signs import admissible
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import pandas_for
-from atomsieve.numerics.enclosures import Enclosure, Uncertain
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, quiet
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
@@ -141,7 +141,7 @@ class Certificate:
         statement = proof.statement
         problem = statement.problem
         x = proof.x
-        with np.errstate(invalid="ignore", over="ignore"):
+        with quiet():
             lower, upper = np.zeros(x.shape), np.zeros(x.shape)
             left = np.nonzero(~statement.by_entry(zero).reshape(x.shape))
             lower[left] = np.nextafter(x[left] - away[left], -np.inf)
@@ -191,7 +191,7 @@ class Certificate:
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             family=None if statement.family is None else statement.family.told,
             facts=facts,
-            identity=Identity.of(problem),
+            identity=Identity.of(problem, statement.fingerprint),
             proof=proof,
         )
 
@@ -430,7 +430,7 @@ class Certificate:
 def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
     """Return the smallest relative distance from a wrong decision."""
     statement = proof.statement
-    with np.errstate(all="ignore"):
+    with quiet():
         sizes, moved = _norms(statement, proof.x, away, np.flatnonzero(nonzero))
         held = (1 - moved / sizes)[sizes > 0]
         if statement.decides:  # the scores of sets of entries decide, which are too many to list
@@ -490,27 +490,33 @@ def certify(
 
     Where the gauge of x is not known, `parts` are the atoms that it is made of.
     """
+    with quiet():  # far out everything may overflow, and is then bounded by inf or not at all
+        return _certified(problem, x, coordinates, family, parts)
+
+
+def _certified(
+    problem: Problem, x: Array, coordinates: Array, family: Family | None, parts: Combination | None
+) -> Certificate:
 
     def proven(x: Array) -> Proof:
         proof = prove(statement, *feasible(statement, x, coordinates))
         return proof if family is None else on_face(proof, family)
 
     try:
-        with np.errstate(all="ignore"):  # far out everything may overflow, and is then bounded by inf or not at all
-            statement = Statement.of(problem)
-            if parts is not None and x.any():
-                statement = statement.made_of(parts)
-                x = (statement.parts or parts).sum(problem.shape)
-            proof = proven(x)
+        statement = Statement.of(problem)
+        if parts is not None and x.any():
+            statement = statement.made_of(parts)
+            x = (statement.parts or parts).sum(problem.shape)
+        proof = proven(x)
+        x, zero = proof.x, proof.zero()
+        for _ in range(DROPPED_ROUNDS):
+            settled = _settled(proof, zero)
+            if settled is x or np.array_equal(settled, x):
+                break
+            proof = proven(settled)
             x, zero = proof.x, proof.zero()
-            for _ in range(DROPPED_ROUNDS):
-                settled = _settled(proof, zero)
-                if np.array_equal(settled, x):
-                    break
-                proof = proven(settled)
-                x, zero = proof.x, proof.zero()
-            else:
-                zero[np.unique(statement.units[np.flatnonzero(x.ravel())])] = False
+        else:
+            zero[np.unique(statement.units[np.flatnonzero(x.ravel())])] = False
     except Uncertain as reason:
         return Certificate.nothing(problem, _numbers(x), str(reason), family)
     except UnsettledError:
@@ -542,7 +548,13 @@ def _settled(proof: Proof, zero: Mask) -> Array:
         return proof.values.settle(statement.limits, x)
     if proof.facts is not None:
         return replace(proof.facts, zero=zero).fitted(x.ravel()).reshape(x.shape)
-    return np.where(statement.by_entry(zero).reshape(x.shape), 0.0, x)
+    held = np.flatnonzero(x)
+    held = held[statement.by_entry(zero)[held]]
+    if not len(held):
+        return x
+    smaller = x.copy()
+    smaller.ravel()[held] = 0.0
+    return smaller
 
 
 def _numbers(x: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from atomsieve.certificate.classes import Shared
 from atomsieve.certificate.gram import Plain, Rows, inverse_of
 from atomsieve.certificate.statement import Statement
-from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, quiet, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
@@ -42,7 +42,7 @@ def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosu
     # entries are at most about 1: their squares do not overflow
     lengths = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
     reach = lengths if u.ndim == 1 else np.tile(up(lengths * math.sqrt(u.shape[1]))[:, None], u.shape[1])
-    with np.errstate(all="ignore"):
+    with quiet():
         guess = _least_eigenvalue(_curved(statement, free, u, bend))
         for radius in (4.0, 64.0, 2.0**20):
             if guess is None:

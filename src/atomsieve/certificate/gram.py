@@ -14,7 +14,7 @@ from scipy.linalg import lapack
 
 from atomsieve.design.sparse import DENSE, scaled_rows
 from atomsieve.numerics.clock import look
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, quiet, root, up
 from atomsieve.typing import Array, Index
 
 INVERSE_PIECE = 2_000_000_000
@@ -183,7 +183,7 @@ class Gram:
         n, k = rows.shape
         if not 0 < k <= LARGEST_INVERSE:
             return None
-        with np.errstate(all="ignore"):
+        with quiet():
             return cls(n, *rows.products(), np.zeros(k) if ridge is None else ridge)
 
     def select(self, columns: Index) -> "Gram":
@@ -195,7 +195,7 @@ class Gram:
         n, k = self.rows, len(self.matrix)
         if not k or np.count_nonzero(self.ridge == 0) > n:
             return None
-        with np.errstate(all="ignore"):
+        with quiet():
             # lengths are those of the middle and of the radii together
             blurs = root(up(self.blurs * (1 + gamma(n + 10)) + 4 * n * LEAST)) if self.blurs.any() else self.blurs
             squares = self.matrix.diagonal() * (1 + gamma(n + 10)) + 4 * n * LEAST
@@ -220,7 +220,7 @@ class Gram:
         No proof relies on it. Pivots and shares below the tolerance, relative to norms, count as zero.
         """
         every = np.arange(len(self.matrix))
-        with np.errstate(all="ignore"):
+        with quiet():
             units = 1 / np.sqrt(self.matrix.diagonal())
             units[:first] *= 2.0**20  # pivoting chooses the longest columns first
             scaled = self.matrix * units * units[:, None]

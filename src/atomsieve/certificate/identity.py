@@ -30,9 +30,9 @@ class Identity:
     fingerprint: bytes = b""
 
     @classmethod
-    def of(cls, problem: Problem) -> "Identity":
-        """Return the identity of the data of a problem as they are now."""
-        return cls(None, problem.data, _fingerprint(problem.data))
+    def of(cls, problem: Problem, fingerprint: bytes | None = None) -> "Identity":
+        """Return the identity of the data of a problem, with their fingerprint at the time of a proof, or now."""
+        return cls(None, problem.data, fingerprint_of(problem.data) if fingerprint is None else fingerprint)
 
     @property
     def digest(self) -> str:
@@ -43,7 +43,7 @@ class Identity:
         digests = _DIGESTS.setdefault(self.data, {})
         if self.fingerprint not in digests:
             digest = digest_of(self.data)
-            if _fingerprint(self.data) != self.fingerprint:
+            if fingerprint_of(self.data) != self.fingerprint:
                 raise ValueError(
                     "X has changed since the proof, and what the certificate is about is not there any more. Save a "
                     "certificate (or ask for its digest) before X is changed, or make it anew."
@@ -71,6 +71,6 @@ def _bytes(data: Data) -> Iterator[bytes | memoryview]:
         yield np.ascontiguousarray(part, dtype="<f8").reshape(-1).data
 
 
-def _fingerprint(data: Data) -> bytes:
+def fingerprint_of(data: Data) -> bytes:
     """Return the fingerprint of X; a problem has its own copies of everything else."""
     return fingerprint(bounded(data.design).parts())

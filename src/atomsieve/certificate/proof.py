@@ -12,7 +12,7 @@ from atomsieve.certificate.free import free_scale, with_free
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.signs import admissible, some
-from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, root, up
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -67,7 +67,7 @@ class Proof:
         loss, counts = self.statement.loss, self.statement.weights_of(self.slopes.ndim).mid
         t, y = self.slopes, self.statement.y
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
-        with np.errstate(all="ignore"):
+        with quiet():
             if self.statement.problem.loss.quadratic and t.ndim == 1:  # the same curvature everywhere
                 return loss.curvatures(low, high, y)
             most = loss.largest(low, high, y, up(self.gap_bound / counts))
@@ -84,7 +84,7 @@ class Proof:
     def spread(self) -> tuple[Array, Array]:
         """Upper bounds of the norm of A p over each block, and of the column of each entry, in the curvature metric."""
         statement = self.statement
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             core, shape, most = statement.problem.core, statement.problem.shape, self.curvatures[1]
             whole = most if most.ndim == 1 else statement.loss.largest_eigenvalues(most)
             norms = whole = statement.spreads(up(statement.counts * whole))
@@ -105,14 +105,14 @@ class Proof:
         """Lower and upper bounds of the scores of all blocks at z itself."""
         if self.scored[0] is self.z:
             return self.scored[1]
-        with np.errstate(all="ignore"):
+        with quiet():
             return scores_of(self.statement, self.z)
 
     @cached_property
     def scores(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the scores of all blocks at the dual point."""
         below, above = self.unscaled_scores
-        with np.errstate(all="ignore"):
+        with quiet():
             return self.from_below(below), self.from_above(above)
 
     def from_below(self, scores: Array) -> Array:
@@ -167,7 +167,7 @@ class Proof:
         if least > 0 and not statement.problem.penalty.superlinear:
             return least
         below = self.scores[0]
-        with np.errstate(all="ignore"):
+        with quiet():
             floors = below - up(self.radius * self.spread[0]) - 2 * EPS * np.abs(below)
             floor = float(np.max(floors, where=statement.problem.eligible, initial=-np.inf))
         return max(floor, least) if least > 0 else floor
@@ -208,7 +208,7 @@ class Proof:
         if self.values is not None:
             return self.values.zero
         eligible, slope = statement.problem.eligible, self.least_slope
-        with np.errstate(all="ignore"):
+        with quiet():
             out = self._below(slope) if statement.single else self._stay_below(slope, self.scores[1], self.spread[0])
             if statement.ridges is not None:  # zero if and only if the score is at most the slope
                 return np.asarray(out & eligible)
@@ -338,7 +338,7 @@ def pulls(statement: Statement, z: Enclosure, index: Index | None = None) -> tup
         np.maximum(least, 0.0, out=least)
         least *= 1 - 4 * EPS
         highest += rad
-        highest *= 1 + 4 * EPS
+        highest *= 1 + 2 * EPS  # at least the next number
         return least, highest
     least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * EPS))
     highest = statement.block_norms(z.size)
@@ -381,7 +381,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     u, shift, slopes = with_free(statement, image if offset is None else image + offset, b)
     theta = slopes * statement.weights_of(slopes.ndim)
     mass = mass_of(statement, x)
-    with np.errstate(all="ignore"):
+    with quiet():
         z, scores = _sharper(statement, statement.pulled(theta), theta, support)
     sigma = float(np.max(scores[1], where=problem.eligible, initial=0.0))
     unscaled = Proof(statement, x, b, slopes, z, shift, sigma, 1.0, mass, np.inf, (z, scores))

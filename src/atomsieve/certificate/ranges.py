@@ -12,7 +12,7 @@ from atomsieve.certificate.inverse import Dependency, Determined, determined
 from atomsieve.certificate.pattern import Pattern
 from atomsieve.certificate.proof import Proof, image_of, low, mass_of
 from atomsieve.gauges.facts import Facts
-from atomsieve.numerics.enclosures import Enclosure, dots, gamma, root, up
+from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -78,7 +78,7 @@ def _distances(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined,
     A column on which others depend stands for the sum of all their coefficients.
     """
     statement, first = proof.statement, len(kept)
-    with np.errstate(all="ignore"):
+    with quiet():
         known, reach = knowledge(proof, kept, pattern)
         distances = up(root(known.sums) * reach)
         moved = proof.shift * proof.unit[kept]

@@ -15,14 +15,17 @@ import numpy as np
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.frame import Frame, beside
 from atomsieve.certificate.gram import Plain, Sparse
+from atomsieve.certificate.identity import fingerprint_of
 from atomsieve.certificate.inverse import Dependency, dependencies
 from atomsieve.design.base import Columns, Enclosed, bounded, surveyed
+from atomsieve.design.centred import CentredDesign
+from atomsieve.design.dense import DenseDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges import Scaled
 from atomsieve.gauges.coordinates import Coordinates
 from atomsieve.gauges.found import Combination
 from atomsieve.losses.bounds import LossBounds
-from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties.bounds import PenaltyBounds
 from atomsieve.problem import Problem
@@ -104,10 +107,17 @@ class Statement:
         return self.design.norm_bounds(np.ones(len(self.counts)))
 
     def pulled(self, theta: Enclosure) -> Enclosure:
-        """Return `-A' theta`; the pass over A shows the lengths of the columns too, and they are kept."""
-        product, lengths = surveyed(self.design, -theta)
+        """Return `-A' theta`; the pass over A shows more, which is kept as if it had been asked for."""
+        product, lengths, seen = surveyed(self.design, -theta)
         vars(self).setdefault("lengths", lengths)
+        if seen is not None and isinstance(self.design, DenseDesign | CentredDesign):
+            vars(self).setdefault("fingerprint", seen)
         return product
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """The fingerprint of X at the time of the proof."""
+        return fingerprint_of(self.problem.data)
 
     def spreads(self, metric: Array, index: Index | None = None) -> Array:
         """Return upper bounds of the lengths of the columns of A in a metric, or of those with an index."""
@@ -175,7 +185,7 @@ class Statement:
     @cached_property
     def priced(self) -> bool:
         """Whether the gauge is a sum of prices times l2 norms of blocks; others have bounds of their own."""
-        with np.errstate(over="ignore", under="ignore"):
+        with quiet():
             return self.problem.core.prices(self.problem.shape) is not None
 
     @cached_property
@@ -274,7 +284,7 @@ class Statement:
         flat, count = sizes.ravel(), len(self.problem.eligible)
         if self.plain:
             return flat
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             longest = np.bincount(self.labels, minlength=count).max()
             squares = np.bincount(self.labels, flat * flat, count)
             return root(up(squares * (1 + gamma(longest + 4)) + longest * LEAST))
@@ -284,7 +294,7 @@ class Statement:
         flat, count = sizes.ravel(), len(self.problem.eligible)
         if self.plain:
             return flat
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             longest = np.bincount(self.labels, minlength=count).max()
             squares = np.bincount(self.labels, flat * flat, count) * (1 - 2 * gamma(longest + 6)) - 4 * longest * LEAST
             return np.where(np.isfinite(squares), np.sqrt(np.maximum(squares, 0.0)) * (1 - 4 * EPS), 0.0)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.core import Packed, _core
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norm, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norm, quiet, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
@@ -52,7 +52,7 @@ def image(packed: Packed, x: Array, n: int, level: tuple[float, float] = (0.0, 0
 
 def _rounded(total: Array, small: Array, size: Array, terms: int, spread: Array | float) -> Enclosure:
     """Return sums rounded once; what is lost is the rounding of the sum of all rounding errors."""
-    with np.errstate(all="ignore"):
+    with quiet():
         mid = total + small
         lost = gamma(4 * terms + 64) * (1 + gamma(4 * terms + 64)) * size + 32 * terms * LEAST
         return Enclosure(mid, up(spread + lost + EPS * np.abs(mid)))
@@ -80,15 +80,32 @@ class Lines(NamedTuple):
     step: int
 
 
-def survey(lines: Lines, v: Enclosure, d: int, centres: Array | None, *, by_rows: bool) -> tuple[Enclosure, Array]:
-    """Return `A' v`, and upper bounds of the lengths of the columns of A, in one pass; columns less their centres.
+class Survey(NamedTuple):
+    """What one pass over a matrix A shows."""
 
-    What v is off by counts by its length times that of the column.
+    product: Enclosure
+    """`A' v`, where what v is off by counts by its length times that of the column."""
+
+    lengths: Array
+    """Upper bounds of the lengths of the columns."""
+
+    fingerprint: bytes | None
+    """The fingerprint of A, if it was asked for."""
+
+
+def survey(
+    lines: Lines, v: Enclosure, d: int, centres: Array | None = None, whole: Array | None = None, *, by_rows: bool
+) -> Survey:
+    """Return a survey of a matrix of d columns, each less its centre.
+
+    A dense matrix without gaps may be passed as `whole`, for its fingerprint.
     """
-    found = np.empty((3, d))
-    mid = np.ascontiguousarray(v.mid)
-    _core.survey(lines, mid, centres, norm(np.abs(mid)), norm(v.rad), found, by_rows)
-    return Enclosure(found[0], found[1]), found[2]
+    found, mid = np.empty((3, d)), np.ascontiguousarray(v.mid)
+    keys = None if whole is None else KEYS
+    sums = None if whole is None else np.empty(2 * -(-whole.nbytes // BLOCK), dtype=np.int64)
+    _core.survey(lines, mid, centres, norm(np.abs(mid)), norm(v.rad), found, keys, sums, by_rows)
+    seen = None if whole is None or sums is None else _digest([(whole, sums)])
+    return Survey(Enclosure(found[0], found[1]), found[2], seen)
 
 
 def fingerprint(arrays: Iterable[Array]) -> bytes:
@@ -96,12 +113,22 @@ def fingerprint(arrays: Iterable[Array]) -> bytes:
 
     Each array is contiguous, by rows or by columns. The fingerprint tells nothing to other processes.
     """
+    return _digest((array, _sums(array)) for array in arrays)
+
+
+def _sums(array: Array) -> NDArray[np.int64]:
+    """Return the sums of the blocks of an array, and of the last word that is not full."""
+    held = array.ravel(order="K").view(np.uint8)
+    words, rest = divmod(len(held), 8)
+    sums = np.empty(2 * (-(-words * 8 // BLOCK) + (rest > 0)), dtype=np.int64)
+    _core.fingerprint(held, KEYS, sums)
+    return sums
+
+
+def _digest(parts: Iterable[tuple[Array, NDArray[np.int64]]]) -> bytes:
+    """Return the digest of the sums of arrays, with their shapes."""
     whole = hashlib.sha256()
-    for array in arrays:
-        held = array.ravel(order="K").view(np.uint8)
-        words, rest = divmod(len(held), 8)
-        sums = np.empty(2 * (-(-words * 8 // BLOCK) + (rest > 0)), dtype=np.int64)
-        _core.fingerprint(held, KEYS, sums)
+    for array, sums in parts:
         whole.update(f"{array.shape} {array.strides} {array.dtype}".encode())
         whole.update(sums.data)
     return whole.digest()

@@ -485,12 +485,12 @@ static int read_matrix(arrays *held, survey *s, PyObject *values, PyObject *plac
 
 static PyObject *survey_matrix(PyObject *self, PyObject *args)
 {
-    PyObject *values, *places, *starts, *v, *centres, *out, *answer = NULL;
+    PyObject *values, *places, *starts, *v, *centres, *out, *keys, *sums, *answer = NULL;
     survey s = {0};
     int by_rows;
     (void)self;
-    if (!PyArg_ParseTuple(args, "(OOOn)OOddOp", &values, &places, &starts, &s.step, &v, &centres, &s.size, &s.blur,
-                          &out, &by_rows))
+    if (!PyArg_ParseTuple(args, "(OOOn)OOddOOOp", &values, &places, &starts, &s.step, &v, &centres, &s.size, &s.blur,
+                          &out, &keys, &sums, &by_rows))
         return NULL;
     arrays held = {.count = 0};
     if (!(s.product = array_of(&held, out, "out", 'd', -1, 1))) goto done;
@@ -501,6 +501,15 @@ static PyObject *survey_matrix(PyObject *self, PyObject *args)
     s.n = length_of(&held);
     if (centres != Py_None && !(s.centre = array_of(&held, centres, "centres", 'd', s.d, 0))) goto done;
     if (read_matrix(&held, &s, values, places, starts, by_rows)) goto done;
+    if (keys != Py_None) {
+        Py_ssize_t blocks = (s.n * s.d + WORDS - 1) / WORDS;
+        if (s.place || s.step != (by_rows ? s.d : s.n)) {
+            PyErr_SetString(PyExc_ValueError, "a survey makes fingerprints of dense matrices without gaps only.");
+            goto done;
+        }
+        if (!(s.key = array_of(&held, keys, "keys", 'l', 2 * WORDS, 0))) goto done;
+        if (!(s.print = array_of(&held, sums, "sums", 'l', 2 * blocks, 1))) goto done;
+    }
     PyThreadState *thread = PyEval_SaveThread();
     int failed = survey_all(&s, by_rows);
     PyEval_RestoreThread(thread);

@@ -1,6 +1,7 @@
 /* A survey of a matrix for a proof: of every column its product with a vector, and its length, in one pass.
 
-   Columns are taken less a centre each (dense ones only). Sums are made of runs of RUN terms, so that the rounding of a
+   A fingerprint of a dense matrix is made on the way, of what is in the fast memory already. Columns are taken less a
+   centre each (dense ones only). Sums are made of runs of RUN terms, so that the rounding of a
    product is at most gamma(terms) times the lengths of column and vector, by Cauchy and Schwarz. */
 #ifndef ATOMSIEVE_SURVEY_H
 #define ATOMSIEVE_SURVEY_H
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "fingerprint.h"
 
 #define RUN 256
 #define HALF_UNIT 0x1p-53 /* relative error of one rounding */
@@ -23,7 +25,20 @@ typedef struct {
     ptrdiff_t n, d, step;             /* rows, columns, and from one dense line to the next */
     double size, blur;                /* lengths of v, and of how far it may be off */
     double *product, *radius, *length;
+    const uint64_t *key; /* of a fingerprint, or NULL */
+    uint64_t *print;
+    ptrdiff_t printed; /* entries that it has seen: whole blocks */
 } survey;
+
+/* Go on with the fingerprint up to a number of entries; the last block need not be full. */
+static void print_up_to(survey *s, ptrdiff_t entries, int last)
+{
+    if (!s->key) return;
+    for (; s->printed + (last ? 1 : WORDS) <= entries; s->printed += WORDS, s->print += 2) {
+        ptrdiff_t left = entries - s->printed;
+        sums_of_block((const unsigned char *)(s->value + s->printed), left < WORDS ? left : WORDS, s->key, s->print);
+    }
+}
 
 /* An upper bound of what was computed in a few operations on numbers that are not negative. */
 static double raised(double bound) { return bound * (1 + 0x1p-48) + LEAST_NORMAL; }
@@ -76,7 +91,7 @@ static int survey_sparse_column(const survey *s, ptrdiff_t j)
 }
 
 /* Rows of a dense matrix, RUN at a time; `part` has room for two sums of each column. */
-static void survey_dense_rows(const survey *s, double terms, double *restrict part)
+static void survey_dense_rows(survey *s, double terms, double *restrict part)
 {
     double *restrict p = part, *restrict q = part + s->d;
     memset(s->product, 0, (size_t)s->d * sizeof *s->product);
@@ -99,6 +114,7 @@ static void survey_dense_rows(const survey *s, double terms, double *restrict pa
                     p[j] += a[j] * v;
                     q[j] += a[j] * a[j];
                 }
+            print_up_to(s, (i + 1) * s->step, i + 1 == s->n);
         }
         for (ptrdiff_t j = 0; j < s->d; j++) {
             s->product[j] += p[j];
@@ -127,7 +143,7 @@ static int survey_sparse_rows(const survey *s)
 }
 
 /* 0 on success, -1 if an entry lies outside of the matrix, -2 if there is no memory. */
-static int survey_all(const survey *s, int by_rows)
+static int survey_all(survey *s, int by_rows)
 {
     double terms = (double)(s->n < RUN ? s->n : RUN) + (double)(s->n / RUN) + 2;
     int failed = 0;
@@ -141,7 +157,10 @@ static int survey_all(const survey *s, int by_rows)
     }
     for (ptrdiff_t j = 0; j < s->d && !failed; j++)
         if (s->place) failed = survey_sparse_column(s, j);
-        else survey_dense_column(s, j, terms);
+        else {
+            survey_dense_column(s, j, terms);
+            print_up_to(s, (j + 1) * s->step, j + 1 == s->d);
+        }
     return failed;
 }
 

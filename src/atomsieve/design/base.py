@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from atomsieve.core import Packed
+from atomsieve.core.exact import Survey
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -136,13 +137,13 @@ class BoundedDesign(Design, Enclosed, Protocol):
         """Yield the arrays in which the entries are stored, for a fingerprint."""
 
 
-def surveyed(design: Enclosed, r: Enclosure) -> tuple[Enclosure, Array]:
+def surveyed(design: Enclosed, r: Enclosure) -> Survey:
     """Return `A' r` and upper bounds of the lengths of all columns, in one pass where the entries are stored."""
     if r.ndim == 1 and hasattr(design, "survey"):
-        found: tuple[Enclosure, Array] = design.survey(r)
+        found: Survey = design.survey(r)
         return found
     lengths = design.norm_bounds(np.ones(design.shape[0]))
-    return design.enclose_adjoint(r, lengths), lengths
+    return Survey(design.enclose_adjoint(r, lengths), lengths, None)
 
 
 def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:

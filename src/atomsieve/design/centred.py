@@ -11,7 +11,7 @@ import numpy as np
 from atomsieve.core import Packed, exact
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.dense import DenseDesign
-from atomsieve.numerics.enclosures import Enclosure, norms_of, up
+from atomsieve.numerics.enclosures import Enclosure, norms_of, quiet, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index
 
@@ -33,7 +33,7 @@ class CentredDesign:
         return self.design.shape
 
     def enclose_columns(self, index: Columns) -> Enclosure:
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             columns = self.design.columns(index) - self.centres[index]
             return Enclosure(columns, EPS * np.abs(columns))  # a difference is rounded once
 
@@ -52,7 +52,7 @@ class CentredDesign:
         n = self.shape[0]
         norms = self.norm_bounds(np.ones(n)) if norms is None else norms
         middle = self.design.enclose_adjoint(Enclosure.exact(r.mid), self._whole(norms))
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             moved = np.multiply.outer(norms, norms_of(r.rad))  # Cauchy-Schwarz inequality
         return self._less(middle, r).widened(moved)
 
@@ -72,14 +72,14 @@ class CentredDesign:
 
     def _whole(self, norms: Array) -> Array:
         """Return bounds of the norms of the columns of A, from those of what is left of them."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             return np.asarray(up(norms + np.abs(self.centres) * np.sqrt(self.shape[0])))
 
     def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
         return self.design.norm_bounds(weights, index, self.centres)
 
-    def survey(self, r: Enclosure) -> tuple[Enclosure, Array]:
-        """Return `(A - 1 c')' r` and upper bounds of the lengths of the columns, in one pass."""
+    def survey(self, r: Enclosure) -> exact.Survey:
+        """Return `(A - 1 c')' r`, lengths of the columns, and a fingerprint of A, in one pass."""
         return self.design.survey(r, self.centres)
 
 

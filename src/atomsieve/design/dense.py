@@ -12,7 +12,7 @@ from atomsieve.core import Packed, exact, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, as_slice, blocks_of_rows
 from atomsieve.intake.arguments import in_doubles
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, quiet, root, up
 from atomsieve.numerics.threads import shared
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -119,14 +119,14 @@ class DenseDesign:
         n, d = self.shape
         if self._by_columns is not None and self._by_columns[1] == n:
             return squares(self._by_columns[0], np.arange(n, n * d + 1, n))
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             return np.asarray(np.einsum("ij,ij->j", self.matrix, self.matrix))
 
     @cached_property
     def centres(self) -> Array:
         """Numbers near the means of the columns; any numbers would do, so that they are kept."""
         n = self.shape[0]
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             means = self.rmatvec(np.full(n, 1.0 / n))
         return np.where(np.isfinite(means), means, 0.0)
 
@@ -150,7 +150,7 @@ class DenseDesign:
         mid, rad = np.zeros((self.shape[0], *x.mid.shape[1:])), np.zeros((self.shape[0], *x.mid.shape[1:]))
         places = np.arange(self.shape[1])[index]
         terms = len(places) + len(places) // WIDTH + 2
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             error = up(gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad)
             for start in range(0, len(places), WIDTH):
                 part = slice(start, start + WIDTH)
@@ -162,7 +162,7 @@ class DenseDesign:
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         n = self.shape[0]
         mid = np.zeros((self.shape[1], *r.mid.shape[1:]))
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             with shared(self.matrix.size):
                 for start in range(0, n, WIDTH):  # a sum of short sums has a smaller error than one long sum
                     mid += self.matrix[start : start + WIDTH].T @ r.mid[start : start + WIDTH]
@@ -183,7 +183,7 @@ class DenseDesign:
 
     def norm_bounds(self, weights: Array, index: Index | None = None, centres: Array | None = None) -> Array:
         n = self.shape[0]
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             squares = self._squares_less(weights, index, centres)
             return root(up(squares * (1 + gamma(n + 8)) + 4 * n * LEAST * max(1.0, float(weights.max()))))
 
@@ -199,11 +199,12 @@ class DenseDesign:
         packed = Packed(vector, None, step * np.arange(count), None, np.full(count, length))
         return exact.squared_lengths(packed, weights, centres, by_rows=by_rows)
 
-    def survey(self, r: Enclosure, centres: Array | None = None) -> tuple[Enclosure, Array]:
-        """Return `A' r` and upper bounds of the lengths of the columns, each less its centre, in one pass."""
+    def survey(self, r: Enclosure, centres: Array | None = None) -> exact.Survey:
+        """Return `A' r`, lengths of the columns, each less its centre, and a fingerprint, in one pass."""
         vector, step = self._stored()
         by_rows = self._by_columns is None
-        return exact.survey(exact.Lines(vector, None, None, step), r, self.shape[1], centres, by_rows=by_rows)
+        whole = self.matrix if vector.size == self.matrix.size else None
+        return exact.survey(exact.Lines(vector, None, None, step), r, self.shape[1], centres, whole, by_rows=by_rows)
 
     def _stored(self) -> tuple[Array, int]:
         """Return the matrix as one vector, and the distance of its lines there: of columns, or else of rows."""

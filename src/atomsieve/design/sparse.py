@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from atomsieve.core import Packed, exact, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, root, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, quiet, root, up
 from atomsieve.typing import Array, Index, Mask, Samples
 
 DENSE = 0.1
@@ -123,7 +123,7 @@ class SparseDesign:
         """Sums of squares of the columns, in one pass over the entries."""
         if self.matrix.format == "csc":
             return squares(self._values, self._starts[1:])
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             sums = np.bincount(self.matrix.indices, self.matrix.data * self.matrix.data, self.shape[1])
         return sums.astype(np.float64)
 
@@ -138,14 +138,14 @@ class SparseDesign:
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
         block = self._block(index)
         terms = block.shape[1] + 2
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             error = up(gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad)
             rad = (abs(block) @ error) * (1 + gamma(terms))
             return Enclosure(np.asarray(block @ x.mid), up(np.asarray(rad) + 2 * terms * LEAST))
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         terms = self._counts() + 2
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             norms = self.norm_bounds(np.ones(self.shape[0])) if norms is None else norms
             error = np.multiply.outer(norms * gamma(terms), norms_of(r.mid)) + np.multiply.outer(norms, norms_of(r.rad))
             product = self.matrix.T @ r.mid  # not the cached view: a proof uses the entries as they are now
@@ -160,18 +160,18 @@ class SparseDesign:
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
         return exact.dots(packed_lines(self.matrix[:, index].tocsc()), r)
 
-    def survey(self, r: Enclosure) -> tuple[Enclosure, Array]:
+    def survey(self, r: Enclosure) -> exact.Survey:
         """Return `A' r` and upper bounds of the lengths of the columns, in one pass over the entries as they are now."""
         m = self.matrix
         places = np.ascontiguousarray(m.indices, dtype=np.int32)
         starts = np.ascontiguousarray(m.indptr, dtype=np.int64)
         lines = exact.Lines(np.ascontiguousarray(m.data), places, starts, 0)
-        return exact.survey(lines, r, self.shape[1], None, by_rows=m.format == "csr")
+        return exact.survey(lines, r, self.shape[1], by_rows=m.format == "csr")
 
     def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
         if index is not None:
             return SparseDesign(self.matrix[:, index]).norm_bounds(weights)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             squares = self._weighted_squares(weights)
             floor = 4 * self.shape[0] * LEAST * max(1.0, float(weights.max()))
             return root(up(squares * (1 + gamma(self._counts() + 4)) + floor))

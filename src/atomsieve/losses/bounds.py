@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.enclosures import Enclosure, quiet
 from atomsieve.typing import Array
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class LossBounds:
 
     def moved(self, slopes: Enclosure, rad: Array, curvature: Enclosure) -> Enclosure:
         """Return slopes at the middle of predictions of one output, widened by curvature times radius."""
-        with np.errstate(all="ignore"):
+        with quiet():
             return slopes.widened(np.fmin(curvature.high, self.entry_smoothness) * rad)
 
     def curvature(self, u: Enclosure, y: Array) -> Enclosure:
@@ -60,7 +60,7 @@ class LossBounds:
         middle = self.loss.evaluate("value", Enclosure.exact(u.mid), Enclosure.exact(y), shape=u.shape[:1])
         if not np.any(u.rad):
             return middle
-        with np.errstate(all="ignore"):
+        with quiet():
             moved = slopes.size * u.rad
             return middle.widened(moved if u.ndim == 1 else moved.sum(axis=1) * (1 + 2.0**-40))
 

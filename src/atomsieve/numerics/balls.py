@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.numerics.enclosures import FUNCTION, Enclosure, Verdict, gamma, up
+from atomsieve.numerics.enclosures import FUNCTION, Enclosure, Verdict, gamma, quiet, up
 from atomsieve.numerics.rounding import EPS
 
 __all__ = [
@@ -124,7 +124,7 @@ def sum(x: Any, axis: int | None = None, keepdims: bool = False) -> Enclosure:
     x = Enclosure.of(x)
     terms = np.size(x.mid) if axis is None else x.shape[axis]
     lost = float(gamma(terms + 2))
-    with np.errstate(all="ignore"):
+    with quiet():
         mid = np.sum(x.mid, axis=axis, keepdims=keepdims)
         sizes = np.sum(np.abs(x.mid), axis=axis, keepdims=keepdims)
         return Enclosure(mid, up((np.sum(x.rad, axis=axis, keepdims=keepdims) + lost * sizes) * (1 + lost)))
@@ -144,7 +144,7 @@ def any(x: Any, axis: int | None = None) -> Verdict:
 def exp(x: Any) -> Enclosure:
     """Return exponentials, which move by at most `exp(m) expm1(r)`."""
     x = Enclosure.of(x)
-    with np.errstate(all="ignore"):
+    with quiet():
         mid = np.exp(x.mid)
         return Enclosure(mid, up(_grown(mid, x.rad) + FUNCTION * mid + TINY))
 
@@ -152,7 +152,7 @@ def exp(x: Any) -> Enclosure:
 def expm1(x: Any) -> Enclosure:
     """Return `exp(x) - 1`."""
     x = Enclosure.of(x)
-    with np.errstate(all="ignore"):
+    with quiet():
         mid = np.expm1(x.mid)
         return Enclosure(mid, up(_grown(np.exp(x.mid), x.rad) + FUNCTION * np.abs(mid)))
 
@@ -187,14 +187,14 @@ def tanh(x: Any) -> Enclosure:
 def _rising(function: Callable[[Enclosure], Enclosure], x: Any) -> Enclosure:
     """Return a function that does not fall, from its values at the ends."""
     x = Enclosure.of(x)
-    with np.errstate(all="ignore"):
+    with quiet():
         return Enclosure.between(function(Enclosure.exact(x.low)).low, function(Enclosure.exact(x.high)).high)
 
 
 def log(x: Any) -> Enclosure:
     """Return logarithms, which move by at most `-log(1 - r / m)`; the radius is inf where x may be 0."""
     x = Enclosure.of(x)
-    with np.errstate(all="ignore"):
+    with quiet():
         mid = np.log(x.mid)
         return Enclosure(mid, up(_fallen(x.mid, x.rad) + FUNCTION * np.abs(mid)))
 
@@ -202,7 +202,7 @@ def log(x: Any) -> Enclosure:
 def log1p(x: Any) -> Enclosure:
     """Return `log(1 + x)`; the radius is inf where `1 + x` may be 0."""
     x = Enclosure.of(x)
-    with np.errstate(all="ignore"):
+    with quiet():
         mid = np.log1p(x.mid)
         return Enclosure(mid, up(_fallen((1 + x.mid) * (1 - 2 * EPS), x.rad) + FUNCTION * np.abs(mid)))
 
@@ -228,7 +228,7 @@ def x_log_x(x: Any) -> Enclosure:
     """Return `x log x`, with its limit 0 at 0 (and 0 below). The function is convex; its minimiser is 1/e."""
     x = Enclosure.of(x)
     ends = np.maximum(x.low, 0.0), np.maximum(x.high, 0.0)
-    with np.errstate(all="ignore"):
+    with quiet():
         at = [e * np.log(np.where(e > 0, e, 1.0)) for e in ends]
         lost = [up((FUNCTION + 2 * EPS) * np.abs(value) + TINY) for value in at]
         least = np.where(ends[1] <= 0.36, at[1] - lost[1], np.where(ends[0] >= 0.37, at[0] - lost[0], -0.367879441172))
@@ -242,7 +242,7 @@ def sqrt(x: Any) -> Enclosure:
     The roots of x and m differ by `(x - m) / (root x + root m)`.
     """
     x = Enclosure.of(x)
-    with np.errstate(all="ignore"):
+    with quiet():
         mid = np.sqrt(np.where(x.mid > 0, x.mid, 0.0))
         apart = (mid + np.sqrt(np.maximum(x.low, 0.0))) * (1 - 4 * EPS)
         inside = np.where(x.rad == 0, 0.0, x.rad / apart)
@@ -263,7 +263,7 @@ def pow(x: Any, exponent: Any) -> Enclosure:
     inside = exp(p * log(x))
     # where x may be 0 and the exponent is positive, no power exceeds that of the largest absolute value: for whole
     # exponents negative numbers count
-    with np.errstate(all="ignore"):
+    with quiet():
         largest = np.where(x.size > 0, exp(p * log(np.where(x.size > 0, x.size, 1.0))).high, 0.0)
     near = (x.low <= 0) & (x.high >= 0) & (p.low > 0)
     return Enclosure(np.where(near, 0.0, inside.mid), np.where(near, largest, inside.rad))

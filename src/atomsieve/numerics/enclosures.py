@@ -9,6 +9,7 @@ An enclosure covers only the numbers for which a formula is defined: the square 
 """
 
 import math
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NoReturn
@@ -31,6 +32,24 @@ LARGEST_WHOLE = 2**53
 """All whole numbers up to this size are doubles."""
 
 
+class quiet:  # noqa: N801 -- it is used like np.errstate
+    """A context in which numbers may overflow without a warning; within another one it costs next to nothing."""
+
+    _within: ContextVar[bool] = ContextVar("within", default=False)
+
+    def __enter__(self) -> None:
+        self._outer = None
+        if not self._within.get():
+            self._outer = np.errstate(all="ignore")
+            self._outer.__enter__()
+            self._token = self._within.set(True)
+
+    def __exit__(self, *error: object) -> None:
+        if self._outer is not None:
+            self._within.reset(self._token)
+            self._outer.__exit__(*error)
+
+
 class Uncertain(Exception):
     """No statement is possible; the message says why."""
 
@@ -49,7 +68,7 @@ def gamma(terms: Any) -> Any:
     if isinstance(terms, int):  # most often
         return up(terms * EPS / (1 - terms * EPS)) if terms < 2**50 else math.inf
     terms = np.asarray(terms, dtype=np.float64)
-    with np.errstate(divide="ignore"):
+    with quiet():
         bound = np.where(terms < 2.0**50, terms * EPS / (1 - np.minimum(terms, 2.0**50) * EPS), np.inf)
     return up(bound)
 
@@ -120,18 +139,18 @@ def possibly(condition: Any) -> Any:
     return ~condition.false if isinstance(condition, Verdict) else condition
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Enclosure(NoArray):
     """Numbers within `rad` of `mid`, entry by entry; a float or an array of floats counts as exact."""
 
     mid: Any
     rad: Any
 
-    def __post_init__(self) -> None:
-        if type(self.mid) is float:  # Python floats raise errors where NumPy floats overflow
-            object.__setattr__(self, "mid", np.float64(self.mid))
-        if type(self.rad) is float:
-            object.__setattr__(self, "rad", np.float64(self.rad))
+    def __init__(self, mid: Any, rad: Any) -> None:
+        held = self.__dict__  # a certificate makes hundreds of enclosures
+        # Python floats raise errors where NumPy floats overflow
+        held["mid"] = np.float64(mid) if type(mid) is float else mid
+        held["rad"] = np.float64(rad) if type(rad) is float else rad
 
     @classmethod
     def exact(cls, mid: Any) -> "Enclosure":
@@ -156,7 +175,7 @@ class Enclosure(NoArray):
     @classmethod
     def between(cls, low: Any, high: Any) -> "Enclosure":
         """Return the enclosure of [low, high]; the radius is inf where one end is not finite."""
-        with np.errstate(all="ignore"):
+        with quiet():
             mid = np.where(low == high, low, low / 2 + high / 2)
             rad = np.where(low == high, 0.0, up(np.maximum(high - mid, mid - low)))
             known = np.isfinite(low) & np.isfinite(high)
@@ -186,7 +205,7 @@ class Enclosure(NoArray):
         """A lower bound of every number; an exact number is its own bound."""
         if not self.rad.any():
             return np.asarray(self.mid)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             return np.asarray(np.nextafter(self.mid - self.rad, np.where(self.rad == 0, self.mid, -np.inf)))
 
     @property
@@ -194,7 +213,7 @@ class Enclosure(NoArray):
         """An upper bound of every number."""
         if not self.rad.any():
             return np.asarray(self.mid)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             return np.asarray(np.nextafter(self.mid + self.rad, np.where(self.rad == 0, self.mid, np.inf)))
 
     @property
@@ -202,18 +221,20 @@ class Enclosure(NoArray):
         """An upper bound of every absolute value."""
         if not self.rad.any():
             return np.asarray(np.abs(self.mid))
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             return np.asarray(np.nextafter(np.abs(self.mid) + self.rad, np.inf))
 
     @property
     def signs(self) -> bool:
         """Whether all numbers are exactly 1 or -1; products with them are exact."""
         mid = np.asarray(self.mid)
-        return bool(mid.size and abs(mid.item(0)) == 1 and not self.rad.any() and (np.abs(mid) == 1).all())
+        if not (mid.size and abs(mid.item(0)) == 1):
+            return False
+        return bool(not self.rad.any() and (np.abs(mid) == 1).all())
 
     def __add__(self, other: Any) -> "Enclosure":
         other = Enclosure.of(other)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             mid = self.mid + other.mid
             return Enclosure(mid, up(self.rad + other.rad + EPS * np.abs(mid)))
 
@@ -225,7 +246,7 @@ class Enclosure(NoArray):
 
     def __mul__(self, other: Any) -> "Enclosure":
         other = Enclosure.of(other)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        with quiet():
             mid = self.mid * other.mid
             if self.signs or other.signs:
                 return Enclosure(mid, self.rad + other.rad)
@@ -236,7 +257,7 @@ class Enclosure(NoArray):
 
     def __truediv__(self, other: Any) -> "Enclosure":
         other = Enclosure.of(other)
-        with np.errstate(all="ignore"):
+        with quiet():
             mid, least = self.mid / other.mid, np.abs(other.mid) - other.rad
             least = np.maximum(least, 0.0) * (1 - 2 * EPS)
             spread = np.where(least > 0, self.rad / least + (np.abs(mid) + LEAST) * (other.rad / least), np.inf)
@@ -284,12 +305,12 @@ class Enclosure(NoArray):
 
     def widened(self, rad: Any) -> "Enclosure":
         """Return the same enclosures with larger radii."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             return Enclosure(self.mid, up(self.rad + rad))
 
     def sum(self) -> "Enclosure":
         """Return the sum of all entries, rounded once."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             rad = up(np.sum(self.rad) * (1 + float(gamma(np.size(self.rad)))))
         if not np.isfinite(self.mid).all():
             return Enclosure(np.nan, np.inf)
@@ -308,7 +329,7 @@ def norm(sizes: Array) -> float:
     if not 0 < largest < np.inf:
         return largest
     scale = 2.0 ** min(max(-math.frexp(largest)[1], -1000), 1000)
-    with np.errstate(under="ignore"):
+    with quiet():
         squares = float(np.sum((sizes * scale) ** 2))
     return float(up(math.sqrt(squares * (1 + float(gamma(len(sizes) + 2))) + len(sizes) * LEAST) / scale))
 
@@ -320,7 +341,7 @@ def norms_of(columns: Array) -> Any:
 
 def root(squares: Array) -> Array:
     """Return upper bounds of square roots, given upper bounds of the squares."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet():
         return np.asarray(up(np.sqrt(squares)))
 
 
@@ -340,7 +361,7 @@ def dots(columns: Array, v: Enclosure) -> Enclosure:
     n, d = columns.shape
     mid, rad = np.empty(d), np.empty(d)
     width = max(1, CHUNK // max(n, 1))
-    with np.errstate(all="ignore"):
+    with quiet():
         for start in range(0, d, width):
             look()
             block = columns[:, start : start + width]
@@ -354,7 +375,7 @@ def dots(columns: Array, v: Enclosure) -> Enclosure:
 
 def _long_sum(terms: Array) -> Enclosure:
     """Return a sum in twice the precision, by the tree of `dots`; NaN where it overflows."""
-    with np.errstate(all="ignore"):
+    with quiet():
         total, small, errors = (part[0] for part in _tree(terms[:, None], np.zeros((1, 1))))
         mid, n = total + small, len(terms)
         return Enclosure(mid, up(gamma(4 * n + 64) * (1 + gamma(4 * n + 64)) * errors + EPS * np.abs(mid)))
