@@ -133,7 +133,7 @@ class Statement:
         lengths = self.lengths if index is None else self.lengths[index]
         return np.asarray(up(lengths * math.sqrt(float(metric.max())) * (1 + 4 * EPS)))
 
-    def for_entries(self, blocks: Array) -> Array:
+    def for_entries(self, blocks: Mask) -> Mask:
         """Return what is known of each block, for each entry of x."""
         return blocks if self.plain else np.asarray(blocks[self.labels])
 

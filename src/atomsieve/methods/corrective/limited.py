@@ -91,7 +91,8 @@ class Limited(Proximal):
         there, face = model.minimise(start, point.pulls.ravel() / unit, part * point.gap)
         self._found = (model, face)
         shape = point.state.x.shape
-        state, length = self._go(point, ((there - start) / unit).reshape(shape), box.growth(start, there) / unit)
+        change = ((there - start) / unit).reshape(shape)
+        state, length = self._go(point, change, self.along(point, change, box.growth(start, there) / unit))
         if length == 1.0:  # coefficients that have met a limit are there, to the last bit
             state = replace(state, x=(there / unit).reshape(shape), known_support=None)
         return state, length
