@@ -33,6 +33,7 @@ from atomsieve import (
     verify,
 )
 from atomsieve.certificate import certify
+from atomsieve.certificate.file import seal
 from atomsieve.certificate.pattern import Pattern
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.numerics.enclosures import Enclosure
@@ -435,6 +436,82 @@ class TestForgeries:
         (tmp_path / "new.json").write_text(json.dumps(told))
         with pytest.raises(ValueError, match="this package reads versions 4 and 5"):
             Certificate.load(tmp_path / "new.json")
+
+
+def told_of(certificate, dropped):
+    """Return the content of a certificate without any fact about some coefficients, which stay undecided."""
+    told = certificate.content()
+    facts, claims = told["claims"]["facts"], told["claims"]
+    held = [(j, s) for j, s in zip(*facts["signs"].values(), strict=True) if j not in dropped]
+    facts["signs"] = {"index": [j for j, _ in held], "value": [s for _, s in held]}
+    facts["clusters"] = [c for c in facts["clusters"] if not dropped & set(c)]
+    facts["saturated"] = [j for j in facts["saturated"] if j not in dropped]
+    facts["order"] = []
+    claims["undecided"] = sorted({*claims["undecided"], *claims["nonzero"], *dropped})
+    claims["nonzero"] = []  # others may be so because of these
+    claims["intervals"] = {"index": list(range(certificate.x.size))} | {
+        side: [None] * certificate.x.size for side in ("lower", "upper")
+    }
+    claims["free"] = {side: [None] * certificate.free.size for side in ("lower", "upper")}
+    claims["sums"], claims["dependencies"] = [], []
+    return told
+
+
+class Told:
+    """What a forger hands in."""
+
+    def __init__(self, told):
+        self.told = told | {"seal": seal(told)}
+
+    def content(self):
+        return self.told
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_false_facts_are_refused(seed):
+    """At a point that was moved so as to fit the lie: a zero, a cluster, a saturated coefficient, a sign, an order."""
+    rng = np.random.default_rng([21, seed])
+    built = build(rng)
+    while np.count_nonzero(built.x) < 2 or built.given["intercept"]:
+        built = build(rng)
+    problem, sizes = built.problem(), np.abs(built.x)
+    i, j = (int(k) for k in rng.choice(np.flatnonzero(built.x), 2, replace=False))
+    i, j = (i, j) if sizes[i] >= sizes[j] else (j, i)
+    turns = np.sign(built.x).astype(int).tolist()
+
+    def verdict(x, change):
+        certificate = certify(problem, x, start_of(problem))
+        told = told_of(certificate, {i, j})
+        assert verify(Told(told), built.X, built.y, **built.told), "what is left is honest"
+        change(told["claims"], told["claims"]["facts"])
+        return verify(Told(told), built.X, built.y, **built.told)
+
+    def zero(claims, _):
+        claims["undecided"].remove(j)
+
+    def sign(_, facts):
+        pairs = sorted([*zip(*facts["signs"].values(), strict=True), (j, -turns[j])])
+        facts["signs"] = {"index": [k for k, _ in pairs], "value": [s for _, s in pairs]}
+
+    def cluster(_, facts):
+        pairs = sorted([*zip(*facts["signs"].values(), strict=True), (i, turns[i]), (j, turns[j])])
+        facts["signs"] = {"index": [k for k, _ in pairs], "value": [s for _, s in pairs]}
+        facts["clusters"].append(sorted([i, j]))
+
+    def saturated(_, facts):
+        cluster(_, facts)
+        facts["clusters"].pop()
+        facts["saturated"] = sorted([*facts["saturated"], j])
+
+    without, same = built.x.copy(), built.x.copy()
+    without[j] = 0.0
+    same[j] = sizes[i] * np.sign(same[j])
+    assert not verdict(without, zero)
+    assert not verdict(built.x, sign)
+    if sizes[i] > sizes[j] * (1 + 1e-6):
+        assert not verdict(same, cluster)
+        assert not verdict(built.x, saturated)
+        assert not verdict(built.x, lambda _, facts: facts.update(order=[[j], [i]]))
 
 
 def kappa_of(gauge, x):

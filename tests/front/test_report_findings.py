@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from atomsieve import CertifiedLasso, UnprovenWarning
+from atomsieve import OSCAR, CertifiedLasso, GaugeRegressor, Linear, UnprovenWarning
 from atomsieve.report import Findings
 from atomsieve.report.outputs import LETTERS
 from atomsieve.report.words import Tally, headline, paragraphs
@@ -210,3 +210,15 @@ def test_other_models_are_refused_in_a_sentence():
         Findings.of(make_pipeline(StandardScaler(), CertifiedLasso()), **TOLD)
     with pytest.raises(NotFittedError):
         Findings.of(CertifiedLasso(), **TOLD)
+
+
+def test_facts_about_single_coefficients_are_told():
+    """A model of a gauge without groups of its own has a verdict for each feature, and its clusters in words."""
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    X[:, 1] = X[:, 0] + 0.01 * X[:, 5]
+    y = X @ [1.0, 1, -0.5, 0, 0, 0]
+    model = GaugeRegressor(gauge=OSCAR(0.1, 0.1), penalty=Linear(0.2)).fit(X, y)
+    assert model.support_report().verdict.tolist() == ["non-zero"] * 3 + ["zero"] * 3
+    said = "2 features share one absolute value: x0, x1."
+    assert said in str(model.summary())
+    assert said in paragraphs(Findings.of(model, **TOLD))

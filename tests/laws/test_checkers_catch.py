@@ -1,11 +1,11 @@
 """The law checkers fail on pieces that break one law: a checker that cannot fail proves nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from atomsieve import L1, L2, Group, Logistic, Poisson, Square, Squared
+from atomsieve import L1, L2, OWL, Group, KSparse, KSupport, Logistic, Poisson, Square, Squared
 from atomsieve.losses.bounds import LossBounds
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.screening.rules import PairwiseRule, PaperRule
@@ -234,6 +234,44 @@ class PretendedEntries(L2):
     entrywise = True
 
 
+@dataclass(frozen=True, eq=False)
+class HastyZeros(OWL):
+    def decide(self, evidence):
+        return super().decide(replace(evidence, most=0.8 * evidence.most))
+
+
+@dataclass(frozen=True, eq=False)
+class HastyNonZeros(KSupport):
+    def settle(self, evidence, facts):
+        return replace(super().settle(evidence, facts), nonzero=evidence.least > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class AllSaturated(KSparse):
+    def settle(self, evidence, facts):
+        return replace(super().settle(evidence, facts), saturated=evidence.least > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class OneCluster(OWL):
+    def settle(self, evidence, facts):
+        known = np.where(evidence.signs != 0, 0, -1)
+        return replace(super().settle(evidence, facts), clusters=known)
+
+
+@dataclass(frozen=True, eq=False)
+class WrongSigns(KSupport):
+    def decide(self, evidence):
+        return super().decide(replace(evidence, signs=-evidence.signs))
+
+
+@dataclass(frozen=True, eq=False)
+class WrongOrder(KSupport):
+    def decide(self, evidence):
+        facts = super().decide(evidence)
+        return replace(facts, tiers=facts.tiers.max() - facts.tiers)
+
+
 @pytest.mark.parametrize(
     ("gauge", "shape", "law"),
     [
@@ -246,6 +284,12 @@ class PretendedEntries(L2):
         (ForgottenSigns(positive=[True, True, False, True]), (4,), "restricted"),
         (PretendedSigns(), (4,), "signed must tell"),
         (PretendedEntries(), (4, 3), "entrywise"),
+        (HastyZeros([1.0, 0.8, 0.5, 0.1]), (4,), "calls zero"),
+        (HastyNonZeros(2), (4,), "calls non-zero"),
+        (AllSaturated(2), (4,), "saturated"),
+        (OneCluster([1.0, 0.8, 0.5, 0.1]), (4,), "one absolute value"),
+        (WrongSigns(2), (4,), "signs that decide tells"),
+        (WrongOrder(2), (4,), "earlier tier"),
     ],
     ids=repr,
 )

@@ -3,6 +3,7 @@
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.calculus import Image, Product, Scaled, Union
+from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.ksparse import KSparse
 from atomsieve.gauges.ksupport import KSupport
@@ -27,6 +28,8 @@ __all__ = [
     "Atom",
     "Atoms",
     "BlockGauge",
+    "Evidence",
+    "Facts",
     "Gauge",
     "Group",
     "Image",

@@ -163,7 +163,7 @@ def _charged(falling: Array, k: int, sets: tuple[int, int], t: float, b: float) 
     heads = euclidean(falling[:full]) / (1 + t)
     if not shared:
         return (t - b) * heads
-    places = k - full
+    places = max(k - full, 0)  # below 0 by rounding alone
     tail = float(falling[full : full + shared].sum()) * math.sqrt(places) / (places + t * shared)
     return (t - b) * math.hypot(heads, tail)
 

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from atomsieve.design import as_design
 from atomsieve.design.seminorm import Seminorm
-from atomsieve.gauges import Atom, BlockGauge, Gauge, Oracle
+from atomsieve.gauges import Atom, BlockGauge, Evidence, Gauge, Oracle
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.testing.laws import close, law
 from atomsieve.testing.oracles import check_oracle
@@ -89,6 +90,8 @@ def _check_lift(gauge: Gauge, shape: tuple[int, ...], rng: np.random.Generator) 
     if core.prices(lifted_shape) is None:
         with suppress(Uncertain):  # without bounds there is no certificate
             _check_bounds(core, seminorm, lifted_shape, rng)
+    if core.decides:
+        _check_facts(core, lifted_shape, rng)
 
 
 def _check_bounds(core: BlockGauge, seminorm: Seminorm, shape: tuple[int, ...], rng: np.random.Generator) -> None:
@@ -106,6 +109,29 @@ def _check_bounds(core: BlockGauge, seminorm: Seminorm, shape: tuple[int, ...], 
     for _, block, atom, _ in _sampled_atoms(core, seminorm, shape, rng):
         reach = seminorm.norm(atom.image(seminorm.design))
         law(reach <= bounds[block] * (1 + 1e-9), f"spread_bounds of block {block} must bound the norm of A p")
+
+
+def _check_facts(core: BlockGauge, shape: tuple[int, ...], rng: np.random.Generator) -> None:
+    """Check that what is derived for all z within bounds holds for atoms that have the best score at one of them."""
+    for blur in (0.0, 1e-3, 0.1, 1.0) * 3:
+        z = np.round(rng.normal(size=shape), 1)
+        moved = z + blur * rng.uniform(-1, 1, size=shape)
+        scores = core.scores(moved)
+        slope = float(scores.max()) * (1 - 1e-9), float(scores.max()) * (1 + 1e-9)
+        evidence = Evidence.around(
+            Enclosure.exact(z.ravel()), np.full(z.size, blur), (scores - 1e-9, scores + 1e-9), slope
+        )
+        facts, p = core.decide(evidence), core.lmo(moved).toarray(shape).ravel()
+        labels, turned = core.labels(shape).ravel(), p * facts.signs
+        live = np.bincount(labels, p != 0)[labels] > 0
+        law(p[facts.zero] == 0, "an entry that decide calls zero must be 0 in every atom of the best score")
+        law(p[facts.nonzero & live] != 0, "an entry that decide calls non-zero must not be 0 where its block is not")
+        law(turned >= 0, "entries of atoms of the best score must have the signs that decide tells")
+        law(np.abs(turned[facts.saturated] - np.abs(p).max()) <= 1e-9, "saturated entries must be the largest of all")
+        for cluster in facts.sets:
+            law(np.ptp(turned[cluster]) <= 1e-9, "entries of a cluster must have one absolute value")
+        for a, b in pairwise(facts.order):
+            law(np.abs(p[a]).min() >= np.abs(p[b]).max() - 1e-9, "no entry may exceed one of an earlier tier")
 
 
 def _within(values: Array, bounds: Enclosure) -> Any:
