@@ -121,7 +121,7 @@ FORGERIES = {
     "no limits": lambda c: c["problem"].pop("limits"),
     "no limit of one": lambda c: c["problem"]["limits"]["lower"].__setitem__(1, None),
     "limits for fewer": lambda c: c["problem"]["limits"]["lower"].pop(),
-    "a smaller gap": lambda c: c["claims"].update(gap=c["claims"]["gap"] / 100),
+    "a larger value": lambda c: c["claims"]["value"].update(lower=c["claims"]["value"]["upper"] * 1.001),
     "a zero too many": lambda c: c["claims"]["nonzero"].remove(inside(c)),
     "a narrower interval": lambda c: c["claims"]["intervals"]["lower"].__setitem__(
         c["claims"]["intervals"]["index"].index(inside(c)), c["point"]["x"]["value"][-1]
