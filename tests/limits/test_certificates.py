@@ -37,7 +37,10 @@ def false_claims(seeds, points=2):
         if not best.converged:
             continue
         x, (lower, upper) = best.x, stated["limits"]
-        rough = solve(problem, tol=10.0 ** -rng.integers(0, 6)).point.state
+        screened = solve(problem, tol=10.0 ** -rng.integers(0, 6))
+        made["screened"] += int(screened.zero.sum())
+        false["screened"] += int((np.abs(x)[screened.zero] > 1e-5).sum())
+        rough = screened.point.state
         for _ in range(points):
             moved = rough.x + 10.0 ** -rng.integers(1, 6) * rng.standard_normal(len(x)) * rng.integers(0, 2)
             told = certify(problem, problem.limits.clip(moved), rough.coordinates)
