@@ -37,7 +37,10 @@ def false_claims(seeds, points=2):
         if not best.converged:
             continue
         x, (lower, upper) = best.x, stated["limits"]
-        rough = solve(problem, tol=10.0 ** -rng.integers(0, 6)).point.state
+        screened = solve(problem, tol=10.0 ** -rng.integers(0, 6))
+        made["screened"] += int(screened.zero.sum())
+        false["screened"] += int((np.abs(x)[screened.zero] > 1e-5).sum())
+        rough = screened.point.state
         for _ in range(points):
             moved = rough.x + 10.0 ** -rng.integers(1, 6) * rng.standard_normal(len(x)) * rng.integers(0, 2)
             told = certify(problem, problem.limits.clip(moved), rough.coordinates)
@@ -121,7 +124,7 @@ FORGERIES = {
     "no limits": lambda c: c["problem"].pop("limits"),
     "no limit of one": lambda c: c["problem"]["limits"]["lower"].__setitem__(1, None),
     "limits for fewer": lambda c: c["problem"]["limits"]["lower"].pop(),
-    "a smaller gap": lambda c: c["claims"].update(gap=c["claims"]["gap"] / 100),
+    "a larger value": lambda c: c["claims"]["value"].update(lower=c["claims"]["value"]["upper"] * 1.001),
     "a zero too many": lambda c: c["claims"]["nonzero"].remove(inside(c)),
     "a narrower interval": lambda c: c["claims"]["intervals"]["lower"].__setitem__(
         c["claims"]["intervals"]["index"].index(inside(c)), c["point"]["x"]["value"][-1]

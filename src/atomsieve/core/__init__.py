@@ -26,6 +26,7 @@ __all__ = [
     "Trail",
     "along",
     "best",
+    "box_descent",
     "highest_outside",
     "kept",
     "measure",
@@ -212,6 +213,22 @@ def quadratic(
     """
     growth, response = _core.quadratic(hessian, z, x, blocks, line, value, target, remaining(), respond)
     return growth, response
+
+
+def box_descent(
+    hessian: Array,
+    z: Array,
+    x: Array,
+    prices: Array,
+    limits: tuple[Array, Array],
+    line: tuple[float, float],
+    sweeps: int,
+) -> None:
+    """Lower `x . H x / 2 - x . r + phi(mass(x))` within limits by coordinate descent, x in place.
+
+    z is minus the gradient of the first two terms, and changes in place as well.
+    """
+    _core.box(hessian, z, x, prices, *limits, line, sweeps)
 
 
 def best(scores: Array, count: int, beside: Index = NO_PLACES) -> NDArray[np.int64]:

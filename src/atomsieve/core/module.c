@@ -11,6 +11,7 @@
 #endif
 
 #include "along.h"
+#include "box.h"
 #include "exact.h"
 #include "fingerprint.h"
 #include "machine.h"
@@ -245,6 +246,29 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
 done:
     release(&held);
     free(places);
+    return answer;
+}
+
+static PyObject *box_descent(PyObject *self, PyObject *args)
+{
+    PyObject *hessian, *z, *x, *price, *lower, *upper, *answer = NULL;
+    box o = {0};
+    int sweeps;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOOOOO(dd)i", &hessian, &z, &x, &price, &lower, &upper, &o.a, &o.b, &sweeps))
+        return NULL;
+    arrays held = {.count = 0};
+    if (!is_line(o.a, o.b) || !(o.x = array_of(&held, x, "x", 'd', -1, 1))) goto done;
+    o.m = length_of(&held);
+    if (!(o.z = array_of(&held, z, "z", 'd', o.m, 1))) goto done;
+    if (!(o.hessian = array_of(&held, hessian, "hessian", 'd', o.m * o.m, 0))) goto done;
+    if (!(o.price = array_of(&held, price, "price", 'd', o.m, 0))) goto done;
+    if (!(o.lower = array_of(&held, lower, "lower", 'd', o.m, 0))) goto done;
+    if (!(o.upper = array_of(&held, upper, "upper", 'd', o.m, 0))) goto done;
+    box_sweeps(&o, sweeps);
+    answer = Py_BuildValue("");
+done:
+    release(&held);
     return answer;
 }
 
@@ -601,6 +625,7 @@ static PyMethodDef methods[] = {
     {"store", new_store, METH_NOARGS, "Return a new store for Gram matrices and factors."},
     {"restricted", restricted, METH_VARARGS, "Solve on a working set."},
     {"along", along, METH_VARARGS, "Solve on a working set along lines of slopes."},
+    {"box", box_descent, METH_VARARGS, "Coordinate descent on a model whose entries have limits."},
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},

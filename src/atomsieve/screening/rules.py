@@ -45,7 +45,7 @@ def zero_within(point: Point, spread: Array | float, lengths: Array | float) -> 
     off = point.radius * spread + point.doubt * lengths
     with np.errstate(over="ignore", invalid="ignore"):
         scores = np.where(point.scores > -np.inf, limits.scores(point.z), -np.inf)
-        rooms = np.maximum(limits.above, limits.below) * limits.prices
+        rooms = np.where(point.z.ravel() > 0, limits.above, limits.below) * limits.prices
         least = limits.slope(point.problem.penalty, np.maximum(scores - off, 0.0), rooms)
         return np.asarray((scores + off < least) & (limits.nearest == 0))
 

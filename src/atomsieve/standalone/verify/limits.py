@@ -28,7 +28,8 @@ class Limits(Ranges):
         self.at_lower: list[int] = self.claims.get("at_lower", [])
         self.at_upper: list[int] = self.claims.get("at_upper", [])
         if stated is None:
-            self._claim(not (self.at_lower or self.at_upper), "a coefficient is at a limit that is not stated")
+            if self.at_lower or self.at_upper:
+                raise Refused("a coefficient is claimed to be at a limit that is not stated")
             return
         if not gauge.coordinates or gauge.matrix is not None or self.ridge or data.labels is not None:
             raise Unknown("limits beside a ridge, classes, or a gauge of other than coefficients are not known here")
