@@ -149,5 +149,5 @@ def test_a_large_ridge_and_a_tiny_one():
 @pytest.mark.parametrize("gauge", [Image(L1(), np.eye(6)), LatentGroup([[0, 1, 2], [2, 3, 4, 5]])])
 def test_images_are_refused(gauge):
     X, y = drawn(Squared(), 0)
-    with pytest.raises(ValueError, match="of which x is the image"):
+    with pytest.raises(ValueError, match="of the coefficients x themselves"):
         Problem(X, y, gauge=gauge, ridge=RIDGE)

@@ -470,8 +470,8 @@ def require_blocks(gauge: Gauge, lifted: Lifted) -> None:
     """Refuse a ridge beside a gauge whose coefficients are not those of x, or that has neither prices nor a prox."""
     if gauge.mapped:
         raise ValueError(
-            f"ridge holds the coefficients x, and {gauge!r} is solved for other coefficients, of which x is the image. "
-            "Leave out the ridge, or use a gauge of x itself."
+            f"ridge needs a gauge of the coefficients x themselves, and {gauge!r} is solved for others, of which x is "
+            "the image. Leave out the ridge, or use a gauge of x itself."
         )
     if lifted.prices is None and not lifted.core.proximal:
         raise ValueError(
