@@ -230,7 +230,7 @@ class Proof:
             highest = Enclosure(side * along.mid, along.rad).high + up(self.radius * apart) * (1 + 4 * EPS)
             beaten = highest + 4 * EPS * np.abs(highest) < best
             out = beaten if side == 1.0 else out & (beaten | np.logical_not(some(signed, index)))
-        return out & (index != q)
+        return np.asarray(out & (index != q))
 
     def _products(self, image: Enclosure, index: Index) -> Enclosure:
         """Return the products of some columns with a vector."""

@@ -27,7 +27,7 @@ from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, qu
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties.bounds import PenaltyBounds
 from atomsieve.problem import Problem
-from atomsieve.typing import Array, Index, Signs
+from atomsieve.typing import Array, Index, Mask, Signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +107,8 @@ class Statement:
         lengths = self.lengths if index is None else self.lengths[index]
         return np.asarray(up(lengths * math.sqrt(float(metric.max())) * (1 + 4 * EPS)))
 
-    def for_entries(self, blocks: Array) -> Array:
-        """Return what is known of each block, for each entry of x."""
+    def for_entries(self, blocks: Mask) -> Mask:
+        """Return what is true of each block, for each entry of x, flattened."""
         return blocks if self.plain else np.asarray(blocks[self.labels])
 
     @cached_property

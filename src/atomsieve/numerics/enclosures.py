@@ -44,7 +44,7 @@ class quiet:  # noqa: N801 -- it is used like np.errstate
             self._outer.__enter__()
             self._token = self._within.set(True)
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self._outer is not None:
             self._within.reset(self._token)
             self._outer.__exit__(*error)
