@@ -211,7 +211,7 @@ CUTS = {
     "gap bound": lambda: _property("gap_bound", lambda bound: bound / 1e6),
     "radius": lambda: _property("radius", lambda radius: radius / 1e3),
     "twentieth": lambda: _property("radius", lambda radius: radius / 20),
-    "spread": lambda: _shorter_columns(),  # noqa: PLW0108 -- it is defined below
+    "spread": lambda: _shorter_columns(1e3),
     "curvatures": lambda: _property("curvatures", lambda both: (both[0] * 1e3, both[1])),
 }
 """Proofs whose bounds are cut: they must be found out."""
@@ -232,11 +232,11 @@ def _with_a_smaller_gap(prove):
     return proven
 
 
-def _shorter_columns():
+def _shorter_columns(factor):
     """Cut the lengths of columns in every metric."""
 
     def cut_short(lengths):
-        return lambda statement, *arguments: lengths(statement, *arguments) / 1e3
+        return lambda statement, *arguments: lengths(statement, *arguments) / factor
 
     return patch.multiple(Statement, spreads=cut_short(Statement.spreads), widest=cut_short(Statement.widest))
 

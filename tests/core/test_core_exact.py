@@ -83,7 +83,9 @@ def test_a_survey_of_all_columns(build, n, m, density):
         roots = np.sqrt(np.array(squares, dtype=float))
         np.testing.assert_allclose(found.lengths, roots, rtol=1e-9, atol=1e-150)
         size = np.sqrt(np.sum(v.mid**2))
-        assert (found.product.rad <= roots * (1e-13 * size + 1.001 * np.sqrt(np.sum(v.rad**2))) + 1e-300).all()
+        assert (
+            found.product.rad <= (roots + 1e-150) * (1e-13 * size + 1.001 * np.sqrt(np.sum(v.rad**2))) + 1e-300
+        ).all()
         whole = isinstance(design.matrix, np.ndarray) and design.matrix.flags.forc
         assert found.fingerprint == (exact.fingerprint(design.parts()) if whole else None)
 
@@ -114,8 +116,8 @@ def test_a_survey_refuses_what_lies_outside(build):
     ):
         with pytest.raises(ValueError, match=r"outside|expected"):
             exact._core.survey(lines, v, None, 1.0, 0.0, out, None, None, by_rows)
+    keys, sums = exact.KEYS, np.empty(2, dtype=np.int64)
     with pytest.raises(ValueError, match="without gaps"):
-        keys, sums = exact.KEYS, np.empty(2, dtype=np.int64)
         exact._core.survey((np.ones(5), None, None, 3), v, None, 1.0, 0.0, out, keys, sums, False)
     with pytest.raises(ValueError, match="expected"):
         exact._core.survey((np.ones(4), None, None, 2), v, None, 1.0, 0.0, out, exact.KEYS, sums[:1], False)

@@ -134,7 +134,7 @@ class Statement:
         return np.asarray(up(lengths * math.sqrt(float(metric.max())) * (1 + 4 * EPS)))
 
     def for_entries(self, blocks: Mask) -> Mask:
-        """Return what is known of each block, for each entry of x."""
+        """Return what is true of each block, for each entry of x, flattened."""
         return blocks if self.plain else np.asarray(blocks[self.labels])
 
     def by_entry(self, verdicts: Mask) -> Mask:

@@ -161,7 +161,7 @@ class SparseDesign:
         return exact.dots(packed_lines(self.matrix[:, index].tocsc()), r)
 
     def survey(self, r: Enclosure) -> exact.Survey:
-        """Return `A' r` and upper bounds of the lengths of the columns, in one pass over the entries as they are now."""
+        """Return `A' r` and upper bounds of the lengths of the columns, in one pass over the entries of now."""
         m = self.matrix
         places = np.ascontiguousarray(m.indices, dtype=np.int32)
         starts = np.ascontiguousarray(m.indptr, dtype=np.int64)

@@ -6,8 +6,9 @@ import numpy as np
 
 from atomsieve.losses.base import Loss, infinite_where_not, require_signs, x_log_x
 from atomsieve.losses.bounds import LossBounds
-from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.enclosures import LEAST
 from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Samples
 
 
@@ -78,10 +79,10 @@ class LogisticBounds(LossBounds):
 
     def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
         ends = [np.clip(-y * t, 0.0, 1.0) for t in (low, high)]
-        bends = [_variance(Enclosure.exact(p)) for p in ends]
+        bends = [_variance(p) for p in ends]  # rounded twice
         middle = (np.minimum(*ends) <= 0.5) & (np.maximum(*ends) >= 0.5)
-        least = np.minimum(bends[0].low, bends[1].low)
-        most = np.where(middle, 0.25, np.maximum(bends[0].high, bends[1].high))
+        least = np.minimum(*bends) * (1 - 4 * EPS) - LEAST
+        most = np.where(middle, 0.25, np.maximum(*bends) * (1 + 4 * EPS) + LEAST)
         return np.fmax(least, 0.0), np.fmin(most, 0.25)
 
 
