@@ -75,7 +75,7 @@ def evidence_of(bracket, slope):
     return Evidence(least, least + more, np.where(least > 0, signs, 0.0), unknown, (slope, np.inf))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(brackets, st.lists(grid, min_size=6, max_size=6), st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0]))
 def test_owl_rules_are_those_of_all_sets(bracket, weights, slope):
     weights = np.sort(weights)[::-1][: len(bracket)].copy()
@@ -95,7 +95,7 @@ def test_owl_rules_are_those_of_all_sets(bracket, weights, slope):
             assert same or not known[between].all()  # an entry of unknown sign may stand between them
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(brackets, st.integers(1, 7))
 def test_rules_of_the_largest_entries_are_those_of_all_sets(bracket, k):
     evidence, d = evidence_of(bracket, 1.0), len(bracket)
@@ -112,7 +112,7 @@ def test_rules_of_the_largest_entries_are_those_of_all_sets(bracket, k):
         assert facts.zero.tolist() == [sum(evidence.least > evidence.most[j]) >= k for j in range(d)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(brackets)
 def test_tiers_are_in_the_order_of_z(bracket):
     evidence = evidence_of(bracket, 0.0)
@@ -126,7 +126,7 @@ def test_tiers_are_in_the_order_of_z(bracket):
                 assert evidence.least[i] > evidence.most[j]
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(brackets, st.floats(0.01, 100), st.floats(0.01, 10))
 def test_scaled_rules_are_those_of_the_gauge(bracket, radius, slope):
     """Atoms and slope times a number: the same facts, or fewer where rounding decides."""
@@ -467,6 +467,7 @@ class Told:
         return self.told
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_false_facts_are_refused(seed):
     """At a point that was moved so as to fit the lie: a zero, a cluster, a saturated coefficient, a sign, an order."""
@@ -561,6 +562,7 @@ def built_small(seed):
     return built
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("seed", range(12))
 def test_built_problems_have_the_optimum_that_a_general_solver_finds(seed):
     built = built_small(seed)
@@ -569,10 +571,10 @@ def test_built_problems_have_the_optimum_that_a_general_solver_finds(seed):
 
 def test_no_claim_is_false():
     tally = Tally()
-    for number in range(60):
+    for number in range(40):
         try_facts(0, number, tally, check=number % 4 == 0)
     assert not tally.faults
-    assert all(tally.whole[kind] > 20 for kind in ("zeros", "nonzeros", "clusters", "saturated", "ordered", "signs"))
+    assert all(tally.whole[kind] > 10 for kind in ("zeros", "nonzeros", "clusters", "saturated", "ordered", "signs"))
 
 
 @pytest.mark.deep
@@ -587,10 +589,10 @@ def test_no_claim_of_many_is_false():
 def test_a_radius_that_is_too_small_is_found_out():
     tally = Tally()
     with cut("twentieth"):
-        for number in range(40):
+        for number in range(25):
             try_facts(3, number, tally, check=False)
     kinds = {claim.split()[0] for fault in tally.faults for claim in fault["wrong"]}
-    assert tally.whole["false"] > 50
+    assert tally.whole["false"] > 30
     assert {"zero", "cluster", "saturated"} & kinds
 
 
