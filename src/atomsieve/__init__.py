@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         LatentGroup,
         LInf,
         NonNegative,
+        Positive,
         Product,
         Scaled,
         Shifted,
@@ -120,6 +121,7 @@ __all__ = [
     "PredictionDisplay",
     "Printer",
     "Problem",
+    "Positive",
     "Product",
     "Progress",
     "Result",
@@ -154,7 +156,7 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Product Scaled Shifted Simplex SparseGroup Union"
+        "NonNegative Positive Product Scaled Shifted Simplex SparseGroup Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

@@ -2,7 +2,7 @@
 
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
-from atomsieve.gauges.calculus import Image, Product, Scaled, Union
+from atomsieve.gauges.calculus import Image, Positive, Product, Scaled, Union
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.ksparse import KSparse
 from atomsieve.gauges.ksupport import KSupport
@@ -34,6 +34,7 @@ __all__ = [
     "LInf",
     "LatentGroup",
     "NonNegative",
+    "Positive",
     "Product",
     "Scaled",
     "Shifted",

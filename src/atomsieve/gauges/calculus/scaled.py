@@ -56,6 +56,10 @@ class Scaled(BlockGauge):
         inner = self.gauge.named(names, count)
         return self if inner is self.gauge else Scaled(inner, self.radius)
 
+    def nonnegative(self, rows: int) -> BlockGauge | None:
+        inner = self.gauge.nonnegative(rows)
+        return None if inner is None else Scaled(inner, self.radius)
+
     def names(self) -> tuple[str, ...] | None:
         return self.gauge.names()
 
