@@ -13,7 +13,7 @@ from atomsieve.certificate.exclusion import as_point, excludes
 from atomsieve.certificate.face import on_face
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.features import about, feature_table
-from atomsieve.certificate.file import content_of, describe, groups_of, is_mapped, labels_of, read
+from atomsieve.certificate.file import content_of, describe, groups_of, is_mapped, read
 from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.predictions import Predictions, predictions, unknown

@@ -61,7 +61,10 @@ class Facts(Checker):
             self._claim(int(self.gauge.labels[j]) in out, f"coefficient {j} is not proven zero")
         self.checked += int(self._told_zero().sum()) - len(left)
         for j, sign in self.sign.items():
-            self._claim(low[j] > 0 if sign > 0 else high[j] < 0 and not self.gauge.orthant, f"the sign of coefficient {j} is not proven")
+            self._claim(
+                low[j] > 0 if sign > 0 else high[j] < 0 and not self.gauge.orthant,
+                f"the sign of coefficient {j} is not proven",
+            )
         for cluster in self.told["clusters"]:
             together = self.rules.never_apart(cluster)
             self._claim(together, f"coefficients {cluster[0]} and others are not proven to have one absolute value")

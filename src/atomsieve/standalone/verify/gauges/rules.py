@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from flint import arb
@@ -88,7 +88,7 @@ class Sums(Rules):
 
     def never_apart(self, members: list[int]) -> bool:
         chain = sorted(members, key=lambda j: self.place[j])
-        return all(self._together(i, j) for i, j in zip(chain, chain[1:]))
+        return all(self._together(i, j) for i, j in pairwise(chain))
 
     def _without(self, j: int, q: int) -> bool:
         """Return whether no set of q or more coefficients, but not all, reaches what it needs without j."""
