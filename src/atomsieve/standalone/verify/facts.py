@@ -138,10 +138,10 @@ class Facts(Checker):
     def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
         """Return the bounds that do not follow from the signs."""
         found = {}
-        for j, (low, high) in super()._bounds(rows).items():
+        for j, (below, above) in super()._bounds(rows).items():
             sign = self.sign.get(j, 0)
-            low = None if low is not None and low <= 0 < sign else low
-            high = None if high is not None and sign < 0 <= high else high
+            low = None if below is not None and below <= 0 < sign else below
+            high = None if above is not None and sign < 0 <= above else above
             if (low, high) != (None, None):
                 found[j] = low, high
         return found
