@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         LInf,
         NonNegative,
         Oracle,
+        Positive,
         Product,
         Scaled,
         Shifted,
@@ -118,6 +119,7 @@ __all__ = [
     "PathDisplay",
     "Point",
     "Poisson",
+    "Positive",
     "Power",
     "PredictionDisplay",
     "Printer",
@@ -156,7 +158,7 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Oracle Product Scaled Shifted Simplex SparseGroup Union"
+        "NonNegative Oracle Positive Product Scaled Shifted Simplex SparseGroup Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

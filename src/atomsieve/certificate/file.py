@@ -235,7 +235,7 @@ def labels_of(statement: dict[str, Any]) -> Index:
 
 
 def groups_of(statement: dict[str, Any]) -> Index:
-    """Return the group of each entry of x, flattened, from the description of the gauge in a file; its row by default."""
+    """Return the group of each entry of x, flattened, as a file describes the gauge; by default its row."""
     form, piece = statement["form"], statement["gauge"]
     while "gauge" in piece:
         piece = piece["gauge"]

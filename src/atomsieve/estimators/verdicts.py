@@ -20,7 +20,10 @@ from atomsieve.typing import Array, Index, Mask
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_GROUPS = "group_report() needs a gauge that puts every feature in one group, Group(groups), or LatentGroup(groups)."
+NO_GROUPS = (
+    "group_report() needs a gauge that puts every feature in one group, Group(groups) or SparseGroup(groups), or "
+    "LatentGroup(groups)."
+)
 
 
 @dataclass(frozen=True, eq=False)

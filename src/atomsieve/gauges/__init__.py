@@ -2,7 +2,7 @@
 
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
-from atomsieve.gauges.calculus import Image, Product, Scaled, Union
+from atomsieve.gauges.calculus import Image, Positive, Product, Scaled, Union
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.ksparse import KSparse
@@ -39,6 +39,7 @@ __all__ = [
     "LatentGroup",
     "NonNegative",
     "Oracle",
+    "Positive",
     "Product",
     "Scaled",
     "Shifted",

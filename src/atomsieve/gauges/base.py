@@ -107,6 +107,10 @@ class Gauge(Piece, ABC):
         """Return the row of x that each of the rows of c is a part of, if they add up to x; None otherwise."""
         return None
 
+    def nonnegative(self, rows: int) -> "BlockGauge | None":
+        """Return the gauge of the points of P without negative entries, of so many rows; None where signs matter."""
+        return None
+
     def named(self, names: Sequence[str] | None, count: int) -> "Gauge":
         """Return the same gauge with positions in place of feature names; `count` features have these names."""
         return self

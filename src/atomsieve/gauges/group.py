@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.design.seminorm import Seminorm
-from atomsieve.gauges.base import Atom
+from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.grouped import Grouped
 from atomsieve.gauges.l2 import euclidean
 from atomsieve.typing import Array
@@ -54,6 +54,11 @@ class Group(Grouped):
             squares = squares.sum(axis=1)
         sums = squares if self._codes is None else np.bincount(self._codes, weights=squares)
         return largest * np.sqrt(sums)
+
+    def nonnegative(self, rows: int) -> BlockGauge:
+        from atomsieve.gauges.sparse_group import SparseGroup  # noqa: PLC0415 -- which is made of this
+
+        return SparseGroup(self.groups, 0.0, self.weights).nonnegative(rows)
 
     def scores(self, z: Array) -> Array:
         norms = self._norms(z)

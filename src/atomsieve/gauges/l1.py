@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.gauges.base import BlockGauge
 from atomsieve.gauges.coordinates import Coordinates
+from atomsieve.gauges.nonnegative import NonNegative
 from atomsieve.intake.arguments import as_mask, keep_copy
 from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Index, Signs
@@ -54,6 +56,9 @@ class L1(Coordinates):
                 f"{name}: weights must not be 0 where positive is True. A coordinate without a price that must stay "
                 "non-negative is not supported; give it a small weight."
             )
+
+    def nonnegative(self, rows: int) -> BlockGauge | None:
+        return NonNegative(self.weights) if self.positive is None else None
 
     def check(self, shape: tuple[int, ...]) -> None:
         super().check(shape)

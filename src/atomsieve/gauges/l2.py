@@ -25,6 +25,11 @@ class L2(BlockGauge):
     5.0
     """
 
+    def nonnegative(self, rows: int) -> BlockGauge:
+        from atomsieve.gauges.sparse_group import SparseGroup  # noqa: PLC0415 -- one group
+
+        return SparseGroup(np.zeros(rows, dtype=int), 0.0, "equal").nonnegative(rows)
+
     def check(self, shape: tuple[int, ...]) -> None:
         pass
 

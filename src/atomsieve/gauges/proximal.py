@@ -77,6 +77,11 @@ class ProximalGauge(BlockGauge):
         outside[columns] = -np.inf
         return float(outside.max())
 
+    def nonnegative(self, rows: int) -> BlockGauge:
+        from atomsieve.gauges.orthant import Orthant  # noqa: PLC0415 -- which is one of these
+
+        return Orthant(self)
+
     def growth(self, x: Array, there: Array) -> float:
         """Return how much larger the gauge is at another point, to all digits where faces are linear and agree."""
         if x.any() and there.any():

@@ -28,6 +28,9 @@ class OrderedByCount(Gauge):
     def named(self, names: Sequence[str] | None, count: int) -> Gauge:
         return OWL(self.weights(count))
 
+    def nonnegative(self, rows: int) -> BlockGauge:
+        return OWL(self.weights(rows)).nonnegative(rows)
+
     def check(self, shape: tuple[int, ...]) -> None:
         if len(shape) != 1:
             raise ValueError(

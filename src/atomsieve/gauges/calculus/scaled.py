@@ -10,6 +10,7 @@ from atomsieve.design import Design
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.facts import Evidence, Facts
+from atomsieve.gauges.orthant import Orthant
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge
 from atomsieve.intake.arguments import require_piece, require_positive
 from atomsieve.numerics.enclosures import Enclosure, up
@@ -55,6 +56,13 @@ class Scaled(BlockGauge):
     def named(self, names: Sequence[str] | None, count: int) -> Gauge:
         inner = self.gauge.named(names, count)
         return self if inner is self.gauge else Scaled(inner, self.radius)
+
+    def nonnegative(self, rows: int) -> BlockGauge | None:
+        inner = self.gauge.nonnegative(rows)
+        if isinstance(inner, Orthant):
+            around: Any = Scaled(inner.gauge, self.radius)
+            return Orthant(around)
+        return None if inner is None else Scaled(inner, self.radius)
 
     def names(self) -> tuple[str, ...] | None:
         return self.gauge.names()

@@ -49,17 +49,22 @@ class Facts(Checker):
     def _check_facts(self) -> None:
         """FACTS: derive bounds of abs(z*) and every fact."""
         low, high = self._around()
-        least, most = np.maximum(np.maximum(low, -high), 0.0), known(np.maximum(np.abs(low), np.abs(high)))
+        least, most = self.gauge.sizes(low, high)
         price, moves = self.gauge.prices[0], self._moves()
         slopes = arb((self.floor * price).lower()), arb((self._ceiling(moves) * price).upper())
         self.rules = self.gauge.rules(least, most, *slopes)
-        left = [j for j in np.flatnonzero(self._told_zero()).tolist() if not self.rules.in_no_set(j)]
+        down = high < 0 if self.gauge.orthant else np.zeros(self.d, dtype=bool)
+        told = np.flatnonzero(self._told_zero() & ~down).tolist()
+        left = [j for j in told if not self.rules.in_no_set(j)]
         out = self._out({int(self.gauge.labels[j]) for j in left}, moves)
         for j in left:
             self._claim(int(self.gauge.labels[j]) in out, f"coefficient {j} is not proven zero")
         self.checked += int(self._told_zero().sum()) - len(left)
         for j, sign in self.sign.items():
-            self._claim(low[j] > 0 if sign > 0 else high[j] < 0, f"the sign of coefficient {j} is not proven")
+            self._claim(
+                low[j] > 0 if sign > 0 else high[j] < 0 and not self.gauge.orthant,
+                f"the sign of coefficient {j} is not proven",
+            )
         for cluster in self.told["clusters"]:
             together = self.rules.never_apart(cluster)
             self._claim(together, f"coefficients {cluster[0]} and others are not proven to have one absolute value")
@@ -133,12 +138,12 @@ class Facts(Checker):
     def _bounds(self, rows: list[int]) -> dict[int, tuple[float | None, float | None]]:
         """Return the bounds that do not follow from the signs."""
         found = {}
-        for j, (low, high) in super()._bounds(rows).items():
+        for j, (below, above) in super()._bounds(rows).items():
             sign = self.sign.get(j, 0)
-            below = None if low is not None and low <= 0 < sign else low
-            above = None if high is not None and sign < 0 <= high else high
-            if (below, above) != (None, None):
-                found[j] = below, above
+            low = None if below is not None and below <= 0 < sign else below
+            high = None if above is not None and sign < 0 <= above else above
+            if (low, high) != (None, None):
+                found[j] = low, high
         return found
 
     def _not_zero(self, claimed: list[int], rows: list[int], away: dict[int, arb]) -> None:

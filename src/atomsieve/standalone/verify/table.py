@@ -80,6 +80,7 @@ def _gauge_form(_: Any) -> Kinds:
     """Return the form of a gauge; it may contain another gauge."""
     made: dict[str, dict[str, Any]] = {
         "Scaled": {"gauge": _gauge_form, "radius": POSITIVE},
+        "Orthant": {"gauge": _gauge_form},
         "Image": {"gauge": _gauge_form, "matrix": _matrix_form},
         "Atoms": {"gauge": {"type": NON_NEGATIVE, "weights": NULL}, "matrix": _matrix_form},
     }

@@ -22,11 +22,14 @@ __all__ = ["KINDS", "Gauge", "Matrix", "gauge_of"]
 def gauge_of(piece: dict[str, Any], data: Data, form: list[int]) -> Gauge:
     """Return the gauge that a certificate states; Scaled, Image and Atoms are around it."""
     matrix: Matrix | None = None
-    scale = arb(1)
+    scale, upward = arb(1), False
     while "gauge" in piece:
         if piece["type"] == "Scaled":
             scale = scale * arb(piece["radius"])
+        elif piece["type"] == "Orthant":
+            upward = True
         else:
             matrix = Matrix(piece["matrix"], data, matrix)
         piece = piece["gauge"]
-    return KINDS[piece["type"]](piece, scale, matrix, data, form)
+    gauge = KINDS[piece["type"]](piece, scale, matrix, data, form)
+    return gauge.in_orthant() if upward else gauge

@@ -29,6 +29,8 @@ class Gauge:
     """Whether the norm of a block is its l2 norm."""
     has_facts = False
     """Whether facts about single coefficients are derived, for lack of blocks."""
+    orthant = False
+    """Whether no coefficient may be negative, in a gauge that does not depend on signs otherwise."""
     free_allowed = False
     """Whether weights may be 0."""
 
@@ -122,13 +124,26 @@ class Gauge:
         """Return the score of a block."""
         return self.dual_norm(self.pulls(block, z)) / self.prices[block]
 
+    def in_orthant(self) -> "Gauge":
+        """Return the gauge without negative coefficients: scores are those of z with 0 in place of what is negative."""
+        if self.coordinates or not self.signed.all():
+            raise Refused(f"{self.kind} has signs of its own, and no Orthant around it")
+        self.signed, self.orthant, self.euclidean = np.zeros(len(self.signed), dtype=bool), True, False
+        return self
+
     def pulls(self, block: int, z: Any) -> list[arb]:
-        """Return the absolute values of z over a block."""
-        return [abs(z[j]) for j in self.entries(block)]
+        """Return the absolute values of z over a block; 0 for what is negative where x must not be."""
+        return [z[j].max(arb(0)) if self.orthant else abs(z[j]) for j in self.entries(block)]
+
+    def sizes(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds of what scores are made of, given bounds of z: absolute values, or what is positive in z."""
+        if self.orthant:
+            return np.maximum(low, 0.0), known(np.maximum(high, 0.0))
+        return np.maximum(np.maximum(low, -high), 0.0), known(np.maximum(np.abs(low), np.abs(high)))
 
     def scores(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return bounds of the scores of all blocks, given bounds of z."""
-        size, least = np.maximum(np.abs(low), np.abs(high)), np.maximum(np.maximum(low, -high), 0.0)
+        least, size = self.sizes(low, high)
         with np.errstate(all="ignore"):
             return self.dual_norms_below(least) / self.prices.high * DOWN, self.over_prices(self.dual_norms_above(size))
 
