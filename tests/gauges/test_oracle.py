@@ -1,4 +1,4 @@
-"""A set that is given by its oracle alone: the optimum of others, few passes, proofs from a bound, atoms of any kind."""
+"""A set that is given by its oracle alone: the optimum of others, few passes, proofs from a bound, any kind of atom."""
 
 import pickle
 from itertools import permutations
@@ -227,7 +227,7 @@ def test_without_a_bound_nothing_is_proven_and_the_certificate_says_so():
 
 def test_a_bound_that_an_atom_refutes_proves_nothing():
     X, y = draw(Squared(), 7)
-    low = Oracle(l1, lambda z, err: 0.9 * np.abs(z).max())
+    low = Oracle(l1, lambda z, _err: 0.9 * np.abs(z).max())
     certificate = solve(Problem(X, y, gauge=low, penalty=Square(0.3))).certificate()
     assert not certificate.valid
     assert "too low" in certificate.reason
@@ -300,7 +300,7 @@ def test_models_and_files(tmp_path):
     X, y = draw(Squared(), 11)
     model = GaugeRegressor(gauge=Oracle(l1, l1_bound), penalty=Linear(0.3), keep_data=True).fit(X, y)
     assert model.certificate_.valid
-    pickle.loads(pickle.dumps(model)).predict(X)
+    pickle.loads(pickle.dumps(model)).predict(X)  # noqa: S301 -- our own bytes
     certificate = solve(Problem(X, y, gauge=Oracle(l1, l1_bound), penalty=Linear(0.3))).certificate()
     certificate.save(tmp_path / "certificate.json")
     assert Certificate.load(tmp_path / "certificate.json").dual == certificate.dual
@@ -325,7 +325,7 @@ def test_models_and_files(tmp_path):
 def test_odd_atoms_are_refused(atom, message):
     X, y = draw(Squared(), 12)
     with pytest.raises(ValueError, match=message):
-        solve(Problem(X, y, gauge=Oracle(lambda z: atom)))
+        solve(Problem(X, y, gauge=Oracle(lambda _z: atom)))
 
 
 def test_odd_arguments_are_refused():
@@ -358,10 +358,10 @@ def test_laws(seed):
         Oracle(lambda z: -as_array(z)),
         Oracle(lambda z: as_array(np.round(z))),
         Oracle(lambda z: as_array(z) * (1 + 1e-3 * np.abs(z).max())),
-        Oracle(l1, lambda z, err: np.abs(z).max()),
+        Oracle(l1, lambda z, _err: np.abs(z).max()),
         Oracle(l1, lambda z, err: (np.abs(z) + err).max() * (1 - 1e-15)),
         Oracle(l1, lambda z, err: np.abs(z).max() + err.mean()),
-        Oracle(l1, l1_bound, more=lambda z, count: [2.0 * as_array(z)]),
+        Oracle(l1, l1_bound, more=lambda z, _count: [2.0 * as_array(z)]),
     ],
     ids=["worst", "rounded", "grows", "no box", "an ulp", "mean", "more"],
 )
@@ -381,7 +381,7 @@ def test_an_oracle_may_name_more_atoms():
         return [([j], [np.sign(z[j])]) for j in places]
 
     penalty = Linear(0.1 * Problem(X, y).critical)
-    alone = solve(Problem(X, y, gauge=Oracle(l1, more=lambda z, count: []), penalty=penalty), tol=1e-6)
+    alone = solve(Problem(X, y, gauge=Oracle(l1, more=lambda _z, _count: []), penalty=penalty), tol=1e-6)
     found = solve(Problem(X, y, gauge=Oracle(l1, more=more), penalty=penalty), tol=1e-6)
     assert min(asked) >= 9
     assert found.converged
