@@ -15,6 +15,7 @@ from sklearn.datasets import load_diabetes
 
 import atomsieve
 from atomsieve import Linear
+from atomsieve.gauges import Gauge
 from atomsieve.testing import check_loss, check_penalty, check_rule
 
 ROOT = Path(__file__).parents[1]
@@ -108,6 +109,20 @@ def test_the_reference_has_every_public_name():
     text = re.sub(r"<!--.*?-->", "", (ROOT / "docs" / "api.md").read_text(), flags=re.DOTALL)
     listed = set(re.findall(r"^   (\w+)$", text, flags=re.MULTILINE))
     assert set(atomsieve.__all__) <= listed
+
+
+def test_the_table_of_gauges_has_every_gauge():
+    """What an oracle costs, how many passes there are, and what is proven, is told of every gauge that is exported."""
+    gauges = {name for name in atomsieve.__all__ if is_gauge(getattr(atomsieve, name))}
+    page = (ROOT / "docs/guide/pieces.md").read_text()
+    header = "| gauge | oracle | passes | proven | picture |"
+    rows = page[page.index(header) :].split("\n\n")[0].splitlines()[2:]
+    assert all(row.count("|") == header.count("|") for row in rows)
+    assert gauges == {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+
+
+def is_gauge(value):
+    return isinstance(value, type) and issubclass(value, Gauge)
 
 
 @pytest.mark.parametrize("page", ["changelog", "breaking", "contributing"])

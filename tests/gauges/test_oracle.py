@@ -1,4 +1,4 @@
-"""A set that is given by its oracle alone: the optimum of others, few passes, proofs from a bound, atoms of any kind."""
+"""A set that is given by its oracle alone: the optimum of others, few passes, proofs from a bound, any kind of atom."""
 
 import pickle
 from itertools import permutations
@@ -168,7 +168,7 @@ def test_few_passes(loss, share, kind):
     y = y if isinstance(loss, Squared) else np.sign(y)
     gauge = Oracle(Permutations(w).lmo)
     critical = Problem(X, y, loss=loss, gauge=gauge).critical
-    problem = Problem(X, y, loss=loss, gauge=gauge, penalty=kind(share if kind is Ball else share * critical))
+    problem = Problem(X, y, loss=loss, gauge=gauge, penalty=kind(share / 2 if kind is Ball else share * critical))
     result = solve(problem, tol=1e-6)
     assert result.status is Status.CONVERGED
     assert problem.meter.passes <= 60
@@ -227,7 +227,7 @@ def test_without_a_bound_nothing_is_proven_and_the_certificate_says_so():
 
 def test_a_bound_that_an_atom_refutes_proves_nothing():
     X, y = draw(Squared(), 7)
-    low = Oracle(l1, lambda z, err: 0.9 * np.abs(z).max())
+    low = Oracle(l1, lambda z, _err: 0.9 * np.abs(z).max())
     certificate = solve(Problem(X, y, gauge=low, penalty=Square(0.3))).certificate()
     assert not certificate.valid
     assert "too low" in certificate.reason
@@ -300,12 +300,12 @@ def test_models_and_files(tmp_path):
     X, y = draw(Squared(), 11)
     model = GaugeRegressor(gauge=Oracle(l1, l1_bound), penalty=Linear(0.3), keep_data=True).fit(X, y)
     assert model.certificate_.valid
-    pickle.loads(pickle.dumps(model)).predict(X)
+    pickle.loads(pickle.dumps(model)).predict(X)  # noqa: S301 -- our own bytes
     certificate = solve(Problem(X, y, gauge=Oracle(l1, l1_bound), penalty=Linear(0.3))).certificate()
     certificate.save(tmp_path / "certificate.json")
     assert Certificate.load(tmp_path / "certificate.json").dual == certificate.dual
     checked = verify(tmp_path / "certificate.json", X, y)
-    assert not checked.ok
+    assert not checked.known
     assert "not known to this checker" in str(checked)
 
 
@@ -325,7 +325,7 @@ def test_models_and_files(tmp_path):
 def test_odd_atoms_are_refused(atom, message):
     X, y = draw(Squared(), 12)
     with pytest.raises(ValueError, match=message):
-        solve(Problem(X, y, gauge=Oracle(lambda z: atom)))
+        solve(Problem(X, y, gauge=Oracle(lambda _z: atom)))
 
 
 def test_odd_arguments_are_refused():
@@ -358,10 +358,10 @@ def test_laws(seed):
         Oracle(lambda z: -as_array(z)),
         Oracle(lambda z: as_array(np.round(z))),
         Oracle(lambda z: as_array(z) * (1 + 1e-3 * np.abs(z).max())),
-        Oracle(l1, lambda z, err: np.abs(z).max()),
+        Oracle(l1, lambda z, _err: np.abs(z).max()),
         Oracle(l1, lambda z, err: (np.abs(z) + err).max() * (1 - 1e-15)),
         Oracle(l1, lambda z, err: np.abs(z).max() + err.mean()),
-        Oracle(l1, l1_bound, more=lambda z, count: [2.0 * as_array(z)]),
+        Oracle(l1, l1_bound, more=lambda z, _count: [2.0 * as_array(z)]),
     ],
     ids=["worst", "rounded", "grows", "no box", "an ulp", "mean", "more"],
 )
@@ -381,8 +381,17 @@ def test_an_oracle_may_name_more_atoms():
         return [([j], [np.sign(z[j])]) for j in places]
 
     penalty = Linear(0.1 * Problem(X, y).critical)
-    alone = solve(Problem(X, y, gauge=Oracle(l1, more=lambda z, count: []), penalty=penalty), tol=1e-6)
+    alone = solve(Problem(X, y, gauge=Oracle(l1, more=lambda _z, _count: []), penalty=penalty), tol=1e-6)
     found = solve(Problem(X, y, gauge=Oracle(l1, more=more), penalty=penalty), tol=1e-6)
     assert min(asked) >= 9
     assert found.converged
     assert found.passes < alone.passes / 2
+
+
+def test_sparse_atoms_on_wide_data():
+    ladder = Ladder(7)
+    X, y = draw(Squared(), 14, 10, 28)
+    listed = solve(Problem(X, y, gauge=Atoms(ladder.all_paths()), penalty=Square(1.0)), tol=1e-11)
+    found = solve(Problem(X, y, gauge=Oracle(ladder.lmo, ladder.bound), penalty=Square(1.0)), tol=1e-10)
+    assert found.objective == pytest.approx(listed.objective, rel=1e-8)
+    assert found.certificate().dual <= listed.objective <= found.certificate().primal * (1 + 1e-9)

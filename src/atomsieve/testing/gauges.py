@@ -135,7 +135,8 @@ def _check_facts(core: BlockGauge, shape: tuple[int, ...], rng: np.random.Genera
 
 
 def _within(values: Array, bounds: Enclosure) -> Any:
-    return (bounds.low * (1 - 1e-12) <= values) & (values <= bounds.high * (1 + 1e-12))
+    room = 1e-12 * np.abs(values)
+    return (bounds.low <= values + room) & (values <= bounds.high + room)
 
 
 def _check_blocks(core: BlockGauge, z: Array, shape: tuple[int, ...]) -> None:

@@ -362,7 +362,8 @@ class AtomSet:
 
 def images_of(atoms: Sequence[Atom], design: Design) -> list[Samples]:
     """Return the image of each atom; those with entries in all columns share one pass over the data."""
-    whole = [j for j, atom in enumerate(atoms) if atom.columns == ALL and atom.values.ndim == 1]
+    whole = [j for j, atom in enumerate(atoms) if isinstance(atom.columns, slice) and atom.values.ndim == 1]
+    whole = [j for j in whole if atoms[j].columns == ALL]
     images: list[Samples] = [None] * len(atoms)
     if whole:
         together = design.matvec(np.stack([atoms[j].values for j in whole], axis=1))
