@@ -416,7 +416,8 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
     with np.errstate(all="ignore"):
         above = proof.scores[1]
         slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
-        slack = (1 - above / max(proof.sigma * proof.shrink, slope, 1e-300))[zero & eligible]
+        best = proof.sigma * proof.shrink if statement.limits is None else proof.least_slope
+        slack = (1 - above / max(best, slope, 1e-300))[zero & eligible]
         sizes, moved = _norms(statement, proof.x, away)
         held = (1 - moved / sizes)[nonzero]
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
