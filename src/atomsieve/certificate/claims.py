@@ -438,7 +438,8 @@ def _margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
         highest = np.max(proof.unscaled_scores[1], where=zero & statement.eligible, initial=-np.inf)
         above = proof.from_above(np.array([highest]))
         slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
-        slack = 1 - above / max(proof.sigma * proof.shrink, slope, 1e-300)
+        best = proof.sigma * proof.shrink if statement.limits is None else proof.least_slope
+        slack = 1 - above / max(best, slope, 1e-300)
         return float(np.min(np.concatenate([slack, held]), initial=1.0))
 
 
