@@ -98,9 +98,9 @@ def cost(names: tuple[str, ...]) -> None:
         for name, label, problem, X, _ in problems(names, prepare):
             chosen = problem.at_penalty(Linear(0.1 * problem.origin.sigma))
             result = solve(chosen, tol=1e-9)
-            solved = best_time(lambda: solve(chosen, tol=1e-9), 5)  # noqa: B023 -- called here
-            proven = best_time(lambda: replace(result).certificate(), 5)  # noqa: B023
-            decided = best_time(lambda: solve(chosen, tol=1e-9, until="decided"), 2)  # noqa: B023
+            solved = best_time(lambda: solve(chosen, tol=1e-9), 5, time.process_time)  # noqa: B023 -- called here
+            proven = best_time(lambda: replace(result).certificate(), 5, time.process_time)  # noqa: B023
+            decided = best_time(lambda: solve(chosen, tol=1e-9, until="decided"), 2, time.process_time)  # noqa: B023
             memory = peak(lambda: replace(result).certificate()) / size_of(X)  # noqa: B023
             times = f"{1e3 * solved:.1f} | {1e3 * proven:.1f} | {proven / solved:.1f} | {decided / solved:.1f}"
             undecided = int(result.certificate().undecided.sum())
