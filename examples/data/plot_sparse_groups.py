@@ -32,9 +32,9 @@ models = {
 }
 
 # %%
-# A row is a gene of its pathway, a column a pathway. All three find the genes that matter. The Lasso adds the fewest other
-# genes, and they lie scattered; the group Lasso takes every gene of its pathways. The sparse group norm is between the two
-# in genes, and has the fewest pathways: it answers the question which pathways matter, not which genes alone.
+# A row is a gene of its pathway, a column a pathway. All three find the genes that matter. The Lasso adds the fewest
+# other genes, and they lie scattered; the group Lasso takes every gene of its pathways. The sparse group norm lies in
+# between, and has the fewest pathways: it answers the question which pathways matter, not which genes alone.
 shown = {"truth": truth} | {name: model.coef_.reshape(pathways, genes) for name, model in models.items()}
 fig, axes = plt.subplots(4, 1, figsize=(8, 7), layout="constrained", sharex=True)
 for ax, (name, coef) in zip(axes, shown.items(), strict=True):
