@@ -245,7 +245,8 @@ class Proof:
         prices = None if statement.free_of_prices else low(statement.prices)
         cheapest = 1.0 if prices is None else float(np.min(prices, where=statement.problem.eligible, initial=np.inf))
         widest = float(statement.widest(metric, np.array([statement.lengths.argmax()]))[0])
-        bound = (slope - float(up(self.radius * up(widest / cheapest)))) * (1 - 8 * EPS) / self.shrink * (1 - 8 * EPS)
+        room = (slope - float(up(self.radius * up(widest / cheapest)))) * (1 - 8 * EPS)
+        bound = room / self.shrink * (1 - 8 * EPS) if self.shrink > 0 else 0.0
         out = np.asarray(above < bound) if bound > 0 else np.zeros(len(above), dtype=bool)
         for lengths in (statement.widest, statement.spreads):
             index = np.flatnonzero(~out)

@@ -41,12 +41,6 @@ class Quadratic:
         """Return the slope of the penalty."""
         return self.line[0] + self.line[1] * float(self.gauge.value(x))
 
-    def excess(self, x: Array, z: Array) -> float:
-        """Return how much x charges beyond what z pulls, at the best score or the slope: the gap to first order."""
-        kappa = float(self.gauge.value(x))
-        slope = self.line[0] + self.line[1] * kappa
-        return max(float(self.gauge.support(z)), slope) * kappa - float(x @ z)
-
     def minimise(self, x: Array, z: Array, enough: float) -> tuple[Array, Face | None]:
         """Return the minimiser from x on, where minus the gradient is z, and its face.
 
@@ -61,7 +55,7 @@ class Quadratic:
             left = float(np.linalg.norm(change / length - self.hessian @ change))
             x, z = moved, z - self.hessian @ change
             size, moved_by = float(np.linalg.norm(x)), float(np.linalg.norm(change))
-            if left * (size + moved_by) <= enough or moved_by <= 4 * EPS * size or self.excess(x, z) <= enough:
+            if left * (size + moved_by) <= enough or moved_by <= 4 * EPS * size:
                 break
             if x.any():
                 x, z = self._newton(x, z, self.gauge.face(x))

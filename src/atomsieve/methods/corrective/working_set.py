@@ -13,7 +13,7 @@ from atomsieve.gauges import Atom, NonNegative
 from atomsieve.gauges.found import Combination
 from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
-from atomsieve.problem.lifted import Lifted
+from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.problem.shrinkage import Shrinkage
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -300,7 +300,9 @@ class AtomSet:
         design = DenseDesign(images) if images.ndim == 2 else StackDesign(images)
         self.problem = problem
         shape = (len(self.atoms),)
-        small = problem.over(Lifted(problem.smooth, design, NonNegative(), shape, shape, self.ids))
+        lengths = np.array([problem.seminorm.plain_norm(image) for image in self.images])
+        spreads = Spreads(lengths, lengths, float(lengths.max()))
+        small = problem.over(Lifted(problem.smooth, design, NonNegative(), shape, shape, self.ids, spreads))
         every = np.arange(len(self.atoms))
         return Part(small.lifted, every, every), small.at(small.state(self.weights, state.coordinates))
 

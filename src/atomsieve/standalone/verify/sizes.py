@@ -50,9 +50,7 @@ def check_facts(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     """Refuse facts where none are derived, and lists of facts that do not fit."""
     facts, problem = content["claims"]["facts"], content["problem"]
     if not gauge.has_facts or data.labels is not None or content["family"] is not None or "ridge" in problem:
-        raise Unknown(
-            "facts about single coefficients are for one problem, one output, no ridge and gauges without blocks"
-        )
+        raise Unknown("facts are for one problem, one output, no ridge, and gauges whose facts are known here")
     signs = facts["signs"]
     if len(signs["index"]) != len(signs["value"]):
         raise Refused("lists that belong together have different lengths")
