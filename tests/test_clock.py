@@ -87,7 +87,7 @@ def test_time_limits_hold_in_line_searches_and_paths():
 
 
 def test_an_interrupt_during_a_proof_ends_the_run_with_its_best_point(monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("atomsieve.run.result.certify", interrupted)
