@@ -98,7 +98,7 @@ def optimum(problem, X, y):
     objective = lost(problem.loss, X @ x + b, y) / len(y) + price
     stated = cp.Problem(cp.Minimize(objective), limits + more)
     stated.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-    return stated.value
+    return stated.value, stated.status == cp.OPTIMAL
 
 
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate:UserWarning")  # of the reference, to 1e-11
@@ -131,10 +131,11 @@ def test_same_optimum(gauge, loss, penalty, seed):
     }[penalty]
     problem = given.at_penalty(shaped)
     result = solve(problem, tol=1e-10)
-    truth, scale = optimum(problem, X, np.asarray(y, dtype=float)), problem.baseline
+    (truth, known), scale = optimum(problem, X, np.asarray(y, dtype=float)), problem.baseline
     assert result.converged, result.status
     assert result.gap <= 1e-8 * scale
-    assert abs(result.objective - truth) <= 1e-7 * scale
+    assert result.objective <= truth + 1e-7 * scale
+    assert result.objective >= truth - 1e-7 * scale or not known  # a reference that stalls is too high
     certificate = result.certificate()
     assert certificate.dual <= result.objective <= certificate.primal
     assert certificate.dual <= truth + 1e-7 * scale
