@@ -419,7 +419,7 @@ class TestForgeries:
             told["version"] = 5
             told["claims"]["facts"] = facts
 
-        assert "facts about single coefficients" in forged(plain, change)
+        assert "facts are for one problem" in forged(plain, change)
 
     def test_the_version_goes_with_facts(self):
         assert "version 4" in forged(self.owl, lambda told: told.update(version=4))
