@@ -13,7 +13,7 @@ from atomsieve.typing import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Oracle(Made):
-    """Gauge of any set P, given by its oracle: `lmo(z)` returns a point p of P with the largest `p . z`.
+    """Gauge of any set P, given by its oracle: `lmo(z)` returns the point of P that has the best score at z.
 
     An atom is an array in the shape of x; a pair (places, values) or a sparse vector, for atoms with few entries; or an
     object of yours with a method `entries()` that returns one of these when it is asked. `result.active` has the atoms
