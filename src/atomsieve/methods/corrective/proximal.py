@@ -99,6 +99,8 @@ class Quadratic:
 
 def solve(matrix: Array, right: Array) -> Array:
     """Solve a system with a matrix that has no negative eigenvalue, up to rounding."""
+    if not len(right):  # old versions of SciPy know no empty systems
+        return right
     try:
         factor = linalg.cho_factor(matrix + 4 * EPS * np.trace(matrix) * np.eye(len(matrix)), check_finite=False)
         return np.asarray(linalg.cho_solve(factor, right, check_finite=False))
