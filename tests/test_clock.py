@@ -22,7 +22,7 @@ from atomsieve import (
     path,
     solve,
 )
-from atomsieve.numerics.clock import TimeUp, deadline, late, look
+from atomsieve.core.clock import TimeUp, deadline, late, look
 from atomsieve.numerics.threads import _libraries, one_thread
 
 SLACK = 3.0

@@ -208,6 +208,22 @@ def choices(core, rng):
     attempt(core.kept, (scores, scores[::-1].copy(), np.abs(scores), float(rng.choice(ODD)), 0.1, 0.3, marks))
 
 
+def enclosures(core, rng):
+    """Numbers with error bounds: lengths that fit and others, what is no array, what may not be written to."""
+    parts = [np.where(rng.random(n) < 0.3, rng.choice(ODD, n), rng.standard_normal(n)) for n in rng.integers(0, 20, 5)]
+    parts += [parts[0].copy(), parts[0][:1], np.ones((3, 2))[:, 0], parts[0].astype(np.float32), 1.0, None, b"12345678"]
+    for _ in range(6):
+        mid, rad, other, last = (parts[k] for k in rng.integers(0, len(parts), 4))
+        out = np.empty(2 * rng.choice([len(parts[0]), len(parts[1]), 1]))
+        attempt(core.combine, (int(rng.integers(-1, 6)), mid, rad, other, last, out if rng.random() < 0.8 else None))
+        attempt(
+            core.combine, (int(rng.integers(5)), parts[0], parts[5], parts[5], parts[0], np.empty(2 * len(parts[0])))
+        )
+        attempt(core.ends, (int(rng.integers(-1, 4)), mid, rad, out if rng.random() < 0.8 else None))
+        attempt(core.hulls, (mid, rad, out))
+        attempt(core.total, (mid, rad))
+
+
 def fuzz(core, first, count):
     """Make some calls for each seed."""
     stores = [core.store() for _ in range(3)]
@@ -229,6 +245,7 @@ def fuzz(core, first, count):
             attempt(core.quadratic, model)
             attempt(core.quadratic, spoilt(rng, model))
             choices(core, rng)
+            enclosures(core, rng)
 
 
 if __name__ == "__main__":

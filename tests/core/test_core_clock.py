@@ -13,7 +13,7 @@ from twins import make
 
 from atomsieve import core as package
 from atomsieve.core import Blocks, Iterate, Packed, quadratic, restricted
-from atomsieve.numerics.clock import deadline
+from atomsieve.core.clock import deadline
 
 CORE = package._core
 SLACK = 3.0

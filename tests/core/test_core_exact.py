@@ -10,10 +10,11 @@ from scipy.sparse import csc_array, csr_array, random_array
 from twins import load
 
 from atomsieve import core
-from atomsieve.core import Packed, exact
+from atomsieve.core import Packed
 from atomsieve.design import DenseDesign, SparseDesign
 from atomsieve.design.centred import CentredDesign
 from atomsieve.design.sparse import packed_lines
+from atomsieve.numerics import exact
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.enclosures import dots as twin
 

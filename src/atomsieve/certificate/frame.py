@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.core import Packed, exact
+from atomsieve.core import Packed
 from atomsieve.design.base import Enclosed, bounded, enclosed
 from atomsieve.design.centred import CentredDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.selected import SelectedDesign
+from atomsieve.numerics import exact
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem

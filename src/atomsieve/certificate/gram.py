@@ -12,8 +12,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from atomsieve.core.clock import look
 from atomsieve.design.sparse import DENSE, scaled_rows
-from atomsieve.numerics.clock import look
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, quiet, root, up
 from atomsieve.typing import Array, Index
 

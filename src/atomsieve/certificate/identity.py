@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from atomsieve.core.exact import fingerprint
 from atomsieve.design.base import bounded
+from atomsieve.numerics.exact import fingerprint
 from atomsieve.problem import Problem
 from atomsieve.problem.data import Data
 

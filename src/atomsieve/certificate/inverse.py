@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from atomsieve.certificate.gram import LARGEST_INVERSE, ROWS_AT_ONCE, Gram, Inverse, Plain, Sparse
-from atomsieve.numerics.clock import look
+from atomsieve.core.clock import look
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, norm, up
 from atomsieve.typing import Array, Index
 

@@ -23,8 +23,8 @@ from atomsieve.certificate.family import Family
 from atomsieve.certificate.gram import Inverse
 from atomsieve.certificate.line import still
 from atomsieve.certificate.proof import Proof, low
+from atomsieve.core.clock import look
 from atomsieve.display.live import LiveLine
-from atomsieve.numerics.clock import look
 from atomsieve.numerics.enclosures import Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem

@@ -221,7 +221,7 @@ class Statement:
     @cached_property
     def free_of_prices(self) -> bool:
         """Whether every price is 1."""
-        return self.priced and self.prices.signs
+        return self.priced and not self.prices.rad.any() and bool((self.prices.mid == 1).all())
 
     @cached_property
     def plain(self) -> bool:

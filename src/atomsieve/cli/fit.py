@@ -95,7 +95,7 @@ def run_fit(source: Source, wish: Wish, folder: Path, *, json: bool = False, qui
     """Fit, write and tell; return whether anything is proven."""
     from atomsieve.cli.folder import together  # noqa: PLC0415 -- what help does not need
     from atomsieve.cli.result import STALE, Fitted, verify_command, write_all  # noqa: PLC0415
-    from atomsieve.numerics.clock import deadline  # noqa: PLC0415
+    from atomsieve.core.clock import deadline  # noqa: PLC0415
 
     talks = not (json or quiet)
     with together(folder, STALE) as staging:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack
 
 from atomsieve.core import _plain
-from atomsieve.numerics.clock import remaining
+from atomsieve.core.clock import remaining
 from atomsieve.typing import Array, Index, Mask
 
 __all__ = [

@@ -12,6 +12,7 @@
 
 #include "along.h"
 #include "box.h"
+#include "enclosed_calls.h"
 #include "exact.h"
 #include "fingerprint.h"
 #include "machine.h"
@@ -636,6 +637,10 @@ static PyMethodDef methods[] = {
     {"exact_image", exact_image, METH_VARARGS, "Add multiples of columns to sums in twice the precision."},
     {"lengths", lengths, METH_VARARGS, "Write weighted sums of squares of all columns."},
     {"survey", survey_matrix, METH_VARARGS, "Write products of all columns with a vector, their errors, and lengths."},
+    {"combine", combine, METH_VARARGS, "Add, subtract, multiply, divide or compare numbers with error bounds."},
+    {"ends", ends, METH_VARARGS, "Write lower or upper bounds of numbers with error bounds, or of their sizes."},
+    {"hulls", hulls, METH_VARARGS, "Write the enclosures of the numbers between two ends."},
+    {"total", total, METH_VARARGS, "Return the sum of numbers with error bounds."},
     {"fingerprint", fingerprint, METH_VARARGS, "Write the sums of a fingerprint of bytes under a key."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},

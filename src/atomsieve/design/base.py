@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from atomsieve.core import Packed
-from atomsieve.core.exact import Survey
 from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.exact import Survey
 from atomsieve.typing import Array, Index, Mask, Samples
 
 Columns: TypeAlias = slice | Index

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.core import Packed, exact
+from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.dense import DenseDesign
+from atomsieve.numerics import exact
 from atomsieve.numerics.enclosures import Enclosure, norms_of, quiet, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index

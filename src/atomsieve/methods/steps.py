@@ -6,10 +6,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from atomsieve.core.clock import look
 from atomsieve.design.seminorm import inner
 from atomsieve.intake.arguments import require_positive
 from atomsieve.methods.moves import Move
-from atomsieve.numerics.clock import look
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.piece import Piece
 from atomsieve.problem import Point

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.numerics.enclosures import FUNCTION, Enclosure, Verdict, gamma, quiet, up
+from atomsieve.numerics.enclosures import FUNCTION, Enclosure, Verdict, combine, gamma, quiet, up
 from atomsieve.numerics.rounding import EPS
 
 __all__ = [
@@ -96,10 +96,7 @@ def maximum(x: Any, y: Any) -> Enclosure:
 
     It moves no further than one of them. Where it is certain which one is larger, that one is returned.
     """
-    x, y = Enclosure.of(x), Enclosure.of(y)
-    first, second = x.low >= y.high, y.low >= x.high
-    mid = np.where(first, x.mid, np.where(second, y.mid, np.maximum(x.mid, y.mid)))
-    return Enclosure(mid, np.where(first, x.rad, np.where(second, y.rad, np.maximum(x.rad, y.rad))))
+    return combine(4, Enclosure.of(x), y)
 
 
 def minimum(x: Any, y: Any) -> Enclosure:

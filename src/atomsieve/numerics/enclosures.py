@@ -3,6 +3,7 @@
 The model: IEEE double precision, round to nearest, sums in any order, fused multiply-add allowed. The error of a
 rounded result is at most `EPS` times the result, or `LEAST` if it underflows. A radius is a sum of products of
 non-negative numbers and takes only a few operations; a final factor `1 + 2^-48` covers the rounding of the radius.
+Sums, products, quotients and bounds are computed by the compiled core (`core/enclosed.h`), in one pass each.
 
 A radius of inf or NaN carries no information, and it stays inf or NaN: no comparison with it is ever certain.
 An enclosure covers only the numbers for which a formula is defined: the square root of [-1, 4] is [0, 2].
@@ -16,7 +17,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from atomsieve.numerics.clock import look
+from atomsieve.core import _core
+from atomsieve.core.clock import look
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
@@ -175,11 +177,11 @@ class Enclosure(NoArray):
     @classmethod
     def between(cls, low: Any, high: Any) -> "Enclosure":
         """Return the enclosure of [low, high]; the radius is inf where one end is not finite."""
-        with quiet():
-            mid = np.where(low == high, low, low / 2 + high / 2)
-            rad = np.where(low == high, 0.0, up(np.maximum(high - mid, mid - low)))
-            known = np.isfinite(low) & np.isfinite(high)
-            return cls(np.where(known, mid, np.inf), np.where(known, rad, np.inf))
+        ends = np.broadcast_arrays(np.asarray(low, dtype=np.float64), high)
+        out = np.empty((2, *ends[0].shape))
+        if not _core.hulls(*ends, out):
+            _core.hulls(*(np.ascontiguousarray(end, dtype=np.float64) for end in ends), out)
+        return cls(out[0], out[1])
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -203,68 +205,50 @@ class Enclosure(NoArray):
     @property
     def low(self) -> Array:
         """A lower bound of every number; an exact number is its own bound."""
-        if not self.rad.any():
-            return np.asarray(self.mid)
-        with quiet():
-            return np.asarray(np.nextafter(self.mid - self.rad, np.where(self.rad == 0, self.mid, -np.inf)))
+        return self._end(0)
 
     @property
     def high(self) -> Array:
         """An upper bound of every number."""
-        if not self.rad.any():
-            return np.asarray(self.mid)
-        with quiet():
-            return np.asarray(np.nextafter(self.mid + self.rad, np.where(self.rad == 0, self.mid, np.inf)))
+        return self._end(1)
 
     @property
     def size(self) -> Array:
         """An upper bound of every absolute value."""
-        if not self.rad.any():
-            return np.asarray(np.abs(self.mid))
-        with quiet():
-            return np.asarray(np.nextafter(np.abs(self.mid) + self.rad, np.inf))
+        return self._end(2)
 
-    @property
-    def signs(self) -> bool:
-        """Whether all numbers are exactly 1 or -1; products with them are exact."""
-        mid = np.asarray(self.mid)
-        if not (mid.size and abs(mid.item(0)) == 1):
-            return False
-        return bool(not self.rad.any() and (np.abs(mid) == 1).all())
+    def _end(self, which: int) -> Array:
+        """Return bounds: lower ones, upper ones, or those of absolute values."""
+        mid, rad = self.mid, self.rad
+        shape = np.shape(mid)
+        if not shape:
+            return np.asarray(_core.ends(which, mid, rad, None))
+        out = np.empty(shape)
+        if not _core.ends(which, mid, rad, out):
+            mid, rad = (np.ascontiguousarray(np.broadcast_to(part, shape), dtype=np.float64) for part in (mid, rad))
+            _core.ends(which, mid, rad, out)
+        return out
 
     def __add__(self, other: Any) -> "Enclosure":
-        other = Enclosure.of(other)
-        with quiet():
-            mid = self.mid + other.mid
-            return Enclosure(mid, up(self.rad + other.rad + EPS * np.abs(mid)))
+        return combine(0, self, other)
 
     def __sub__(self, other: Any) -> "Enclosure":
-        return self + -Enclosure.of(other)
-
-    def __rsub__(self, other: Any) -> "Enclosure":
-        return Enclosure.of(other) + -self
+        return combine(1, self, other)
 
     def __mul__(self, other: Any) -> "Enclosure":
-        other = Enclosure.of(other)
-        with quiet():
-            mid = self.mid * other.mid
-            if self.signs or other.signs:
-                return Enclosure(mid, self.rad + other.rad)
-            cross = np.abs(self.mid) * other.rad + np.abs(other.mid) * self.rad + self.rad * other.rad
-            return Enclosure(mid, up(cross + EPS * np.abs(mid)))
+        """Return products; those with exactly 1 or -1 are exact, or every label would blur its margin."""
+        return combine(2, self, other)
+
+    def __truediv__(self, other: Any) -> "Enclosure":
+        return combine(3, self, other)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __truediv__(self, other: Any) -> "Enclosure":
-        other = Enclosure.of(other)
-        with quiet():
-            mid, least = self.mid / other.mid, np.abs(other.mid) - other.rad
-            least = np.maximum(least, 0.0) * (1 - 2 * EPS)
-            spread = np.where(least > 0, self.rad / least + (np.abs(mid) + LEAST) * (other.rad / least), np.inf)
-            return Enclosure(mid, up(spread * (1 + 4 * EPS) + EPS * np.abs(mid)))
+    def __rsub__(self, other: Any) -> "Enclosure":
+        return combine(1, Enclosure.of(other), self)
 
     def __rtruediv__(self, other: Any) -> "Enclosure":
-        return Enclosure.of(other) / self
+        return combine(3, Enclosure.of(other), self)
 
     def __pow__(self, exponent: Any) -> "Enclosure":
         power: Enclosure = self.__array_namespace__().pow(self, exponent)
@@ -309,18 +293,26 @@ class Enclosure(NoArray):
             return Enclosure(self.mid, up(self.rad + rad))
 
     def sum(self) -> "Enclosure":
-        """Return the sum of all entries, rounded once."""
-        with quiet():
-            rad = up(np.sum(self.rad) * (1 + float(gamma(np.size(self.rad)))))
-        if not np.isfinite(self.mid).all():
-            return Enclosure(np.nan, np.inf)
-        if np.size(self.mid) > LONG_SUM:
-            return _long_sum(np.ravel(self.mid)).widened(rad)
-        try:
-            mid = math.fsum(np.ravel(self.mid).tolist())
-        except OverflowError:
-            return Enclosure(np.nan, np.inf)
-        return Enclosure(mid, up(rad + EPS * abs(mid)))
+        """Return the sum of all entries, as if rounded once."""
+        found = _core.total(self.mid, self.rad)
+        if found is None:
+            mid = np.ascontiguousarray(self.mid, dtype=np.float64)
+            found = _core.total(mid, np.ascontiguousarray(np.broadcast_to(self.rad, mid.shape), dtype=np.float64))
+        return Enclosure(*found)
+
+
+def combine(what: int, a: Enclosure, b: Any) -> Enclosure:
+    """Return sums, differences, products, quotients or the larger ones of two enclosures, counted from 0 to 4."""
+    b = b if type(b) is Enclosure else Enclosure.of(b)
+    shape, other = np.shape(a.mid), np.shape(b.mid)
+    if not shape and not other:
+        return Enclosure(*_core.combine(what, a.mid, a.rad, b.mid, b.rad, None))
+    out = np.empty((2, *(shape if shape == other or not other else np.broadcast_shapes(shape, other))))
+    if (shape == other or not shape or not other) and _core.combine(what, a.mid, a.rad, b.mid, b.rad, out):
+        return Enclosure(out[0], out[1])
+    parts = (np.broadcast_to(part, out.shape[1:]) for part in (a.mid, a.rad, b.mid, b.rad))
+    _core.combine(what, *(np.ascontiguousarray(part, dtype=np.float64) for part in parts), out)
+    return Enclosure(out[0], out[1])
 
 
 def norm(sizes: Array) -> float:
@@ -345,9 +337,6 @@ def root(squares: Array) -> Array:
         return np.asarray(up(np.sqrt(squares)))
 
 
-LONG_SUM = 1 << 12
-"""Number of terms beyond which a sum is a tree of arrays and no `math.fsum`: both take about 0.2 ms there."""
-
 CHUNK = 1 << 18
 """Largest number of entries of a temporary matrix in `dots`."""
 
@@ -371,14 +360,6 @@ def dots(columns: Array, v: Enclosure) -> Enclosure:
             lost = gamma(4 * n + 64) * errors * (1 + gamma(4 * n + 64)) + 32 * n * LEAST
             rad[start : start + width] = up(spread + lost + EPS * np.abs(total + small))
     return Enclosure(mid, rad)
-
-
-def _long_sum(terms: Array) -> Enclosure:
-    """Return a sum in twice the precision, by the tree of `dots`; NaN where it overflows."""
-    with quiet():
-        total, small, errors = (part[0] for part in _tree(terms[:, None], np.zeros((1, 1))))
-        mid, n = total + small, len(terms)
-        return Enclosure(mid, up(gamma(4 * n + 64) * (1 + gamma(4 * n + 64)) * errors + EPS * np.abs(mid)))
 
 
 def _two_product(a: Array, b: Array) -> tuple[Array, Array]:

@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from atomsieve.core.clock import look
 from atomsieve.design.seminorm import combine, weigh
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.basis import combination, orthonormal
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.clock import look
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples

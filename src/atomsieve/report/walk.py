@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.core.clock import TimeUp
 from atomsieve.display.reading import shown_scores
 from atomsieve.estimators.proof import ModelProof, certificate
 from atomsieve.estimators.solver import Solver
 from atomsieve.estimators.task import TrainingData
 from atomsieve.estimators.verdicts import Verdicts
-from atomsieve.numerics.clock import TimeUp
 from atomsieve.problem import Problem
 from atomsieve.report.outputs import finite
 from atomsieve.typing import Array, Mask

@@ -9,10 +9,10 @@ import numpy as np
 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.family import Family
+from atomsieve.core.clock import look
 from atomsieve.display.live import LiveLine
 from atomsieve.display.numbers import count
 from atomsieve.intake.names import entries, pandas_for
-from atomsieve.numerics.clock import look
 from atomsieve.penalties import Linear
 from atomsieve.problem import Problem
 from atomsieve.run.knots import next_knot

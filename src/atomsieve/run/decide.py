@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from atomsieve.certificate import Certificate
-from atomsieve.numerics.clock import TimeUp, deadline
+from atomsieve.core.clock import TimeUp, deadline
 from atomsieve.problem import Point, State
 from atomsieve.run.limits import Limits
 from atomsieve.run.progress import say

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atomsieve.certificate.critical import critical_bound
+from atomsieve.core.clock import deadline
 from atomsieve.display.numbers import column
 from atomsieve.display.table import Column, Section, Summary
 from atomsieve.intake.arguments import as_floats, is_number, is_whole, require_piece, shown
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.methods import Corrective, Method
 from atomsieve.methods.base import Stepper
-from atomsieve.numerics.clock import deadline
 from atomsieve.numerics.threads import one_thread
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.problem import Point, Problem

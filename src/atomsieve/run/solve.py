@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.core.clock import TimeUp, deadline
 from atomsieve.gauges.found import Combination
 from atomsieve.intake.arguments import as_floats, require_piece
 from atomsieve.methods import Corrective, Method
 from atomsieve.methods.base import Stepper
-from atomsieve.numerics.clock import TimeUp, deadline
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Point, Problem
 from atomsieve.problem.state import State

@@ -13,12 +13,12 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from atomsieve.core import Blocks, Iterate, Outcome, Packed, Store, restricted
+from atomsieve.core.clock import look
 from atomsieve.design import ALL
 from atomsieve.gauges.proximal import Face
 from atomsieve.losses.compiled import caution
 from atomsieve.methods.corrective.inner import Line, Memory, penalty_of
 from atomsieve.methods.corrective.working_set import Part, step_length
-from atomsieve.numerics.clock import look
 from atomsieve.problem import Point
 from atomsieve.problem.state import State
 from atomsieve.typing import Array

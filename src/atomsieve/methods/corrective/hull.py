@@ -8,13 +8,13 @@ import math
 import numpy as np
 
 from atomsieve.core import Blocks, quadratic
+from atomsieve.core.clock import look
 from atomsieve.gauges import Atom
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.proximal import Line
 from atomsieve.methods.corrective.inner import ROUGH
 from atomsieve.methods.corrective.proximal import Proximal
 from atomsieve.methods.moves import Move
-from atomsieve.numerics.clock import look
 from atomsieve.problem import Point
 from atomsieve.problem.state import State
 from atomsieve.typing import Array

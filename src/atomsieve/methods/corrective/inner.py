@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from atomsieve.core import Blocks, Iterate, Outcome, Store, along, best, quadratic, restricted
+from atomsieve.core.clock import look
 from atomsieve.design import ALL
 from atomsieve.gauges import Atom
 from atomsieve.losses.compiled import caution
@@ -18,7 +19,6 @@ from atomsieve.methods.corrective.hessian import hessian
 from atomsieve.methods.corrective.working_set import Part, sized
 from atomsieve.methods.moves import Move, apply
 from atomsieve.methods.steps import ridge_along, slope_along
-from atomsieve.numerics.clock import look
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.penalties import Linear, LinearSquare, Penalty, Square
 from atomsieve.problem import Point, Problem

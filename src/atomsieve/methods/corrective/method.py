@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomsieve.core import Outcome
+from atomsieve.core.clock import TimeUp
 from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.chained import Chained
 from atomsieve.methods.corrective.hull import Hull
@@ -17,7 +18,6 @@ from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, M
 from atomsieve.methods.corrective.limited import Limited
 from atomsieve.methods.corrective.proximal import Proximal
 from atomsieve.methods.corrective.working_set import AtomSet, Part, RowSet, WorkingSet
-from atomsieve.numerics.clock import TimeUp
 from atomsieve.penalties import Penalty
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from atomsieve.core.clock import look
 from atomsieve.gauges.proximal import Face, Line
 from atomsieve.methods.corrective.hessian import hessian
 from atomsieve.methods.corrective.inner import ROUGH, Memory, Modelled
 from atomsieve.methods.corrective.working_set import Part
-from atomsieve.numerics.clock import look
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point
 from atomsieve.problem.state import State

@@ -20,7 +20,7 @@ class deadline:  # noqa: N801 -- it is used like a function
     >>> with deadline(time.perf_counter() - 1):
     ...     look()
     Traceback (most recent call last):
-    atomsieve.numerics.clock.TimeUp
+    atomsieve.core.clock.TimeUp
     """
 
     def __init__(self, at: float) -> None:

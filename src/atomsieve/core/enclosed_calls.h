@@ -1,0 +1,133 @@
+/* How Python calls arithmetic with error bounds. Short calls: the interpreter waits for them. */
+#ifndef ATOMSIEVE_ENCLOSED_CALLS_H
+#define ATOMSIEVE_ENCLOSED_CALLS_H
+
+#include "interpreter.h"
+
+#include "enclosed.h"
+#include "reading.h"
+
+/* The memory of a contiguous array of doubles and its length; NULL without an error if it is none. */
+static double *doubles_of(arrays *a, PyObject *object, Py_ssize_t *length, int writable)
+{
+    Py_buffer *view = &a->held[a->count];
+    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0))) {
+        PyErr_Clear();
+        return NULL;
+    }
+    a->count++;
+    if (view->itemsize != 8 || !view->format || strcmp(view->format, "d")) return NULL;
+    *length = view->len / 8;
+    return view->buf;
+}
+
+/* Read enclosures; 0 if they are no doubles in a row, or if middles and radii are not as many. */
+static int read_operand(arrays *a, PyObject *mid, PyObject *rad, operand *to, Py_ssize_t *length)
+{
+    Py_ssize_t radii;
+    to->mid = doubles_of(a, mid, length, 0);
+    if (!to->mid) return 0;
+    to->rad = doubles_of(a, rad, &radii, 0);
+    to->step = *length > 1;
+    return to->rad && radii == *length;
+}
+
+/* Combine enclosures: floats into a pair of floats, arrays into two rows of `out`. False if they do not fit. */
+static PyObject *combine(PyObject *self, PyObject *args)
+{
+    PyObject *mid, *rad, *other_mid, *other_rad, *out;
+    int what;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iOOOOO", &what, &mid, &rad, &other_mid, &other_rad, &out)) return NULL;
+    if (what < 0 || what >= OPERATIONS) {
+        PyErr_SetString(PyExc_ValueError, "there is no such operation.");
+        return NULL;
+    }
+    if (out == Py_None) {
+        enclosed a = {PyFloat_AsDouble(mid), PyFloat_AsDouble(rad)};
+        enclosed b = {PyFloat_AsDouble(other_mid), PyFloat_AsDouble(other_rad)};
+        if (PyErr_Occurred()) return NULL;
+        enclosed c = combined((operation)what, a, b);
+        return Py_BuildValue("dd", c.mid, c.rad);
+    }
+    arrays held = {.count = 0};
+    operand a, b;
+    Py_ssize_t first, second, count = 0;
+    double *to = NULL;
+    int fits = read_operand(&held, mid, rad, &a, &first) && read_operand(&held, other_mid, other_rad, &b, &second);
+    if (fits) to = doubles_of(&held, out, &count, 1);
+    count /= 2;
+    fits = fits && to && (first == count || first == 1) && (second == count || second == 1);
+    if (fits) combine_all((operation)what, a, b, count, to, to + count);
+    release(&held);
+    return PyBool_FromLong(fits);
+}
+
+/* Write bounds of enclosures: of floats a float is returned, of arrays True, or False if they do not fit. */
+static PyObject *ends(PyObject *self, PyObject *args)
+{
+    PyObject *mid, *rad, *out;
+    int which;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iOOO", &which, &mid, &rad, &out)) return NULL;
+    if (which < 0 || which >= BOUNDS) {
+        PyErr_SetString(PyExc_ValueError, "there is no such bound.");
+        return NULL;
+    }
+    if (out == Py_None) {
+        enclosed a = {PyFloat_AsDouble(mid), PyFloat_AsDouble(rad)};
+        return PyErr_Occurred() ? NULL : PyFloat_FromDouble(bound_of((bound)which, a));
+    }
+    arrays held = {.count = 0};
+    operand a;
+    Py_ssize_t count, room = -1;
+    double *to = NULL;
+    int fits = read_operand(&held, mid, rad, &a, &count);
+    if (fits) to = doubles_of(&held, out, &room, 1);
+    fits = to && room == count;
+    if (fits) bound_all((bound)which, a.mid, a.rad, count, to);
+    release(&held);
+    return PyBool_FromLong(fits);
+}
+
+/* Write the enclosures of the numbers from `low` to `high` into two rows of `out`; False if they do not fit. */
+static PyObject *hulls(PyObject *self, PyObject *args)
+{
+    PyObject *low, *high, *out;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO", &low, &high, &out)) return NULL;
+    arrays held = {.count = 0};
+    operand a;
+    Py_ssize_t count, room = -1;
+    double *to = NULL;
+    int fits = read_operand(&held, low, high, &a, &count);
+    if (fits) to = doubles_of(&held, out, &room, 1);
+    fits = to && room == 2 * count;
+    if (fits)
+        for (Py_ssize_t i = 0; i < count; i++) {
+            enclosed found = hull_of(a.mid[i], a.rad[i]);
+            to[i] = found.mid;
+            to[count + i] = found.rad;
+        }
+    release(&held);
+    return PyBool_FromLong(fits);
+}
+
+/* The sum of enclosures as a pair of floats; None if they do not fit. */
+static PyObject *total(PyObject *self, PyObject *args)
+{
+    PyObject *mid, *rad, *answer = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO", &mid, &rad)) return NULL;
+    arrays held = {.count = 0};
+    operand a;
+    Py_ssize_t count;
+    if (read_operand(&held, mid, rad, &a, &count)) {
+        enclosed sum = enclosed_total(a.mid, a.rad, count);
+        answer = Py_BuildValue("dd", sum.mid, sum.rad);
+    } else answer = Py_NewRef(Py_None);
+    release(&held);
+    return answer;
+}
+
+#endif
