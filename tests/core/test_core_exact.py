@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csc_array, csr_array, random_array
+from scipy.sparse import csc_array, csr_array
 from twins import load
 
 from atomsieve import core
@@ -223,7 +223,7 @@ def test_what_does_not_fit_is_refused():
         core._core.lengths(packed, v, np.zeros(1), np.zeros(1), False)
     with pytest.raises(ValueError, match="keys: expected 2048"):
         core._core.fingerprint(np.zeros(8, dtype=np.uint8), np.zeros(5, dtype=np.int64), np.zeros(2, dtype=np.int64))
-    rows = random_array((4, 3), density=1.0, format="csc", rng=0)
+    rows = csc_array(np.random.default_rng(0).standard_normal((4, 3)))
     rows.indices[0] = 9
     with pytest.raises(ValueError, match="column 0 lies outside"):
         exact.image(packed_lines(rows), np.ones(3), 4)

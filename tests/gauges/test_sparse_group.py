@@ -6,7 +6,7 @@ from fractions import Fraction
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from atomsieve import L1, Group, Scaled, SparseGroup
@@ -82,6 +82,7 @@ def test_scores_solve_their_equation_to_rounding(z, seed):
 
 @settings(max_examples=60)
 @given(vectors, lines, seeds)
+@example(np.array([1.0, 2.0, -3.0, -2.5, 1.0, 1.0]), (0.1, 0.2), 0)  # the slope is one at which three entries vanish
 def test_prox_satisfies_the_conditions_of_optimality(v, line, seed):
     """v - x is in the slope times the polar ball, and aligned with x."""
     for gauge in gauges(len(v), seed):

@@ -17,7 +17,7 @@ def monotone_zero(derivative: Callable[[float], float], longest: float, toleranc
         return longest
     enough = tolerance * -at_low
     side, width = 0, math.inf
-    for _ in range(60):
+    for _ in range(128):  # at least every other time the interval is halved
         # after an overflow the chord is meaningless, and where the derivative explodes it is useless: bisect there
         chord = math.isfinite(at_high) and high - low <= width / 2
         s = (low * at_high - high * at_low) / (at_high - at_low) if chord else (low + high) / 2
