@@ -170,4 +170,6 @@ def _finite(means: Array) -> Array:
 
 def beside(given: Enclosure, columns: Enclosure) -> Enclosure:
     """Return columns side by side."""
+    if not given.shape[-1]:
+        return columns
     return Enclosure(np.hstack([given.mid, columns.mid]), np.hstack([given.rad, columns.rad]))

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from atomsieve.certificate.frame import beside
 from atomsieve.core.clock import look
 from atomsieve.design.sparse import DENSE, scaled_rows
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, quiet, root, up
@@ -26,8 +27,8 @@ STRIPE = 256
 LARGEST_INVERSE = 4000
 """Largest number of columns for which an inverse is computed."""
 
-ROWS_AT_ONCE = 1 << 21
-"""Entries of the rows that a Gram matrix takes at a time."""
+ROWS_AT_ONCE = 1 << 14
+"""Entries of the rows that a Gram matrix takes at a time, or as many as it has itself if these are more."""
 
 
 class Products(NamedTuple):
@@ -66,27 +67,42 @@ def products_of(pieces: Iterator[tuple[Enclosure, Array]], count: int) -> Produc
 
 @dataclass(frozen=True, eq=False)
 class Plain:
-    """Rows that are at hand."""
+    """Columns that are at hand, and others before them; they stand side by side in a few rows at a time only."""
 
-    columns: Enclosure
+    own: Enclosure
     weights: Array
+    before: Enclosure | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """The number of rows and columns."""
-        n, k = self.columns.mid.shape
-        return n, k
+        return len(self.weights), self.own.shape[1] + self._first
+
+    @property
+    def _first(self) -> int:
+        return 0 if self.before is None else self.before.shape[1]
+
+    @property
+    def columns(self) -> Enclosure:
+        """All columns."""
+        return self._rows(slice(None))
+
+    def _rows(self, part: slice) -> Enclosure:
+        return self.own[part] if self.before is None else beside(self.before[part], self.own[part])
 
     def products(self) -> Products:
         """Return the products of the columns."""
         n, k = self.shape
-        step = max(1, min(ROWS_AT_ONCE // max(k, 1), INVERSE_PIECE // max(k * k, 1)))
+        step = max(1, min(max(ROWS_AT_ONCE // max(k, 1), k), INVERSE_PIECE // max(k * k, 1)))
         parts = (slice(start, start + step) for start in range(0, n, step))
-        return products_of(((self.columns[part], self.weights[part]) for part in parts), k)
+        return products_of(((self._rows(part), self.weights[part]) for part in parts), k)
 
     def select(self, columns: Index) -> "Plain":
-        """Return the same rows with fewer columns."""
-        return Plain(self.columns[:, columns], self.weights)
+        """Return the same rows with fewer columns, in rising order."""
+        if self.before is None:
+            return Plain(self.own[:, columns], self.weights)
+        some, others = columns[columns < self._first], columns[columns >= self._first] - self._first
+        return Plain(self.own[:, others], self.weights, self.before[:, some])
 
 
 @dataclass(frozen=True, eq=False)

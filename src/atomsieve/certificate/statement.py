@@ -249,7 +249,7 @@ class Statement:
         """Return the same columns with weights; sparse ones stay sparse."""
         if isinstance(self.design, SparseDesign):
             return Sparse(self.unpenalised[:, free], self.design.matrix[:, index].tocsc(), weights)
-        return Plain(self.columns(free, index), weights)
+        return Plain(self.design.enclose_columns(index), weights, self.unpenalised[:, free])
 
     def exact_columns(self, free: Columns, index: Index) -> Enclosure:
         """Return columns of B and of A as they are, not modulo the constant."""
