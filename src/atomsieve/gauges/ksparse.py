@@ -90,8 +90,9 @@ def shrink(sizes: Array, k: float, line: Line) -> Array:
         cut = cut_at(level)
         return k * (level - cut) - (over(cut) - over(level))
 
-    top = float(flat[0])
-    level = monotone_zero(lambda level: a + b * level - over(level), top, 1e-15)
+    top, sums = float(flat[0]), np.cumsum(flat)
+    count = int(np.count_nonzero(a + b * flat > sums - np.arange(1, len(flat) + 1) * flat))  # saturated without a cut
+    level = (float(sums[count - 1]) - a) / (count + b) if count else top
     free = excess(level) >= 0
     if not free:
         level += monotone_zero(lambda more: excess(level + more), float(flat.sum()) / k + top, 1e-15)
