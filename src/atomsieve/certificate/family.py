@@ -148,12 +148,7 @@ def _bound(error: dict[str, Any]) -> str:
 def _require_plain(problem: Problem) -> None:
     """Refuse problems whose families have no proof."""
     why = None
-    if problem.outputs:
-        why = (
-            "losses of several classes: their Hessian does not see a number that is added to all classes of a feature, "
-            "and nothing bounds yet how far that can move"
-        )
-    elif problem.core.prices(problem.shape) is None:
+    if problem.core.prices(problem.shape) is None:
         why = "gauges without blocks"
     elif problem.core.signed is not True and not problem.core.one_by_one:
         why = "groups beside coefficients with a sign"
@@ -263,6 +258,8 @@ def _parts(data: Array, errors: Array) -> Array:
 def _range(problem: Problem, strengths: Any) -> tuple[float, float]:
     """Return a range of strengths around the stated one."""
     penalty = problem.penalty
+    if problem.outputs:
+        raise ValueError("Certificates for ranges of strengths do not cover losses of several classes.")
     if penalty.slope(min(penalty.limit, 1.0) / 2) == 0:
         raise ValueError(
             f"{type(penalty).__name__} has no slope within its ball, and no proof for ranges of its radius. All "
