@@ -20,8 +20,23 @@ from families import Drawn, _features, _member, contradicted, made
 from judge import Tally, start_of
 from several_classes import Case, faults, truth
 
-from atomsieve import L1, L2, Ball, Group, Image, Linear, LinearSquare, LogBarrier, Multinomial, NonNegative, Power
-from atomsieve import Scaled, Square, solve, verify
+from atomsieve import (
+    L1,
+    L2,
+    Ball,
+    Group,
+    Image,
+    Linear,
+    LinearSquare,
+    LogBarrier,
+    Multinomial,
+    NonNegative,
+    Power,
+    Scaled,
+    Square,
+    solve,
+    verify,
+)
 from atomsieve.certificate import certify
 from atomsieve.certificate.class_face import ClassFace
 from atomsieve.certificate.family import Family
@@ -172,7 +187,7 @@ def _aims(rng, drawn):
 
 
 def try_family(seed, number, tally, aimed=2, *, exact=False, check=False):
-    """Certify one family, show that to its members and to the checker, and add what comes out to the tally."""
+    """Certify one family, show that to its members (unless `aimed` is None) and to the checker, and count."""
     rng = np.random.default_rng([seed, number])
     drawn = draw(rng)
     if drawn is None:
@@ -184,7 +199,7 @@ def try_family(seed, number, tally, aimed=2, *, exact=False, check=False):
         given = {name: drawn.pieces[name] for name in ("sample_weight", "free", "offset")}
         verdict = verify(claims, drawn._stored(drawn.X) if drawn.is_sparse else drawn.X, drawn.y, **given)
         wrongs += [] if verdict.valid else [f"refused: {verdict.reason}"]
-    for problem in members(rng, drawn, aimed) if claims.valid else ():
+    for problem in members(rng, drawn, aimed) if claims.valid and aimed is not None else ():
         found = truth(problem) if exact else None
         if found is not None:
             wrongs += faults(Case(problem, (), {}, claims, ""), found)

@@ -557,9 +557,10 @@ WITHOUT_FORMULAS = {
 def test_families_without_formulas_are_not_judged(piece):
     problem = WITHOUT_FORMULAS[piece]
     y = LABELS if piece == "Multinomial" else problem.y
-    verdict = judged(stated(problem, family(x_error(1e-9))), X, y)
+    strengths = [0.09, 0.11] if piece == "Multinomial" else None
+    verdict = judged(stated(problem, family(x_error(1e-9), strengths=strengths)), X, y)
     assert not verdict.known
-    assert {"Multinomial": "Multinomial", "LInf": "facts are for one problem"}[piece] in verdict.reason
+    assert {"Multinomial": "strengths and Multinomial", "LInf": "facts are for one problem"}[piece] in verdict.reason
     assert "cannot be checked here" in str(verdict)
 
 

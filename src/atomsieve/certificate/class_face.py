@@ -30,8 +30,7 @@ from atomsieve.certificate.classes import Left, Shared, off_centre, ridge_of, ro
 from atomsieve.certificate.face import TOO_WIDE, Face, known_of, norm_one
 from atomsieve.certificate.face_proof import FaceProof
 from atomsieve.certificate.gram import Inverse, inverse_of
-from atomsieve.certificate.proof import SLACK, low
-from atomsieve.numerics import balls
+from atomsieve.certificate.proof import SLACK
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask

@@ -71,7 +71,7 @@ def check_members(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     """Refuse families of problems for which there are no formulas, and claims that are not made about families."""
     claims = content["claims"]
     lacking = {
-        "Multinomial": data.labels is not None,
+        "strengths and Multinomial": data.labels is not None and content["family"]["strengths"] is not None,
         "LInf": not gauge.euclidean,
         "groups beside coefficients with a sign": bool(gauge.upward),
     }
