@@ -67,6 +67,7 @@ def draw(rng):
     shape = [(), (d,), (n, d)][int(rng.integers(3))]
     unit = 1.0 if relative else float(X.std()) or 1.0
     asked = {"x_error": size * unit * (rng.uniform(0, 1, shape) if shape else 1.0), "relative": relative}
+    _ask_for_strengths(rng, pieces["penalty"], asked, traits)
     drawn = Drawn(X, _labels(rng, X, classes), pieces, asked, held, is_sparse, traits)
     try:
         drawn.result = solve(drawn.problem(), tol=10.0 ** -rng.integers(6, 15), time_limit=2.0)
@@ -76,6 +77,17 @@ def draw(rng):
     return drawn
 
 
+def _ask_for_strengths(rng, penalty, asked, traits):
+    """Ask for a range of strengths as well as errors of X, or for strengths alone, or for none."""
+    if penalty.limit < np.inf or rng.random() > (0.3 if penalty.superlinear else 0.5):
+        return
+    if rng.random() < 0.5:
+        asked.clear()
+    wide = 10.0 ** rng.uniform(-9, -0.5)
+    asked["strengths"] = (penalty.strength * (1 - wide), penalty.strength * (1 + wide))
+    traits.append("strengths")
+
+
 def _elsewhere(rng, drawn):
     """Return the certificate at another point: it may decide less, and never wrongly."""
     problem, x = drawn.result.problem, drawn.result.lifted
@@ -83,7 +95,9 @@ def _elsewhere(rng, drawn):
     even = x + np.where(x.any(axis=1), noise[:, 0], 0.0)[:, None]  # the same number in all classes of a feature
     points = [x * (1 + noise), x + noise, x * (rng.random(x.shape) < 0.7), 0.9 * x, 0.0 * x, even, even]
     drawn.traits.append("another point")
-    family = Family.of(problem, drawn.asked["x_error"], None, None, None, relative=drawn.asked["relative"])
+    asked = drawn.asked
+    errors = asked.get("x_error"), None, asked.get("strengths"), None
+    family = Family.of(problem, *errors, relative=asked.get("relative", False))
     return certify(problem, points[int(rng.integers(len(points)))], start_of(problem), family)
 
 
@@ -208,7 +222,7 @@ def try_family(seed, number, tally, aimed=2, *, exact=False, check=False):
         tally.add("Multinomial, family", traits, Counter(members=int(found is not None or not exact)))
     tally.add("Multinomial, family", traits, Counter(false=len(wrongs)))
     if wrongs:
-        tally.faults.append({"number": number, "traits": traits, "asked": drawn.asked["x_error"], "wrong": wrongs})
+        tally.faults.append({"number": number, "traits": traits, "asked": drawn.asked, "wrong": wrongs})
 
 
 def run(seed, numbers, aimed=2, **how):

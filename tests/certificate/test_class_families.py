@@ -11,6 +11,7 @@ from families import contradicted
 
 from atomsieve import L1, L2, Ball, Group, Image, Linear, Multinomial, NonNegative, Problem, Square, solve, verify
 from atomsieve.certificate.class_face import ClassFace
+from atomsieve.certificate.class_line import class_line, still
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.file import seal
 from atomsieve.certificate.proof import feasible, prove
@@ -168,6 +169,85 @@ def test_samples_count_by_their_weights():
     assert np.allclose(weighted.lower, repeated.lower, atol=1e-9)
 
 
+# -- ranges of strengths -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", [Linear(0.05), Square(0.2)], ids=repr)
+@pytest.mark.parametrize("name", GAUGES)
+def test_a_narrow_range_decides_what_the_plain_certificate_decides(name, penalty):
+    result = solved(GAUGES[name], penalty)
+    strength = penalty.strength
+    plain, alone = result.certificate(), result.certificate(strengths=(strength * (1 - 1e-9), strength * (1 + 1e-9)))
+    assert alone.valid
+    assert (alone.zero >= plain.zero).all()
+    assert (alone.nonzero >= plain.nonzero).all()
+
+
+@pytest.mark.parametrize("name", ["L1", "rows", "L2"])
+def test_smaller_ranges_decide_at_least_as_much(name):
+    result = solved(GAUGES[name])
+    wide, narrow = (result.certificate(strengths=(0.05 * (1 - part), 0.05 * (1 + part))) for part in (2e-3, 2e-4))
+    assert wide.valid
+    assert (narrow.zero >= wide.zero).all()
+    assert (narrow.nonzero >= wide.nonzero).all()
+    assert (narrow.lower >= wide.lower).all()
+    assert (narrow.upper <= wide.upper).all()
+
+
+@pytest.mark.parametrize("name", ["L1", "rows", "L2"])
+def test_intervals_of_a_range_are_hardly_wider_than_the_solutions(name):
+    """The solutions at both ends of the range are within the intervals, and these reach little further."""
+    result = solved(GAUGES[name])
+    found = result.certificate(strengths=(0.0499, 0.0501))
+    ends = [solved(GAUGES[name], Linear(strength)).x for strength in (0.0499, 0.0501)]
+    assert (found.lower <= np.minimum(*ends)).all()
+    assert (found.upper >= np.maximum(*ends)).all()
+    moved = np.abs(ends[0] - ends[1]).max()
+    assert (found.upper - found.lower).max() < 1.2 * moved
+
+
+def test_strengths_and_errors_are_one_family():
+    result = solved()
+    both = result.certificate(x_error=1e-5, strengths=(0.0499, 0.0501))
+    alone = [result.certificate(x_error=1e-5), result.certificate(strengths=(0.0499, 0.0501))]
+    assert both.valid
+    for one in alone:
+        assert (both.lower <= one.lower).all()
+        assert (both.upper >= one.upper).all()
+    assert verify(both, X, Y)
+
+
+def test_slopes_along_the_line_are_bounded():
+    """The twin: slopes at points of the line, against the bounds of how far they move and are off the line."""
+    result = solved(Group())
+    problem = result.problem
+    statement = Statement.of(problem)
+    nominal = prove(statement, *feasible(statement, result.lifted, problem.span.origin))
+    face = ClassFace.of(nominal, Family.of(problem, None, None, (0.045, 0.055), None, relative=False))
+    t = nominal.slopes
+    place = face._class_place(face.held, (t.low - 0.01, t.high + 0.01))
+    line = class_line(face, place)
+    g = place.rows.features.mid @ line.p
+    u = X @ result.x + result.intercept
+    p = softmax(u)
+    straight = p * (g - (p * g).sum(axis=1, keepdims=True))
+    reached = 0.0
+    for part in np.linspace(-1, 1, 21):
+        moved = softmax(u + part * line.step * g) - p
+        off = np.abs(moved - part * line.step * straight)
+        assert (np.abs(moved) <= line.swing * (1 + 1e-9) + 1e-12).all()
+        assert (off <= line.off * (1 + 1e-9) + 1e-12).all()
+        reached = max(reached, float((off / line.off).max()))
+    assert reached > 0.5
+
+
+def test_no_line_where_l1_leaves_a_feature_in_all_classes():
+    result = solve(Problem(X, Y == 0, loss=Multinomial(), penalty=Linear(0.05), intercept=True), tol=1e-13)
+    certificate = result.certificate(strengths=(0.0499, 0.0501))
+    assert not certificate.valid
+    assert "l1 leaves a feature in all classes" in certificate.reason
+
+
 # -- features that l1 leaves in all classes ----------------------------------------------------------------------------
 
 
@@ -214,7 +294,7 @@ def test_moves_of_the_point_are_bounded(size):
     face = ClassFace.of(nominal, Family.of(problem, size, None, None, None, relative=False))
     t = nominal.slopes
     place = face._class_place(face.held, (t.low - 0.01, t.high + 0.01))
-    moves, u = face._moves(place), X @ result.x + result.intercept
+    moves, u = face._moves(place, still(face, place)), X @ result.x + result.intercept
     reached = 0.0
     for _ in range(200):
         h = (size * rng.choice([-1.0, 1.0], X.shape)) @ result.x
@@ -310,6 +390,18 @@ def test_a_coefficient_that_may_not_be_zero_is_not_claimed_to_be():
 def test_a_larger_family_needs_weaker_claims(wider, gauge):
     content = honest(GAUGES[gauge])
     content["family"]["x_error"]["values"] = wider
+    verdict = judged(content)
+    assert not verdict
+    assert verdict.known
+
+
+@pytest.mark.parametrize("gauge", ["L1", "rows"])
+@pytest.mark.parametrize("penalty", [Linear(0.05), Square(0.2)], ids=repr)
+def test_wider_strengths_need_weaker_claims(penalty, gauge):
+    result, strength = solved(GAUGES[gauge], penalty), penalty.strength
+    content = result.certificate(strengths=(0.998 * strength, 1.002 * strength)).content()
+    assert judged(content)
+    content["family"]["strengths"] = [0.998 * strength, 1.0022 * strength]
     verdict = judged(content)
     assert not verdict
     assert verdict.known

@@ -480,8 +480,8 @@ REFUSED = {
     "labels": (plain_problem(loss=Logistic()), {"y_error": 0.1}, "y_error is for losses of the difference"),
     "classes": (
         Problem(np.eye(3), [0, 1, 2], loss=Multinomial(), penalty=Linear(0.1)),
-        {"strengths": (0.05, 0.2)},
-        "ranges of strengths do not cover losses of several classes",
+        {"y_error": 0.1},
+        "y_error is for losses of the difference",
     ),
     "no blocks": (plain_problem(gauge=LInf()), {"x_error": 0.1}, "do not cover gauges without blocks"),
     "both": (plain_problem(), {"x_error": 0.1, "decimals": 3}, "either decimals, or x_error"),

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atomsieve.certificate.class_line import ClassLine, class_line, direction, entries_of
 from atomsieve.certificate.classes import Left, Shared, off_centre, ridge_of, rows_of
 from atomsieve.certificate.face import TOO_WIDE, Face, known_of, norm_one
 from atomsieve.certificate.face_proof import FaceProof
@@ -67,12 +68,23 @@ class ClassFace(Face):
 
     def _tried(self, alive: Mask, ends: tuple[Array, Array]) -> tuple[Array, Callable[[], FaceProof]]:
         place = self._class_place(alive, ends)
-        moves = self._moves(place)
-        distances = self._class_distances(place, moves)
+        line = class_line(self, place)
+        moves = self._moves(place, line)
+        distances = self._class_distances(place, line, moves)
         away, counts = distances[0], self.statement.counts[:, None]
         # a range that is this wide proves itself where a probability is next to 0
         most = np.maximum(place.most, up(away * away / counts))
-        return up(root(up(most / counts)) * away), lambda: self._concluded(place, moves, distances)
+        needed = up(root(up(most / counts)) * away + line.swing)
+        return needed, lambda: self._concluded(place, line, moves, distances)
+
+    def rate(self) -> float:
+        """Return the derivative of the gauge of the optima by the slope of the penalty, in floats: at most 0."""
+        t = self.nominal.slopes
+        place = self._class_place(self.held, (t.low, t.high))
+        index, first = entries_of(place), len(self.statement.used)
+        if not len(index):
+            return 0.0
+        return min(float(self.along(index).mid @ direction(self, place, index)[first:].ravel()), 0.0)
 
     def _class_place(self, alive: Mask, ends: tuple[Array, Array]) -> ClassPlace:
         statement, loss = self.statement, self.statement.loss
@@ -94,17 +106,19 @@ class ClassFace(Face):
         x = nominal.x[place.left.features]
         return Enclosure(np.vstack([b.mid, x]), np.vstack([b.rad, np.zeros(x.shape)]))
 
-    def _moves(self, place: ClassPlace) -> Moves:
-        """Return what the errors of the data do to the point while its coefficients stay."""
+    def _moves(self, place: ClassPlace, line: ClassLine) -> Moves:
+        """Return what the errors of the data do to the points of the line while their coefficients stay."""
         statement, tops, y = self.statement, place.tops, self.statement.y
         n, classes = tops.shape
         t = self.nominal.slopes
         p, values = statement.loss.tops(t.low, t.high, y), self._coefficients(place)
+        p = up(p * line.growth[:, None]) if line.step else p
         squares, far = np.zeros(n), np.zeros(n)
         means, own = np.zeros(tops.shape), np.zeros(tops.shape)
         for c in range(classes):
             for d in range(c):
-                apart = self.family.rows((values[:, c] - values[:, d]).size, place.names)
+                sizes = (values[:, c] - values[:, d]).size + line.step * np.abs(line.p[:, c] - line.p[:, d])
+                apart = self.family.rows(np.where(sizes > 0, up(sizes), 0.0), place.names)
                 squares += tops[:, c] * tops[:, d] * apart * apart
                 means[:, c] += p[:, d] * apart
                 means[:, d] += p[:, c] * apart
@@ -119,38 +133,38 @@ class ClassFace(Face):
         pushed = root(up(squares * lost / whole + classes * classes * LEAST))
         return Moves(np.where(far > 0, pushed, 0.0), slopes, np.where(far > 0, losses, 0.0))
 
-    def _class_distances(self, place: ClassPlace, moves: Moves) -> tuple[float, float, float]:
+    def _class_distances(self, place: ClassPlace, line: ClassLine, moves: Moves) -> tuple[float, float, float]:
         """Return how far slopes, and predictions of coefficients, can be from the optimum, and a bound of the gap."""
-        counts = self.statement.counts
+        counts, off = self.statement.counts, line.off
         pushed = norm(up(root(counts) * moves.pushed))
-        held, flat, rest = self._held(place, moves.slopes)
-        pulled, stretch = 0.0, 1.0
+        moved = np.where((moves.slopes > 0) | (off > 0), up(moves.slopes + off), 0.0)
+        held, bent, pulled, stretch = 0.0, 0.0, 0.0, 1.0
         if place.inverse is not None:
             reaches = place.rows.reaches(place.inverse)
-            moved = np.stack([self.family.rows(column, place.names) for column in reaches.T], axis=1)
-            omitted = norm(up(root(up(counts[:, None] * place.rows.shares)) * moved).ravel())
+            widths = np.stack([self.family.rows(column, place.names) for column in reaches.T], axis=1)
+            omitted = norm(up(root(up(counts[:, None] * place.rows.shares)) * widths).ravel())
             if not omitted < 1 / 2:
                 raise Uncertain(TOO_WIDE)
             stretch = float(up(1 / (1 - omitted)))
-            samples = flat[0]
-            blur = self.family.entries(samples, place.names)
-            lengths = up(place.inverse.lengths(place.rows.differences(*flat, blur)) * stretch)
-            held += norm_one(counts[samples], up(rest * lengths))
-            pulled = float(up(self._pulled(place) * stretch))
-        spare = float(up(self.spare + self._off_sums(place)))
-        both = up(pushed + pulled)
-        a = up(both / 2 + math.sqrt(up(both * both / 4 + pulled * pushed + spare)))
+            held = self._held(place, moved, stretch)
+            bent = self._held(place, off, stretch) if line.step else 0.0
+            pulled = float(up(self._pulled(place, line) * stretch))
+        spare = float(up(self.spare + self._off_sums(place, line)))
+        d = up(pulled + bent)
+        both = up(pushed + d)
+        a = up(both / 2 + math.sqrt(up(both * both / 4 + d * pushed + spare)))
         whole = up(held + pulled)
         near = up(whole / 2 + math.sqrt(up(whole * whole / 4 + spare)))
         gap = up(near * whole + spare)
         near = min(near, up(a + pushed)) * stretch
-        return float(up(a * SLACK)), float(up(near * SLACK)), float(up(gap * SLACK))
+        beyond = norm(up(root(up(counts[:, None] / place.most)) * off)[off > 0])
+        return float(up((a + beyond) * SLACK)), float(up(near * SLACK)), float(up(gap * SLACK))
 
-    def _held(self, place: ClassPlace, moved: Array) -> tuple[float, tuple[Index, Index, Index], Array]:
-        """Return the norm of moves of the slopes, and what it leaves: classes for which the metric knows nothing.
+    def _held(self, place: ClassPlace, moved: Array, stretch: float) -> float:
+        """Return the norm of the products of all columns with moves of the slopes, which add up to 0 over the classes.
 
-        These are given as samples, classes and other classes, and how far their slopes move. A move there is one of the
-        other class, the largest of the sample, and one of the difference of both.
+        Where the metric knows nothing of a class, a move there is one of the class with the largest share of the
+        sample, and one of the difference of both.
         """
         shares, counts = place.rows.shares, self.statement.counts
         every = np.arange(len(shares))
@@ -163,18 +177,20 @@ class ClassFace(Face):
         others[every, base] = np.where(shares[every, base] > 0, np.minimum(whole, alone), 0.0)
         known = others > 0
         weights = np.broadcast_to(counts[:, None], shares.shape)[known]
-        samples, one = np.nonzero(without)
         held = norm(up(root(up(weights / shares[known])) * others[known]))
-        return held, (samples, one, base[samples]), moved[samples, one]
+        samples, one = np.nonzero(without)
+        assert place.inverse is not None  # noqa: S101
+        rows = place.rows.differences(samples, one, base[samples], self.family.entries(samples, place.names))
+        lengths = up(place.inverse.lengths(rows) * stretch)
+        return float(up(held + norm_one(counts[samples], up(moved[samples, one] * lengths))))
 
-    def _pulled(self, place: ClassPlace) -> float:
-        """Return d for the stated columns: the norm of delta, over all errors."""
+    def _pulled(self, place: ClassPlace, line: ClassLine) -> float:
+        """Return d for the stated columns: the norm of delta, over all errors and strengths."""
         statement, rows, inverse = self.statement, place.rows, place.inverse
         assert inverse is not None  # noqa: S101
-        classes, first = place.tops.shape[1], len(statement.used)
-        index = (place.left.features[:, None] * classes + np.arange(classes)).ravel()
+        classes, first, index = place.tops.shape[1], len(statement.used), entries_of(place)
         along = self.along(index)
-        fixed, excess = self._deltas(index, along, ())
+        fixed, excess = self._deltas(index, along, self._ends(line))
         fixed, excess = self._balanced(place, index, fixed, excess)
 
         def columns(values: Enclosure) -> Enclosure:
@@ -183,14 +199,21 @@ class ClassFace(Face):
             mid, rad = (np.vstack([free, part.reshape(below)]) for part in (values.mid, values.rad))
             return rows.of_columns(Enclosure(mid, rad))
 
-        theta = self.nominal.slopes * statement.weights_of(2)
-        alone, apart = (self.family.pulled(v.size) for v in (theta, theta - theta[:, -1:]))
+        theta, swing = self.nominal.slopes * statement.weights_of(2), up(statement.counts[:, None] * line.swing)
+        alone, apart = (
+            self.family.pulled(up(v.size + by))
+            for v, by in ((theta, swing), (theta - theta[:, -1:], swing + swing[:, -1:]))
+        )
         owner, coded = place.names[rows.feature], rows.minus >= 0
         blur = np.where(coded, apart[owner, rows.plus], alone[owner, rows.plus]) * (owner >= 0)
         # a difference of two entries is at most the root of 2 times the norm
-        over = columns(Enclosure(np.zeros(len(excess)), excess)).rad * np.where(coded, math.sqrt(2) * (1 + 4 * EPS), 1)
+        over = columns(Enclosure(np.zeros(len(excess)), up(excess + line.turn))).rad * np.where(
+            coded, math.sqrt(2) * (1 + 4 * EPS), 1
+        )
         parts = [inverse.of(columns(fixed)), inverse.over(up(blur + over))]
         parts.append(inverse.of(columns(along)) * float(up(self.slope.rad)) ** 2)
+        if line.step:
+            parts.append(inverse.of(line.rest) * line.step * line.step)
         return float(up(sum(math.sqrt(up(part)) for part in parts)))
 
     def _balanced(self, place: ClassPlace, index: Index, fixed: Enclosure, excess: Array) -> tuple[Enclosure, Array]:
@@ -234,22 +257,45 @@ class ClassFace(Face):
             raise Uncertain(UNBALANCED)
         return v
 
-    def _off_sums(self, place: ClassPlace) -> float:
+    def _off_sums(self, place: ClassPlace, line: ClassLine) -> float:
         """Return what the sums of x over the classes of features in blocks, which are 0 at the optimum, add to a^2."""
         statement, features = self.statement, place.left.features[place.left.centred]
-        classes = place.tops.shape[1]
-        means = off_centre(self.nominal.x[features])[:, 0]
-        used = statement.labels.reshape(self.nominal.x.shape)[features, 0]
-        charge = up(up(float(self.slope.high) * statement.prices.high[used]) / self.norms[1][used])
+        classes, first = place.tops.shape[1], len(statement.used)
+        moves = line.step * np.abs(line.p[first:]) * (1 + 4 * EPS)
+        every = np.zeros(self.nominal.x.shape)
+        every[place.left.features] = moves
+        used = statement.labels.reshape(every.shape)[features, 0]
+        least = (self.norms[1] - statement.block_norms(every))[used] * (1 - 4 * EPS)
+        means = self._means(place, line)[place.left.centred, 0]
+        charge = up(up(up(float(self.slope.high) + line.step) * statement.prices.high[used]) / np.maximum(least, 0.0))
         charge = charge if statement.ridges is None else up(charge + statement.ridges.high[used])
         return norm_one(np.where(means > 0, charge, 0.0), up(classes * means * means))
 
-    def _concluded(self, place: ClassPlace, moves: Moves, distances: tuple[float, float, float]) -> FaceProof:
-        nominal, (farthest, near, gap) = self.nominal, distances
-        theta = (nominal.slopes * self.statement.weights_of(2)).size
-        known = known_of(nominal) | {"statement": self.statement, "shrink": 1.0, "gap": gap}
-        known["z"] = nominal.z.widened(self.family.pulled(theta))
-        known["objective"] = nominal.objective.widened(norm_one(self.statement.counts, moves.losses))
-        still = np.zeros(nominal.x.shape), np.zeros(nominal.b.shape)
-        known |= {"moves": still, "ends": (), "masses": (0.0, math.inf)}
+    def _means(self, place: ClassPlace, line: ClassLine) -> Array:
+        """Return bounds of the means of features over the classes, at all points of the line."""
+        means = off_centre(self.nominal.x[place.left.features])
+        return up(means + line.step * off_centre(line.p[len(self.statement.used) :])) if line.step else means
+
+    def _concluded(
+        self, place: ClassPlace, line: ClassLine, moves: Moves, distances: tuple[float, float, float]
+    ) -> FaceProof:
+        nominal, (farthest, near, gap), first = self.nominal, distances, len(self.statement.used)
+        theta = up(
+            (nominal.slopes * self.statement.weights_of(2)).size + up(self.statement.counts[:, None] * line.swing)
+        )
+        blur, objective = self.family.pulled(theta), nominal.objective
+        objective = objective.widened(norm_one(self.statement.counts, moves.losses))
+        x, b = np.zeros(nominal.x.shape), np.zeros(nominal.b.shape)
+        x[place.left.features], b[self.statement.used] = (
+            line.step * v * (1 + 4 * EPS) for v in (line.p[first:], line.p[:first])
+        )
+        masses = (0.0, math.inf)
+        if line.step:
+            reaches = np.zeros((len(line.p), place.tops.shape[1]))
+            reaches = reaches if place.inverse is None else place.rows.reaches(place.inverse)
+            away = up(reaches * near)[first:] + np.where(place.left.centred[:, None], self._means(place, line), 0.0)
+            masses, objective, gap = self._over_strengths(entries_of(place), x, up(away).ravel(), (objective, gap))
+        ends = tuple((z.widened(blur), slope) for z, slope in self._ends(line))
+        known = known_of(nominal) | {"statement": self.statement, "shrink": 1.0, "gap": gap, "objective": objective}
+        known |= {"z": nominal.z.widened(blur), "moves": (x, b), "ends": ends, "masses": masses}
         return FaceProof(**known, least=place.rows.shares, most=place.most, farthest=farthest, near=near)

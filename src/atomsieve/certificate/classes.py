@@ -206,18 +206,30 @@ def intervals(proof: "Proof", alive: Mask, away: Array, around: Array) -> tuple[
         of_x = bounds[len(kept) :]
         of_x[left.unknown] = np.inf
         of_x[left.centred] += off_centre(x[left.features[left.centred]])
+        swayed, freely = _sway(proof, left.features)
+        of_x += swayed
         away[left.features] = np.where(left.held, np.minimum(away[left.features], of_x), away[left.features])
         reach = np.append(np.ones(classes - 1), np.sqrt(classes - 1) * (1 + 4 * EPS))
-        moved = proof.shift * proof.unit[kept][:, None] * reach
+        moved = proof.shift * proof.unit[kept][:, None] * reach + freely[kept]
         around[kept] = bounds[: len(kept)] + moved
         for home, direction in enumerate(statement.frame.directions(kept, left.features)):
             stated = _stated(proof, chosen, inverse, direction) + direction.size[: len(kept)] @ moved
+            stated += direction.size[len(kept) :] @ (swayed + swayed.mean(axis=1, keepdims=True))
             around[home] = np.where(np.isfinite(around[home]), stated, np.inf)
         around[kept] = up(around[kept] * (1 + 4 * EPS) + off_centre(proof.b[kept]) + proof.stated.rad[kept])
     around[[k for d in statement.sums for k in (d.column, *d.of)]] = np.inf
     whose = np.concatenate([-1 - kept * classes, left.features * classes])[rows.feature]
     names = np.where(whose < 0, whose - rows.plus, whose + rows.plus)
     return away, around, sums + [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
+
+
+def _sway(proof: "Proof", features: Index) -> tuple[Array, Array]:
+    """Return how far some features and all free coefficients move along the line of a range of strengths."""
+    if proof.sway is None:
+        return np.zeros((len(features), proof.x.shape[1])), np.zeros(proof.b.shape)
+    x, b = proof.sway
+    beside = 1 + gamma(proof.x.shape[1] + 8)  # for sums over the classes of the line, which rounding leaves
+    return x.reshape(proof.x.shape)[features] * beside, b * beside
 
 
 def rows_of(statement: "Statement", left: Left, shares: Array) -> Shared:

@@ -28,19 +28,22 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atomsieve.certificate.face_proof import FaceProof
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.gram import Inverse, Plain, inverse_of
-from atomsieve.certificate.line import Line, line_of
+from atomsieve.certificate.line import Line, derivative, line_of
 from atomsieve.certificate.proof import SLACK, Proof, low, mass_of, pulls
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
+
+if TYPE_CHECKING:
+    from atomsieve.certificate.class_line import ClassLine
 
 TRIALS = 5
 """How often the range of the slopes is widened until it proves itself."""
@@ -260,7 +263,11 @@ class Face:
             excess = np.maximum(excess, np.maximum(over, 0.0) * (1 + 4 * EPS))
         return fixed, np.where(carries, 0.0, excess)
 
-    def _ends(self, line: Line) -> Ends:
+    def rate(self) -> float:
+        """Return the derivative of the gauge of the optima by the slope of the penalty, in floats: at most 0."""
+        return derivative(self)
+
+    def _ends(self, line: "Line | ClassLine") -> Ends:
         """Return z of the stated columns at both ends of the line, as if losses were quadratic, and the slopes."""
         if not line.step:
             return ()
@@ -281,14 +288,20 @@ class Face:
         if line.step:
             inverse = place.inverse
             away = root(inverse.diagonal)[first:] * near if inverse is not None else np.zeros(0)
-            masses = self._masses(place.index, x, away)
-            objective, tilt = self._charged(objective)
-            gap = float(up(gap + tilt * self._mass(place.index, up(away + np.abs(x[place.index])))))
+            masses, objective, gap = self._over_strengths(place.index, x, away, (objective, gap))
         blur = self.family.pulled(self._theta(place, line))
         ends = tuple((z.widened(blur), slope) for z, slope in self._ends(line))
         known = known_of(nominal) | {"statement": statement, "z": nominal.z.widened(blur), "shrink": 1.0}
         known |= {"objective": objective, "gap": gap, "moves": (x, b), "ends": ends, "masses": masses}
         return FaceProof(**known, least=place.least, most=place.most, farthest=farthest, near=near)
+
+    def _over_strengths(
+        self, index: Index, moves: Array, away: Array, at: tuple[Enclosure, float]
+    ) -> tuple[tuple[float, float], Enclosure, float]:
+        """Return bounds of the gauge of the optima, and objective and gap at the point, for all strengths."""
+        objective, tilt = self._charged(at[0])
+        apart = self._mass(index, up(away + np.abs(moves.ravel()[index])))
+        return self._masses(index, moves, away), objective, float(up(at[1] + tilt * apart))
 
     def _charged(self, objective: Enclosure) -> tuple[Enclosure, float]:
         """Return the objective at the point for all strengths, and how far the slopes of penalties are from `slope`.
@@ -319,7 +332,7 @@ class Face:
         blur = 4 * EPS * (np.abs(x) + np.abs(moves))
         smallest = statement.least_norms(np.maximum(np.abs(x - moves) - blur, 0.0))[used]
         least = low(statement.prices)[used] @ smallest * (1 - 2 * gamma(len(used) + 4))
-        most = self._mass(index, up(np.abs(x + moves) + blur)[index])
+        most = self._mass(index, up(np.abs(x + moves) + blur).ravel()[index])
         return float((least - off) * (1 - 4 * EPS) if least > off else 0.0), float(up(most + off))
 
 

@@ -102,7 +102,7 @@ class Family:
     def lengths(self, metric: Array) -> Array:
         """Return upper bounds of the lengths of the errors of the columns of A in a metric."""
         if self.errors is None:
-            return np.zeros(self.problem.shape)
+            return np.zeros(self.problem.shape[0])
         return np.asarray(self.errors.norm_bounds(metric))  # type: ignore[attr-defined]
 
     def rows(self, sizes: Array, index: Index) -> Array:
@@ -258,8 +258,6 @@ def _parts(data: Array, errors: Array) -> Array:
 def _range(problem: Problem, strengths: Any) -> tuple[float, float]:
     """Return a range of strengths around the stated one."""
     penalty = problem.penalty
-    if problem.outputs:
-        raise ValueError("Certificates for ranges of strengths do not cover losses of several classes.")
     if penalty.slope(min(penalty.limit, 1.0) / 2) == 0:
         raise ValueError(
             f"{type(penalty).__name__} has no slope within its ball, and no proof for ranges of its radius. All "

@@ -173,7 +173,7 @@ SHAPE  Strengths of another phi are a LINE of Linear between two slopes that the
        monotone in them. The member's objective at p is above its optimum by at most GAP, and the difference of `S
        phi'(mass(x))` to the stated slope times the same mass.
 
-A FAMILY with CLASSES, for errors of X and one strength. Rows, columns, q, M and L are those of CLASSES, for
+A FAMILY with CLASSES, for errors of X and strengths. Rows, columns, q, M and L are those of CLASSES, for
 probabilities that are within w_ic of those at the point, r_ic the largest of these, and the length of a V is that of
 the metric of G, `sum_i s_i min_m sum_c q_ic (V_ic - m)^2`. Of the optima, take one whose sums over the classes are 0
 for free columns and in blocks. What differs:
@@ -199,6 +199,13 @@ ZERO   z_jc moves by `a` times its length in the metric s M, and that of a block
 GAP    The loss of a member at p is at most that with `u_ic + D_ic,label` for all other classes, and its optimum at
        least the objective less `sum_ic abs(theta_ic) D_ic,label` over these classes, `d r` and slack. They differ by at
        most `q r + slack`.
+LINE   `p + t l` with sums of l over the classes that are 0 for columns less the last class; none where a feature is
+       left in all classes otherwise. Let g = C l, H the largest difference of g_i over two classes, `m_c = sum_d p_d
+       abs(g_c - g_d)` and V the sum of `p_c p_d (g_c - g_d)^2` over pairs. No probability grows by more than `exp(h
+       H)` along the line, so slopes move by at most `h p_c exp(2 h H) m_c`, and differ from `t_c + t p_c (g_c - p . g)`
+       by at most `h^2 / 2 p_c exp(3 h H) max(m_c^2, V)`, which stand for the differences of secants to D above. They
+       add up to 0 over the classes. The largest x_c - x_d, theta and p on the line count in D, PULL and b. What the
+       turning of blocks adds is sqrt(2) times as much for columns less the last class.
 """
 
 from .command import load, main

@@ -1,16 +1,17 @@
 """A family of problems of several classes: errors in X."""
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb
 
-from .balls import bounds_of, double_above, largest_root, positive_part, root, square
+from .balls import bounds_of, double_above, highest, largest_root, positive_part, root, square
+from .class_line import ClassLine
 from .class_losses import class_loss, class_slopes
-from .classes import Classes
 from .doubles import TINY, UP, exp_below, gamma, known, lengths_above, product_above, sums_above
-from .face import Face
+from .pulls import Pulls, Scores
 from .verdict import Refused
 
 
@@ -22,10 +23,8 @@ class Push(NamedTuple):
     from_label: np.ndarray
 
 
-class ClassFace(Face, Classes):
-    """FAMILY with CLASSES. `firsts` are the features of C, by their first class, and `own` bounds of their errors."""
-
-    alone = True
+class ClassFace(ClassLine):
+    """FAMILY with CLASSES."""
 
     def check(self) -> None:
         """Raise Refused at the first claim that does not follow."""
@@ -34,51 +33,39 @@ class ClassFace(Face, Classes):
         self._place()
         self.pulls = self._pulls()
         self._curvature()
+        if self.family.slopes:
+            self._cover_slopes()
         self._values()
         self._zeros()
         self._ranges()
 
-    def _place(self) -> None:
-        """Choose the columns of C, and the subgradient; of the optima, one has sums of 0 in blocks."""
-        per, self.rows, self.floor = self.last + 1, self._left(), arb(1)
-        self.names = self._names(self.rows)
-        self.firsts = list(dict.fromkeys(self._spot(name)[0] for name in self.names))
-        self.members = {}
-        for j in self.rows:
-            self.members.setdefault(int(self.gauge.labels[j]), []).append(j)
-        self.z.sharpen(self.rows)
-        self.slack, self.slope = self._subgradient()
-        self.step, self.lean = arb(0), arb_mat(self.n, 1)
-        self.own = np.zeros((self.n // per, len(self.firsts)))
-        places = [k for k, first in enumerate(self.firsts) if self._feature(first) >= 0]
-        features = [self._feature(self.firsts[k]) for k in places]
-        if features:
-            self.own[:, places] = self._own_rows(self.family.columns(features), features)
-        theta = self.theta.entries()
-        apart = [double_above(abs(t - theta[i // per * per + self.last])) for i, t in enumerate(theta)]
-        self.coded_pulls = product_above(self.own.T, np.array(apart).reshape(-1, per))
-
-    def _coefficients(self, first: int) -> list[arb]:
-        """Return the coefficients of the point in all classes of a feature or free column."""
-        names = [self._in_class(first, c) for c in range(self.last + 1)]
-        if first >= 0:
-            return [self.x.get(j, arb(0)) for j in names]
-        return [self.b[-1 - name] + arb(0, self._moved(-1 - name).upper()) for name in names]
+    def _pulls(self) -> np.ndarray:
+        """Return how far every z can move with the data while theta stays: sums of `E_ij abs(theta_i)`, rounded up."""
+        pulls: list[np.ndarray] = []
+        for start in range(0, self.d, self.width):
+            with np.errstate(all="ignore"):
+                sums = self.sizes @ self.family.columns(list(range(self.d)[start : start + self.width]))
+                pulls.append(sums_above(sums, self.n))
+        return np.concatenate(pulls)
 
     # -- errors --------------------------------------------------------------------------------------------------------
 
     def _apart(self) -> Iterator[tuple[int, int, np.ndarray]]:
         """Yield pairs of classes, and how far the difference of their predictions can move with the data."""
         values = [self._coefficients(first) for first in self.firsts]
+        names = [[self._in_class(first, c) for c in range(self.last + 1)] for first in self.firsts]
+        ways = [[self.direction.get(name, arb(0)) for name in some] for some in names]
         for c in range(self.last + 1):
             for d in range(c):
-                sizes = np.array([double_above(abs(v[c] - v[d])) for v in values]).reshape(-1, 1)
+                both = zip(values, ways)
+                moves = [abs(v[c] - v[d]) + self.step * abs(way[c] - way[d]) for v, way in both]
+                sizes = np.array([double_above(v) for v in moves]).reshape(-1, 1)
                 yield c, d, product_above(self.own, sizes)[:, 0]
 
     def _push(self) -> Push:
         """ETA: derive what the errors do while the coefficients stay."""
         per, labels = self.last + 1, np.array(self.data.labels)
-        p, tops = self._shares(np.zeros(self.n)), self.tops
+        p, tops = self._shares(np.zeros(self.n)) * self.growth[:, None] * UP, self.tops
         squares, far = np.zeros(len(p)), np.zeros(len(p))
         means, from_label = np.zeros(p.shape), np.zeros(p.shape)
         for c, d, moved in self._apart():
@@ -115,21 +102,37 @@ class ClassFace(Face, Classes):
             self.tops = self._shares(away)
             self._travel()
             way, weights = double_above(self.way), self.data.weights
-            return known(np.sqrt(np.maximum(self.most, way * way / weights) / weights) * way * UP + TINY)
+            steps = np.sqrt(np.maximum(self.most, way * way / weights) / weights) * way
+            return known((steps + self.swings.ravel()) * UP + TINY)
 
     def _travel(self) -> None:
         """FACE: derive how far slopes (`way`) and predictions can be from the optimum, and the gap."""
         self._hold()
         self.push = self._push()
         kept, e = 1 - self._widening(), self.push.length
-        d = self._pull(self._end(0)) / kept
-        q = d + self._drag_classes(kept)
+        pull = highest(self._pull(self._end(side)) for side in self._sides()) / kept
+        d = pull + self._drag_classes(self.off, kept)
+        q = pull + self._drag_classes((self.push.slopes + self.off) * UP, kept)
         slack = self.slack + self._off_sums()
-        self.way = largest_root(d + e, d * e + slack)
-        reach = (self.way + e).min(largest_root(q, slack))
+        a = largest_root(d + e, d * e + slack)
+        with np.errstate(all="ignore"):
+            beyond = known(
+                np.where(self.off > 0, self.off * np.sqrt(self.data.weights / self.most).reshape(self.off.shape), 0.0)
+            )
+        self.way = a + arb(float(lengths_above(beyond.reshape(-1, 1) * UP)[0])) if beyond.any() else a
+        reach = (a + e).min(largest_root(q, slack))
         self.reach = square(reach / kept)
-        self.lost = d * reach + slack
+        self.lost = d * reach + slack + self._tilted()
         self.gap = arb((self.lost + (q - d) * reach).upper())
+
+    def _tilted(self) -> arb:
+        """LINE, SHAPE: return what other slopes than the stated one add to the gap."""
+        if not self.step > 0:
+            return arb(0)
+        away = self._radii(self.names, self.held, set())
+        self.apart = self._mass({j: away[j] for j in self.rows})
+        tilts = [abs(self._slope_at(self.mass, shape) - self.slope) for shape in self._shapes()]
+        return highest(tilts) * self._mass({j: away[j] + self.sway[j] for j in self.rows})
 
     def _widening(self) -> arb:
         """PULL: return rho, from how far each coefficient of a feature can be at distance 1, in all classes."""
@@ -151,50 +154,6 @@ class ClassFace(Face, Classes):
             raise Refused("columns that are not claimed zero may depend on each other, as far as their errors tell")
         return rho
 
-    def _end(self, side: int) -> list[arb]:  # noqa: ARG002
-        """PULL: return delta for the columns of C; those of B have none at the point."""
-        ends: dict[int, arb] = {}
-        for g, mine in self.members.items():
-            size = self.gauge.norm([self.z[j] for j in mine])
-            for j in mine:
-                if g in self.norms:
-                    ridge = self.ridge[g] * self.x.get(j, arb(0)) if self.ridge else arb(0)
-                    ends[j] = self.z[j] - ridge - self.slope * self._towards(j)
-                else:
-                    most = size if self.gauge.signed[j] else self.z[j]
-                    ends[j] = arb(0, positive_part(most - self.slope * self.gauge.prices[g]).upper())
-        for first in self.open:
-            self._balance([self._in_class(first, c) for c in range(self.last + 1)], ends)
-        return [self._of_column(name, ends) for name in self.names]
-
-    def _of_column(self, name: int, ends: dict[int, arb]) -> arb:
-        """Return delta of a column: less that of the last class. Two entries of a vector differ by sqrt(2) norms."""
-        if name < 0:
-            return arb(0)
-        if not self._is_coded(name):
-            return ends[name]
-        return ends[name] - ends[self._in_last(name)] if self._carries(name) else ends[name] * arb(2).sqrt()
-
-    def _balance(self, entries: list[int], ends: dict[int, arb]) -> None:
-        """PULL: let v add up to 0 over all classes of a feature, by its entry in one class where x is zero."""
-        prices = [self.gauge.prices[int(self.gauge.labels[j])] for j in entries]
-        signs = [0 if j not in self.x else 1 if self.x[j] > 0 else -1 for j in entries]
-        idle = [k for k, j in enumerate(entries) if not self._carries(j)]
-        alike = all(p.mid() == prices[0].mid() and p.rad() == prices[0].rad() for p in prices)
-        needed = -self.slope * sum((s * p for s, p in zip(signs, prices)), arb(0))
-        if alike:  # a whole number of times one price
-            needed = -self.slope * prices[0] * sum(signs)
-        if not idle:
-            fits = needed == 0 or (alike and sum(signs) == 0)
-        else:
-            one = min(idle, key=lambda k: abs(float(self.z[entries[k]])))
-            rest = [entries[k] for k in idle if k != one]
-            v = needed - sum((self.z[j] - ends[j] for j in rest), arb(0))
-            fits = (alike and not rest and abs(sum(signs)) <= 1) or abs(v) <= self.slope * prices[one]
-            ends[entries[one]] = self.z[entries[one]] - v
-        if not fits:
-            raise Refused("a feature is left in all classes, and no subgradient at the point adds up to 0 over them")
-
     def _pull(self, rests: list[arb]) -> arb:
         """PULL: return d for the stated columns."""
         places, pulls = {first: k for k, first in enumerate(self.firsts)}, []
@@ -211,16 +170,18 @@ class ClassFace(Face, Classes):
             g = int(self.gauge.labels[first])
             if g in self.norms:
                 held = self.ridge[g] if self.ridge else arb(0)
-                held += self.slope * self.gauge.prices[g] / self.norms[g]
+                length = self.gauge.norm([self.direction[j] for j in self.members[g]])
+                room = self.norms[g] - self.step * length
+                held += (self.slope + self.step) * self.gauge.prices[g] / room
                 found += (self.last + 1) * square(self._mean(first)) * held
         return arb(found.upper())
 
-    def _drag_classes(self, kept: arb) -> arb:
-        """FACE: return how long C~' v is for slopes v that move as `push` says, and add up to 0 over the classes.
+    def _drag_classes(self, moved: np.ndarray, kept: arb) -> arb:
+        """FACE: return how long C~' v is for slopes v that move by as much, and add up to 0 over the classes.
 
         Where q is 0, the move is one of the class with the largest q, and one of the difference of both.
         """
-        per, moved, q = self.last + 1, self.push.slopes, self.least.reshape(-1, self.last + 1)
+        per, q = self.last + 1, self.least.reshape(-1, self.last + 1)
         every, base = np.arange(len(q)), q.argmax(axis=1)
         others = np.where((q > 0) & (np.arange(per) != base[:, None]), moved, 0.0)
         flat = (q == 0) & (moved > 0) & (np.arange(per) != base[:, None])
@@ -277,12 +238,29 @@ class ClassFace(Face, Classes):
         for w, (part, label), moves in zip(self.weights[:: self.last + 1], self._samples(self.u), moved.tolist()):
             further = [v + arb(r) for v, r in zip(part, moves)]
             tops += w * class_loss(further, label, class_slopes(further, label))
-        return self.losses + self.charge - arb(float(tilt)) - self.lost, tops + self.charge
+        stated = self.total * self.phi(self.penalty, self.mass)
+        charges = [self.charge + self.total * self.phi(shape, self.mass) - stated for shape in self._shapes()]
+        least, most = (arb(reduce(f, charges)) for f in (arb.min, arb.max))
+        return self.losses + least - arb(float(tilt)) - self.lost, tops + most
+
+    def _zeros(self) -> None:
+        """ZERO: at both ends of a range, which decide for all of it, as scores are convex there and slopes linear."""
+        if not self.step > 0:
+            super()._zeros()
+            return
+        self.spreads, zero, self.floor = self._spreads(), self._told_zero(), self.slope - self.step
+        for side in (-1, 1):
+            z = self._pulls_at(side, self.change)
+            self.scores = Scores(self.gauge, z, arb(1))
+            self._claim_zeros(zero, self._moves_of(z), self.slope + side * self.step)
 
     def _moves(self) -> np.ndarray:
+        return self._moves_of(self.z)
+
+    def _moves_of(self, z: Pulls) -> np.ndarray:
         """Return how far scores can fall, and note how far they can rise: with all entries of z at their ends."""
         with np.errstate(all="ignore"):
-            ends = self.z.low - self.pulls, self.z.high + self.pulls
+            ends = z.low - self.pulls, z.high + self.pulls
             low, high = self.gauge.scores(np.nextafter(ends[0], -np.inf), np.nextafter(ends[1], np.inf))
             way, most = double_above(self.way) * self.spreads, self._of_blocks(self.pulls)
             rises, falls = (np.fmin(np.maximum(v, 0.0), most) for v in (high - self.scores.low, self.scores.high - low))
@@ -302,4 +280,8 @@ class ClassFace(Face, Classes):
         return arb((self.gauge.score(g, parts) - apart).lower())
 
     def _distances(self, independent: list[int], involved: set[int], *, sharp: bool) -> dict[int, arb]:  # noqa: ARG002
-        return self._radii(independent, self.held, involved)
+        found = self._radii(independent, self.held, involved)
+        for j in self.rows if self.ridge else ():
+            alone = root(self.reach / self.ridge[int(self.gauge.labels[j])])
+            found[j] = alone if j not in found or alone < found[j] else found[j]
+        return {name: v + self.sway[name] for name, v in found.items()}
