@@ -5,7 +5,7 @@ from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_mat
 
 from .balls import bounds_of, double_above, highest, largest_root, positive_part, root, square
 from .class_line import ClassLine
@@ -26,18 +26,35 @@ class Push(NamedTuple):
 class ClassFace(ClassLine):
     """FAMILY with CLASSES."""
 
+    sharp = False
+    """Whether the inverse is made of balls."""
+
     def check(self) -> None:
-        """Raise Refused at the first claim that does not follow."""
+        """Raise Refused at the first claim that does not follow: from an inverse in doubles, and then in balls."""
         self._evaluate()
         self._check_free()
         self._place()
         self.pulls = self._pulls()
         self._curvature()
+        before = self.checked
+        try:
+            self._follow()
+        except Refused:
+            self.checked, self.sharp = before, True
+            self._steps(self.away)  # this range of slopes has proven itself
+            self._follow()
+
+    def _follow(self) -> None:
         if self.family.slopes:
             self._cover_slopes()
         self._values()
         self._zeros()
         self._ranges()
+
+    def _hold(self) -> None:
+        k = len(self.names)
+        self.held = self._inverted(self.names, sharp=self.sharp) if k else arb_mat(0, 0)
+        self.forms = self.held, arb_mat(k, k, [abs(v) for v in self.held.entries()])
 
     def _pulls(self) -> np.ndarray:
         """Return how far every z can move with the data while theta stays: sums of `E_ij abs(theta_i)`, rounded up."""
@@ -96,6 +113,7 @@ class ClassFace(ClassLine):
         Where a probability is next to 0, a range of `way^2 / s_i` proves itself.
         """
         low, high = bounds_of(self.slopes)
+        self.away = away
         with np.errstate(all="ignore"):
             ends = np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf)
             self.least, self.most = self.loss.bends(*ends, self.data.y)
