@@ -207,9 +207,8 @@ class ClassFace(Face):
         owner, coded = place.names[rows.feature], rows.minus >= 0
         blur = np.where(coded, apart[owner, rows.plus], alone[owner, rows.plus]) * (owner >= 0)
         # a difference of two entries is at most the root of 2 times the norm
-        over = columns(Enclosure(np.zeros(len(excess)), up(excess + line.turn))).rad * np.where(
-            coded, math.sqrt(2) * (1 + 4 * EPS), 1
-        )
+        norms = np.vstack([np.zeros((first, classes)), up(excess + line.turn).reshape(-1, classes)])
+        over = norms[rows.feature, rows.plus] * np.where(coded, math.sqrt(2) * (1 + 4 * EPS), 1.0)
         parts = [inverse.of(columns(fixed)), inverse.over(up(blur + over))]
         parts.append(inverse.of(columns(along)) * float(up(self.slope.rad)) ** 2)
         if line.step:
