@@ -314,7 +314,7 @@ def contradicted(claims, truth):
         "free lower": claims.free_lower > truth.free_upper,
         "free upper": claims.free_upper < truth.free_lower,
         "value": np.array([claims.dual > truth.primal, claims.primal < truth.dual]),
-        "no number": np.isnan([*claims.lower.ravel(), *claims.free_lower, claims.primal, claims.dual]),
+        "no number": np.isnan([*claims.lower.ravel(), *claims.free_lower.ravel(), claims.primal, claims.dual]),
     }
     return [f"{name} {k}" for name, mask in false.items() for k in np.flatnonzero(mask).tolist()]
 

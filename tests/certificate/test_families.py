@@ -296,8 +296,8 @@ def test_the_turning_of_groups_would_be_noticed(monkeypatch):
     """Without what blocks turn beyond the first order, an end of the range is not where it is claimed to be."""
     X, y = np.diag([1.0, 4.0]), np.array([2.0, 3.0])
     problem = Problem(X, y, gauge=Group([0, 0], [1.0]), penalty=Linear(0.5))
-    honest = line._turning
-    monkeypatch.setattr(line, "_turning", lambda *given: (honest(*given)[0], 0 * honest(*given)[1]))
+    honest = line.turning
+    monkeypatch.setattr(line, "turning", lambda *given: (honest(*given)[0], 0 * honest(*given)[1]))
     certificate = solve(problem, tol=1e-14).certificate(strengths=(0.3, 0.7))
     found = [solve(problem.at_penalty(Linear(s)), tol=1e-14).certificate() for s in (0.3, 0.7)]
     assert any(contradicted(certificate, truth) for truth in found)
@@ -480,8 +480,8 @@ REFUSED = {
     "labels": (plain_problem(loss=Logistic()), {"y_error": 0.1}, "y_error is for losses of the difference"),
     "classes": (
         Problem(np.eye(3), [0, 1, 2], loss=Multinomial(), penalty=Linear(0.1)),
-        {"x_error": 0.1},
-        "do not cover losses of several classes",
+        {"y_error": 0.1},
+        "y_error is for losses of the difference",
     ),
     "no blocks": (plain_problem(gauge=LInf()), {"x_error": 0.1}, "do not cover gauges without blocks"),
     "both": (plain_problem(), {"x_error": 0.1, "decimals": 3}, "either decimals, or x_error"),

@@ -10,7 +10,6 @@ import numpy as np
 from atomsieve.certificate import classes, told
 from atomsieve.certificate.dependence import dependence, in_all_classes, linked_columns
 from atomsieve.certificate.exclusion import as_point, excludes
-from atomsieve.certificate.face import on_face
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.features import about, feature_table
 from atomsieve.certificate.file import content_of, describe, groups_of, is_mapped, read
@@ -21,6 +20,7 @@ from atomsieve.certificate.predictions import Predictions, predictions, unknown
 from atomsieve.certificate.proof import Proof, feasible, prove
 from atomsieve.certificate.ranges import Ranges, Sum, alive_blocks, ranges
 from atomsieve.certificate.samples import removable
+from atomsieve.certificate.settled import on_face
 from atomsieve.certificate.statement import Statement, about_entries
 from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.sums import written_sum

@@ -27,6 +27,7 @@ from atomsieve.typing import Array, Index, Mask
 
 if TYPE_CHECKING:
     from atomsieve.certificate.proof import Proof
+    from atomsieve.certificate.statement import Statement
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ class Shared:
         return Enclosure.exact(self.shares) / total[:, None]
 
     @cached_property
-    def _signs(self) -> Array:
+    def signs(self) -> Array:
         """Classes by columns: 1 in the one class, -1 in the other."""
         signs = np.zeros((self.shares.shape[1], len(self.feature)))
         signs[self.plus, np.arange(len(self.feature))] = 1.0
@@ -80,15 +81,38 @@ class Shared:
         """Return the products of the columns."""
         return products_of(self._pieces(), self.shape[1])
 
+    def of_columns(self, values: Enclosure) -> Enclosure:
+        """Return numbers of features and classes for the columns: less that of the other class, if there is one."""
+        paired = Enclosure.exact((self.minus >= 0).astype(float))
+        return values[self.feature, self.plus] - values[self.feature, self.minus] * paired
+
+    def differences(self, samples: Index, one: Index, other: Index, blur: Array) -> Enclosure:
+        """Return rows of samples in one class less those in another, with errors of the features."""
+        signs = self.signs[one] - self.signs[other]
+        features = self.features[samples].widened(blur)[:, self.feature]
+        return Enclosure(features.mid * signs, features.rad * np.abs(signs))
+
+    def reaches(self, inverse: Inverse) -> Array:
+        """Return how far coefficients are at distance 1, by features and classes; 0 where there is no column.
+
+        The last class of differences to it has the sum of all others.
+        """
+        reaches = np.zeros((self.features.shape[1], self.shares.shape[1]))
+        reaches[self.feature, self.plus] = root(inverse.diagonal)
+        for row in np.unique(self.feature[self.minus >= 0]):
+            whole = inverse.of(Enclosure.exact((self.feature == row).astype(float)))
+            reaches[row, -1] = root(np.asarray(whole))
+        return reaches
+
     def _pieces(self) -> Iterator[tuple[Enclosure, Array]]:
         """Yield some rows and their weights after the other."""
         paired = self.minus >= 0
-        step = max(1, ROWS_AT_ONCE // max(self._signs.size, 1))
+        step = max(1, ROWS_AT_ONCE // max(self.signs.size, 1))
         for start in range(0, len(self.shares), step):
             here = slice(start, start + step)
             parts = self._parts[here]
             mean = parts[:, self.plus] - parts[:, self.minus] * Enclosure.exact(paired.astype(float))
-            rows = self.features[here][:, self.feature][:, None] * (Enclosure.exact(self._signs) - mean[:, None])
+            rows = self.features[here][:, self.feature][:, None] * (Enclosure.exact(self.signs) - mean[:, None])
             flat = (-1, len(self.feature))
             yield Enclosure(rows.mid.reshape(flat), rows.rad.reshape(flat)), self._weights[here].ravel()
 
@@ -108,7 +132,7 @@ class Shared:
             return found
         linked = np.unique(np.concatenate([[d.column, *d.of] for d in found]))
         chosen = np.flatnonzero(np.isin(self.feature, linked))
-        signs = self._signs[:-1, chosen] - self._signs[-1, chosen]
+        signs = self.signs[:-1, chosen] - self.signs[-1, chosen]
         differences = (features.mid[:, self.feature[chosen]] * signs[:, None]).reshape(-1, len(chosen))
         among = dependencies(Enclosure.exact(differences), int(np.count_nonzero(chosen < first)))
         return None if among is None else [Dependency(int(chosen[j]), chosen[of], times) for j, of, times in among]
@@ -131,12 +155,17 @@ class Left:
     @classmethod
     def of(cls, proof: "Proof", alive: Mask) -> "Left":
         """Return what is left where some blocks are alive."""
-        held = alive[proof.statement.labels].reshape(proof.x.shape)
+        return cls.where(proof.statement, alive, pulled=proof.held is not None or proof.least_slope > 0)
+
+    @classmethod
+    def where(cls, statement: "Statement", alive: Mask, *, pulled: bool = True) -> "Left":
+        """Return what is left; solutions have the sum 0 in blocks where they are pulled to 0, and some do always."""
+        held = alive[statement.labels].reshape(statement.problem.shape)
         features = np.flatnonzero(held.any(axis=1))
         held = held[features]
-        everywhere, ridged = np.asarray(held.all(axis=1)), proof.held is not None
-        blocks = proof.statement.priced and not proof.statement.problem.core.entrywise
-        centred = everywhere if blocks and (ridged or proof.least_slope > 0) else np.zeros(len(held), dtype=bool)
+        everywhere, ridged = np.asarray(held.all(axis=1)), statement.ridges is not None
+        blocks = statement.priced and not statement.problem.core.entrywise
+        centred = everywhere if blocks and pulled else np.zeros(len(held), dtype=bool)
         return cls(features, held, centred, np.logical_and(everywhere & ~centred, not ridged))
 
 
@@ -160,58 +189,69 @@ def intervals(proof: "Proof", alive: Mask, away: Array, around: Array) -> tuple[
         for c in range(classes)
     ]
     left = Left.of(proof, alive)
-    rows = _rows(proof, left)
+    rows = rows_of(statement, left, proof.curvatures[0])
     if not (rows.shares.any() and rows.shape[1]):
         return away, around, sums
     with np.errstate(all="ignore"):
-        ridge = _ridge(proof, left, rows)
+        ridge = ridge_of(rows, left, proof.held)
         inverse, columns, found = _determined(rows, len(kept) * (classes - 1), ridge)
         if inverse is None:
             return away, around, sums
         chosen = rows.select(columns)
-        bounds = _bounds(proof, chosen, inverse, len(kept) + len(left.features))
+        bounds = _bounds(proof, chosen, inverse)
         involved = [k for d in found for k in (d.column, *d.of)]
         coded = rows.minus[involved] >= 0
         bounds[rows.feature[involved], rows.plus[involved]] = np.inf
         bounds[rows.feature[involved][coded]] = np.inf
         of_x = bounds[len(kept) :]
         of_x[left.unknown] = np.inf
-        of_x[left.centred] += _off_centre(x[left.features[left.centred]])
+        of_x[left.centred] += off_centre(x[left.features[left.centred]])
+        swayed, freely = _sway(proof, left.features)
+        of_x += swayed
         away[left.features] = np.where(left.held, np.minimum(away[left.features], of_x), away[left.features])
         reach = np.append(np.ones(classes - 1), np.sqrt(classes - 1) * (1 + 4 * EPS))
-        moved = proof.shift * proof.unit[kept][:, None] * reach
+        moved = proof.shift * proof.unit[kept][:, None] * reach + freely[kept]
         around[kept] = bounds[: len(kept)] + moved
         for home, direction in enumerate(statement.frame.directions(kept, left.features)):
             stated = _stated(proof, chosen, inverse, direction) + direction.size[: len(kept)] @ moved
+            stated += direction.size[len(kept) :] @ (swayed + swayed.mean(axis=1, keepdims=True))
             around[home] = np.where(np.isfinite(around[home]), stated, np.inf)
-        around[kept] = up(around[kept] * (1 + 4 * EPS) + _off_centre(proof.b[kept]) + proof.stated.rad[kept])
+        around[kept] = up(around[kept] * (1 + 4 * EPS) + off_centre(proof.b[kept]) + proof.stated.rad[kept])
     around[[k for d in statement.sums for k in (d.column, *d.of)]] = np.inf
     whose = np.concatenate([-1 - kept * classes, left.features * classes])[rows.feature]
     names = np.where(whose < 0, whose - rows.plus, whose + rows.plus)
     return away, around, sums + [Dependency(int(names[d.column]), names[d.of], d.times) for d in found]
 
 
-def _rows(proof: "Proof", left: Left) -> Shared:
+def _sway(proof: "Proof", features: Index) -> tuple[Array, Array]:
+    """Return how far some features and all free coefficients move along the line of a range of strengths."""
+    if proof.sway is None:
+        return np.zeros((len(features), proof.x.shape[1])), np.zeros(proof.b.shape)
+    x, b = proof.sway
+    beside = 1 + gamma(proof.x.shape[1] + 8)  # for sums over the classes of the line, which rounding leaves
+    return x.reshape(proof.x.shape)[features] * beside, b * beside
+
+
+def rows_of(statement: "Statement", left: Left, shares: Array) -> Shared:
     """Return the rows whose columns are the free coefficients, and then the entries of x that are left."""
-    statement, last = proof.statement, proof.x.shape[1] - 1
-    kept = statement.used
+    last, kept = shares.shape[1] - 1, statement.used
     features = statement.columns(kept, left.features)
     there = np.vstack([np.ones((len(kept), last + 1), dtype=bool), left.held])
     coded = np.concatenate([np.ones(len(kept), dtype=bool), left.centred])
     there[coded | np.concatenate([np.zeros(len(kept), dtype=bool), left.unknown]), last] = False
     feature, plus = np.nonzero(there)
-    minus, shares = np.where(coded[feature], last, -1), proof.curvatures[0]
+    minus = np.where(coded[feature], last, -1)
     return Shared(
         features, feature, plus, minus, shares, statement.counts, lambda: statement.exact_columns(kept, left.features)
     )
 
 
-def _ridge(proof: "Proof", left: Left, rows: Shared) -> Array | None:
+def ridge_of(rows: Shared, left: Left, held: Array | None) -> Array | None:
     """Return what a ridge adds for each column; it holds an entry of the last class, too, beside the others."""
-    if proof.held is None:
+    if held is None:
         return None
-    by_entry = np.zeros((rows.features.shape[1], proof.x.shape[1]))
-    by_entry[len(by_entry) - len(left.features) :] = proof.held.reshape(proof.x.shape)[left.features]
+    by_entry = np.zeros((rows.features.shape[1], rows.shares.shape[1]))
+    by_entry[len(by_entry) - len(left.features) :] = held.reshape(-1, rows.shares.shape[1])[left.features]
     return np.asarray(by_entry[rows.feature, rows.plus])
 
 
@@ -228,14 +268,12 @@ def _determined(rows: Shared, first: int, ridge: Array | None) -> tuple[Inverse 
     return inverse_of(rows.select(independent)), independent, found
 
 
-def _bounds(proof: "Proof", rows: Shared, inverse: Inverse, count: int) -> Array:
-    """Return how far coefficients are from the optimum, by features and classes; the last class has the sum of all."""
-    bounds = np.full((count, proof.x.shape[1]), np.inf)
-    bounds[rows.feature, rows.plus] = root(up(inverse.diagonal * proof.gap_bound))
-    for row in np.unique(rows.feature[rows.minus >= 0]):
-        whole = inverse.of(Enclosure.exact((rows.feature == row).astype(float)))
-        bounds[row, -1] = root(up(np.asarray(whole * proof.gap_bound)))
-    return bounds
+def _bounds(proof: "Proof", rows: Shared, inverse: Inverse) -> Array:
+    """Return how far coefficients are from the optimum, by features and classes; inf where there is no column."""
+    known = np.zeros((rows.features.shape[1], rows.shares.shape[1]), dtype=bool)
+    known[rows.feature, rows.plus] = True
+    known[rows.feature[rows.minus >= 0], -1] = True
+    return np.where(known, up(rows.reaches(inverse) * proof.reach), np.inf)
 
 
 def _stated(proof: "Proof", rows: Shared, inverse: Inverse, direction: Enclosure) -> Array:
@@ -243,13 +281,13 @@ def _stated(proof: "Proof", rows: Shared, inverse: Inverse, direction: Enclosure
 
     What features lose to the constant is taken without its mean over the classes, so that its sum over them stays 0.
     """
-    signs = Enclosure.exact(rows._signs)
-    mean = balls.sum(signs, axis=0) / Enclosure.exact(float(len(rows._signs)))
-    sums = [direction[rows.feature] * (signs[c] - mean) for c in range(len(rows._signs))]
-    return root(up(np.array([inverse.of(v) for v in sums]) * proof.gap_bound))
+    signs = Enclosure.exact(rows.signs)
+    mean = balls.sum(signs, axis=0) / Enclosure.exact(float(len(rows.signs)))
+    sums = [direction[rows.feature] * (signs[c] - mean) for c in range(len(rows.signs))]
+    return np.asarray(up(root(np.array([inverse.of(v) for v in sums])) * proof.reach))
 
 
-def _off_centre(rows: Array) -> Array:
+def off_centre(rows: Array) -> Array:
     """Return upper bounds of the means of rows."""
     count = rows.shape[1]
     total = np.abs(rows.sum(axis=1)) + gamma(count) * np.abs(rows).sum(axis=1)

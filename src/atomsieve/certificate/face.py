@@ -25,25 +25,25 @@ all of it. Data with errors move predictions and scores as above, from every poi
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atomsieve.certificate.face_proof import FaceProof
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.gram import Inverse, Plain, inverse_of
-from atomsieve.certificate.line import Line, line_of
+from atomsieve.certificate.line import Line, derivative, line_of
 from atomsieve.certificate.proof import SLACK, Proof, low, mass_of, pulls
-from atomsieve.certificate.shape import covering
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
-ROUNDS = 20
-"""How often blocks that are not proven zero are added to those that are alive."""
+if TYPE_CHECKING:
+    from atomsieve.certificate.class_line import ClassLine
 
 TRIALS = 5
 """How often the range of the slopes is widened until it proves itself."""
@@ -54,27 +54,8 @@ WIDER = 2.0
 TOO_WIDE = "the family is too wide: with so many blocks left, nothing bounds how far the optimum can be"
 
 
-def on_face(nominal: Proof, family: Family) -> FaceProof:
-    """Return what a point proves about all problems of a family; raise Uncertain if that is nothing."""
-    if family.strengths is not None and family.problem.penalty.superlinear:
-        return covering(lambda one: Face.of(nominal, one), _settled, family)
-    return _settled(Face.of(nominal, family))
-
-
-def _settled(face: "Face") -> FaceProof:
-    """Return the proof with the blocks alive that it does not prove zero."""
-    given = face.statement.problem.eligible
-    alive = held = face.held
-    for _ in range(ROUNDS):
-        proof = face.proof(alive)
-        left = ~proof.zero() & given
-        if not (left & ~alive).any():
-            if ((left | held) == alive).all():
-                return proof
-            alive = left | held  # fewer blocks, and sharper bounds
-        else:
-            alive = alive | left
-    raise Uncertain(TOO_WIDE)
+Ends = tuple[tuple[Enclosure, float], ...]
+"""At both ends of a range of strengths: z, and a lower bound of the slope of the penalty; nothing without a range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,21 +111,27 @@ class Face:
 
     def proof(self, alive: Mask) -> FaceProof:
         """Return the proof with these blocks alive; the caller has to see that it proves all others zero."""
-        t, counts, loss = self.nominal.slopes, self.statement.counts, self.statement.loss
-        away = np.zeros(len(counts))
+        t = self.nominal.slopes
+        away = np.zeros(t.shape)
         with np.errstate(all="ignore"):
             for _ in range(TRIALS):
                 ends = np.nextafter(t.low - away, -np.inf), np.nextafter(t.high + away, np.inf)
-                place = self.place(alive, *loss.curvatures(*ends, self.statement.y))
-                line = line_of(self, place)
-                farthest, near, gap = self._distances(place, line)
-                needed = up(root(up(place.most / counts)) * farthest + up(place.most * line.u.size) * line.step)
+                needed, proven = self._tried(alive, ends)
                 if not np.isfinite(needed).all():
                     raise Uncertain(TOO_WIDE)
                 if (needed < away).all():
-                    return self._proof(place, line, farthest, near, gap)
+                    return proven()
                 away = WIDER * needed + 4 * EPS * t.size + np.finfo(float).tiny
         raise Uncertain("the family is too wide: the slopes of the losses are not bounded")
+
+    def _tried(self, alive: Mask, ends: tuple[Array, Array]) -> tuple[Array, Callable[[], FaceProof]]:
+        """Return how far slopes move if they stay between two ends, and the proof if that is no contradiction."""
+        statement = self.statement
+        place = self.place(alive, *statement.loss.curvatures(*ends, statement.y))
+        line = line_of(self, place)
+        distances = self._distances(place, line)
+        needed = root(up(place.most / statement.counts)) * distances[0] + up(place.most * line.u.size) * line.step
+        return up(needed), lambda: self._proof(place, line, *distances)
 
     def place(self, alive: Mask, least: Array, most: Array) -> Place:
         """Return the columns that are alive, with the inverse for these curvatures."""
@@ -221,7 +208,7 @@ class Face:
         assert inverse is not None  # noqa: S101
         none = np.zeros(first)
         along = self.along(place.index)
-        fixed, excess = self._deltas(place, along, line)
+        fixed, excess = self._deltas(place.index, along, self._ends(line))
         blur = self.family.pulled(self._theta(place, line)).ravel()[place.names] * (place.names >= 0)
         parts = [inverse.of(Enclosure(np.append(none, fixed.mid), np.append(none, fixed.rad)))]
         parts.append(inverse.over(up(blur + np.append(none, excess + line.turn))))
@@ -259,24 +246,28 @@ class Face:
         carries = self.carries(index)
         return Enclosure(np.where(carries, unit.mid, 0.0), np.where(carries, unit.rad, 0.0))
 
-    def _deltas(self, place: Place, along: Enclosure, line: Line) -> tuple[Enclosure, Array]:
+    def _deltas(self, index: Index, along: Enclosure, ends: Ends) -> tuple[Enclosure, Array]:
         """Return delta where x is not zero, without what moves with the slope, and bounds of it where x is zero.
 
         There v is as near to z as the slope allows. What is left is the excess of the norm of a block.
         """
-        index, used, carries = place.index, self.statement.labels[place.index], self.carries(place.index)
-        fixed = self.nominal.z[index] - along * Enclosure.exact(self.slope.mid)
+        used, carries = self.statement.labels[index], self.carries(index)
+        fixed = self.nominal.z_flat[index] - along * Enclosure.exact(self.slope.mid)
         if self.statement.ridges is not None:
-            fixed = fixed - self.statement.ridges[used] * Enclosure.exact(self.nominal.x[index])
+            fixed = fixed - self.statement.ridges[used] * Enclosure.exact(self.nominal.x.ravel()[index])
         fixed = Enclosure(np.where(carries, fixed.mid, 0.0), np.where(carries, fixed.rad, 0.0))
         excess = np.zeros(len(index))
-        for z, slope in self._ends(line) or ((self.nominal.z, float(self.slope.low)),):
+        for z, slope in ends or ((self.nominal.z, float(self.slope.low)),):
             allowed = slope * low(self.statement.prices)[used] * (1 - 4 * EPS)
             over = pulls(self.nominal.statement, z)[1][used] - allowed
             excess = np.maximum(excess, np.maximum(over, 0.0) * (1 + 4 * EPS))
         return fixed, np.where(carries, 0.0, excess)
 
-    def _ends(self, line: Line) -> tuple[tuple[Enclosure, float], ...]:
+    def rate(self) -> float:
+        """Return the derivative of the gauge of the optima by the slope of the penalty, in floats: at most 0."""
+        return derivative(self)
+
+    def _ends(self, line: "Line | ClassLine") -> Ends:
         """Return z of the stated columns at both ends of the line, as if losses were quadratic, and the slopes."""
         if not line.step:
             return ()
@@ -297,14 +288,20 @@ class Face:
         if line.step:
             inverse = place.inverse
             away = root(inverse.diagonal)[first:] * near if inverse is not None else np.zeros(0)
-            masses = self._masses(place.index, x, away)
-            objective, tilt = self._charged(objective)
-            gap = float(up(gap + tilt * self._mass(place.index, up(away + np.abs(x[place.index])))))
+            masses, objective, gap = self._over_strengths(place.index, x, away, (objective, gap))
         blur = self.family.pulled(self._theta(place, line))
         ends = tuple((z.widened(blur), slope) for z, slope in self._ends(line))
-        known = _fields(nominal) | {"statement": statement, "z": nominal.z.widened(blur), "shrink": 1.0}
+        known = known_of(nominal) | {"statement": statement, "z": nominal.z.widened(blur), "shrink": 1.0}
         known |= {"objective": objective, "gap": gap, "moves": (x, b), "ends": ends, "masses": masses}
         return FaceProof(**known, least=place.least, most=place.most, farthest=farthest, near=near)
+
+    def _over_strengths(
+        self, index: Index, moves: Array, away: Array, at: tuple[Enclosure, float]
+    ) -> tuple[tuple[float, float], Enclosure, float]:
+        """Return bounds of the gauge of the optima, and objective and gap at the point, for all strengths."""
+        objective, tilt = self._charged(at[0])
+        apart = self._mass(index, up(away + np.abs(moves.ravel()[index])))
+        return self._masses(index, moves, away), objective, float(up(at[1] + tilt * apart))
 
     def _charged(self, objective: Enclosure) -> tuple[Enclosure, float]:
         """Return the objective at the point for all strengths, and how far the slopes of penalties are from `slope`.
@@ -335,11 +332,11 @@ class Face:
         blur = 4 * EPS * (np.abs(x) + np.abs(moves))
         smallest = statement.least_norms(np.maximum(np.abs(x - moves) - blur, 0.0))[used]
         least = low(statement.prices)[used] @ smallest * (1 - 2 * gamma(len(used) + 4))
-        most = self._mass(index, up(np.abs(x + moves) + blur)[index])
+        most = self._mass(index, up(np.abs(x + moves) + blur).ravel()[index])
         return float((least - off) * (1 - 4 * EPS) if least > off else 0.0), float(up(most + off))
 
 
-def _fields(proof: Proof) -> dict[str, Any]:
+def known_of(proof: Proof) -> dict[str, Any]:
     """Return the fields of a proof by name."""
     return {field.name: getattr(proof, field.name) for field in fields(proof)}
 

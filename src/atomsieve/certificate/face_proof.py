@@ -69,7 +69,10 @@ class FaceProof(Proof):
         first = float((statement.total * statement.penalty.first_slope).low)
         if not statement.problem.penalty.superlinear:
             return first
-        below = self.at(self.z - ridges[statement.labels] * Enclosure.exact(self.x)).scores[0]
+        held = ridges[statement.labels] * Enclosure.exact(self.x.ravel())
+        pulled = self.z_flat - held
+        shape = self.z.shape
+        below = self.at(Enclosure(pulled.mid.reshape(shape), pulled.rad.reshape(shape))).scores[0]
         away = up(self.radius * self.spread[0] + up(root(ridges.high) * self.near / low(statement.prices)))
         floors = below - away - 4 * EPS * (np.abs(below) + away)
         return float(np.max(floors, where=statement.problem.eligible & ~np.isnan(floors), initial=first))

@@ -102,7 +102,7 @@ class Family:
     def lengths(self, metric: Array) -> Array:
         """Return upper bounds of the lengths of the errors of the columns of A in a metric."""
         if self.errors is None:
-            return np.zeros(self.problem.shape)
+            return np.zeros(self.problem.shape[0])
         return np.asarray(self.errors.norm_bounds(metric))  # type: ignore[attr-defined]
 
     def rows(self, sizes: Array, index: Index) -> Array:
@@ -148,12 +148,7 @@ def _bound(error: dict[str, Any]) -> str:
 def _require_plain(problem: Problem) -> None:
     """Refuse problems whose families have no proof."""
     why = None
-    if problem.outputs:
-        why = (
-            "losses of several classes: their Hessian does not see a number that is added to all classes of a feature, "
-            "and nothing bounds yet how far that can move"
-        )
-    elif problem.core.prices(problem.shape) is None:
+    if problem.core.prices(problem.shape) is None:
         why = "gauges without blocks"
     elif problem.core.signed is not True and not problem.core.one_by_one:
         why = "groups beside coefficients with a sign"

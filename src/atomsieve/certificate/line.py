@@ -73,16 +73,16 @@ def line_of(face: "Face", place: "Place") -> Line:
     statement, t, first = face.statement, face.nominal.slopes, len(place.kept)
     middle = np.mean(statement.loss.curvatures(t.low, t.high, statement.y), axis=0)
     towards = _after(first, face.along(place.index))
-    blocks = _turning_blocks(face, place.index)
+    blocks = turning_blocks(face, place.index)
     p = _direction(face, place, statement.counts * middle, towards.mid, blocks)
     columns, sizes = place.columns, np.abs(p)
     u = Enclosure(columns.mid @ p, up(columns.rad @ sizes + gamma(len(p) + 4) * (columns.size @ sizes)))
     bend = u * Enclosure.exact(middle) * Enclosure.exact(statement.counts)
-    rest = towards + _products(columns, bend)
+    rest = towards + products(columns, bend)
     if statement.ridges is not None:
         own = statement.ridges[statement.labels[place.index]]
         rest = rest + _after(first, own * Enclosure.exact(p[first:]))
-    turned, turn = _turning(face, place.index, p[first:], blocks)
+    turned, turn = turning(face, place.index, p[first:], blocks)
     carried = np.append(np.ones(first, dtype=bool), face.carries(place.index))
     rest = rest + _after(first, turned)
     rest = Enclosure(np.where(carried, rest.mid, 0.0), np.where(carried, rest.rad, 0.0))
@@ -99,7 +99,7 @@ def derivative(face: "Face") -> float:
     if not len(place.index):
         return 0.0
     weights = statement.counts * np.mean(curvatures, axis=0)
-    return min(float(towards @ _direction(face, place, weights, towards, _turning_blocks(face, place.index))), 0.0)
+    return min(float(towards @ _direction(face, place, weights, towards, turning_blocks(face, place.index))), 0.0)
 
 
 def _direction(face: "Face", place: "Place", weights: Array, towards: Array, blocks: list[Index]) -> Array:
@@ -121,7 +121,7 @@ def _direction(face: "Face", place: "Place", weights: Array, towards: Array, blo
     return p
 
 
-def _turning_blocks(face: "Face", index: Index) -> list[Index]:
+def turning_blocks(face: "Face", index: Index) -> list[Index]:
     """Return the places of blocks of several entries that are not zero at the point."""
     used = face.statement.labels[index]
     if face.statement.plain:
@@ -130,7 +130,7 @@ def _turning_blocks(face: "Face", index: Index) -> list[Index]:
     return [np.flatnonzero(used == g) for g in np.flatnonzero((many > 1) & face.held)]
 
 
-def _turning(face: "Face", index: Index, p: Array, blocks: list[Index]) -> tuple[Enclosure, Array]:
+def turning(face: "Face", index: Index, p: Array, blocks: list[Index]) -> tuple[Enclosure, Array]:
     """Return `sigma H l`, and bounds of what the turning of blocks is off that; raise Uncertain if one reaches 0."""
     statement, x = face.statement, face.nominal.x.ravel()[index]
     used = statement.labels[index]
@@ -155,7 +155,7 @@ def _turning(face: "Face", index: Index, p: Array, blocks: list[Index]) -> tuple
     return Enclosure(mid, rad), turn
 
 
-def _products(columns: Enclosure, v: Enclosure) -> Enclosure:
+def products(columns: Enclosure, v: Enclosure) -> Enclosure:
     """Return the products of columns with a vector."""
     n = len(v)
     rad = columns.size.T @ v.rad + columns.rad.T @ v.size + gamma(n + 4) * (columns.size.T @ v.size)

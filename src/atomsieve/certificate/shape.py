@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from atomsieve.certificate.family import Family
-from atomsieve.certificate.line import derivative
 from atomsieve.certificate.proof import SLACK, mass_of
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.numerics.rounding import EPS
@@ -70,7 +69,7 @@ def _guess(face_of: Callable[[Family], "Face"], family: Family) -> tuple[float, 
     face = face_of(Family.none(family.problem))
     total, penalty = float(face.statement.total.mid), family.problem.penalty
     mass = float(mass_of(face.statement, face.nominal.x).mid)
-    here, rate = float(face.slope.mid) / total, derivative(face) * total
+    here, rate = float(face.slope.mid) / total, face.rate() * total
     found = [
         _crossing(penalty.at(strength), lambda slope: mass + (slope - here) * rate) for strength in family.strengths
     ]

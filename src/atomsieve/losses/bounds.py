@@ -92,6 +92,13 @@ class LossBounds:
         """
         return np.zeros(low.shape)
 
+    def tops(self, low: Array, high: Array, y: Array) -> Array:
+        """Return r for which slopes of a sample between low and high obey `|t - t'|^2 / r <= (t - t') . (u - u')`.
+
+        The left side is a sum over the outputs. Nothing is known of a loss of several outputs in general.
+        """
+        return np.full(low.shape, np.inf)
+
     def check(self, u: Array, y: Array) -> None:
         """Raise Uncertain if a formula does not run on enclosures at all."""
         near = Enclosure.exact(u).widened(2.0**-30)

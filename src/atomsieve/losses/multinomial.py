@@ -171,3 +171,12 @@ class MultinomialBounds(LossBounds):
         """
         label = np.arange(low.shape[1])[None, :] == y[:, None]
         return np.asarray(np.clip((Enclosure.between(low, high) + label).low, 0.0, 1.0))
+
+    def tops(self, low: Array, high: Array, y: Array) -> Array:
+        """Return upper bounds of the probabilities.
+
+        On the straight line from p to p', which these bound, diag(1 / p) is the inverse of the Hessian for differences
+        of the sum 0.
+        """
+        label = np.arange(low.shape[1])[None, :] == y[:, None]
+        return np.asarray(np.clip((Enclosure.between(low, high) + label).high, 0.0, 1.0))

@@ -126,6 +126,11 @@ def cover(problem: Problem, low: float, high: float, start: Result) -> Cover:
 
 def _require_covered(problem: Problem, strength: float) -> None:
     """Refuse problems without proofs for ranges of strengths, before anything is solved."""
+    if problem.outputs:
+        raise ValueError(
+            "Certificates of whole paths do not cover losses of several classes: ask for ranges of strengths, with "
+            "certificate(strengths=(a, b))."
+        )
     Family.of(problem, None, None, (strength, strength), None, relative=False)
 
 

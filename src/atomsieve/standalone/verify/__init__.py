@@ -124,7 +124,7 @@ A FAMILY of problems: every claim is about all members, whose data A~ and y~ obe
 losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B without the columns of A, o
 and s are exact. For X, E_ij is what the file states, or that times `abs(X_ij)` if it is relative; without `zeros` it is
 0 where X_ij is. For A it is that times the absolute values of the matrices of the gauge. Point, theta and z are those
-of the stated data. No classes or LInf, and only free columns may be left out. Let C hold the columns of B and those of
+of the stated data. No LInf, and only free columns may be left out. Let C hold the columns of B and those of
 the blocks that are not claimed zero, C~ those of a member, v a subgradient of S phi(mass) at x, p = (b~, x) and p~ the
 optimum of the member over these columns, with its slopes theta~. A ridge counts as one more sample for each coefficient
 that is left, `sqrt(R_g) x_j` with the squared loss, m = M = 1, and no errors: it joins G, a, r and delta, and the
@@ -172,6 +172,40 @@ SHAPE  Strengths of another phi are a LINE of Linear between two slopes that the
        there, and not above its upper end at the largest mass there, for both ends of the strengths: phi and phi' are
        monotone in them. The member's objective at p is above its optimum by at most GAP, and the difference of `S
        phi'(mass(x))` to the stated slope times the same mass.
+
+A FAMILY with CLASSES, for errors of X and strengths. Rows, columns, q, M and L are those of CLASSES, for
+probabilities that are within w_ic of those at the point, r_ic the largest of these, and the length of a V is that of
+the metric of G, `sum_i s_i min_m sum_c q_ic (V_ic - m)^2`. Of the optima, take one whose sums over the classes are 0
+for free columns and in blocks. What differs:
+
+ETA    The classes share the errors of a feature: `u_ic - u_id` moves by at most `D_icd = sum_j E_ij abs(x_jc - x_jd)`.
+       `e^2 = sum_i s_i sum_(c<d) r_ic r_id D_icd^2 / sum_c r_ic`, which is how far slopes t~ can meet that move, for
+       `s_i (t~ - t) . (u~ - u) >= s_i sum_c (t~_c - t_c)^2 / r_ic` and slopes add up to 0. They move by at most `b_ic =
+       p_ic exp(2 max D_i) sum_d p_id D_icd` if the point stays.
+PULL   delta adds up to 0 over the classes of a feature, up to what -R x - v does, and its entries are those of C: less
+       the last class, and then `sum_i E_ij abs(theta_ic - theta_i,last)` is what the data add; where `x_g = 0`, at most
+       sqrt(2) times what the norm of z_g exceeds. For features in blocks, K times the square of the mean of x_j over
+       the classes, times `R_g + slope price_g / norm2(x_g)`, is added to slack. A feature left in all classes otherwise
+       needs a v that adds up to 0: as for others, but for one class where x is 0, which takes what is missing if that
+       is a v. `rho^2 = sum_i s_i sum_c q_ic (sum_j E_ij W_jc)^2`, with W_jc^2 what `inv(G)` says of a coefficient: its
+       diagonal, and the sum over all others for the last class.
+FACE   `q = d + sqrt(sum_ic s_i b_ic^2 / q_ic)`. Where q_ic = 0, b_ic times the length of the row of class c less that
+       of the class with the largest q_i is added instead, and b of that class is at most the sum of all others that
+       count.
+       Bounds hold if `sqrt(M_ic / s_i) a < w_ic`: all points between p and p~ obey the first line of FACE, so none is
+       the first to leave them.
+ZERO   z_jc moves by `a` times its length in the metric s M, and that of a block by `a` times its spread with L, and by
+       `sum_i E_ij abs(theta_ic)` in each entry.
+GAP    The loss of a member at p is at most that with `u_ic + D_ic,label` for all other classes, and its optimum at
+       least the objective less `sum_ic abs(theta_ic) D_ic,label` over these classes, `d r` and slack. They differ by at
+       most `q r + slack`.
+LINE   `p + t l` with sums of l over the classes that are 0 for columns less the last class; none where a feature is
+       left in all classes otherwise. Let g = C l, H the largest difference of g_i over two classes, `m_c = sum_d p_d
+       abs(g_c - g_d)` and V the sum of `p_c p_d (g_c - g_d)^2` over pairs. No probability grows by more than `exp(h
+       H)` along the line, so slopes move by at most `h p_c exp(2 h H) m_c`, and differ from `t_c + t p_c (g_c - p . g)`
+       by at most `h^2 / 2 p_c exp(3 h H) max(m_c^2, V)`, which stand for the differences of secants to D above. They
+       add up to 0 over the classes. The largest x_c - x_d, theta and p on the line count in D, PULL and b. What the
+       turning of blocks adds is sqrt(2) times as much for columns less the last class.
 """
 
 from .command import load, main

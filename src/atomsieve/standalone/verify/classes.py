@@ -56,7 +56,7 @@ class Classes(Checker):
 
     # -- columns that are differences to the last class ----------------------------------------------------------------
 
-    def _place(self, name: int) -> tuple[int, int]:
+    def _spot(self, name: int) -> tuple[int, int]:
         """Return the number of the first class of the same feature, or free column, and the class."""
         k = name if name >= 0 else -1 - name
         c = k % (self.last + 1)
@@ -67,11 +67,11 @@ class Classes(Checker):
         return first + c if first >= 0 else first - c
 
     def _in_last(self, name: int) -> int:
-        return self._in_class(self._place(name)[0], self.last)
+        return self._in_class(self._spot(name)[0], self.last)
 
     def _is_coded(self, name: int) -> bool:
         """Return whether a column is less that of the last class."""
-        return name < 0 or self._place(name)[0] in self.centred
+        return name < 0 or self._spot(name)[0] in self.centred
 
     def _column(self, name: int) -> arb_mat:
         column = super()._column(name)
@@ -148,15 +148,15 @@ class Classes(Checker):
         self.open = set() if self.ridge else every - self.centred
         short = self.centred | self.open
         names = super()._names(rows)
-        return [v for v in names if self._place(v)[1] < self.last or (v >= 0 and self._place(v)[0] not in short)]
+        return [v for v in names if self._spot(v)[1] < self.last or (v >= 0 and self._spot(v)[0] not in short)]
 
     def _radii(self, independent: list[int], inverse: arb_mat, involved: set[int]) -> dict[int, arb]:
         """RANGE: also for the last class of features whose columns are less that of the last class."""
-        unknown = self.open | {self._place(name)[0] for name in involved if self._is_coded(name)}
+        unknown = self.open | {self._spot(name)[0] for name in involved if self._is_coded(name)}
         found = super()._radii(independent, inverse, involved)
-        found = {name: v for name, v in found.items() if self._place(name)[0] not in unknown}
-        for first in {self._place(name)[0] for name in found if self._is_coded(name)}:
-            places = [k for k, name in enumerate(independent) if self._place(name)[0] == first]
+        found = {name: v for name, v in found.items() if self._spot(name)[0] not in unknown}
+        for first in {self._spot(name)[0] for name in found if self._is_coded(name)}:
+            places = [k for k, name in enumerate(independent) if self._spot(name)[0] == first]
             whole = sum((inverse[a, b] for a in places for b in places), arb(0))
             found[self._in_class(first, self.last)] = root(whole * self.reach)
             for c in range(self.last + 1):

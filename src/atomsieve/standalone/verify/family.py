@@ -18,7 +18,7 @@ class Family:
     """
 
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
-        check_members(content, data, gauge)
+        check_members(content, gauge)
         stated, (n, d) = content["family"], data.rows
         self.data, self.matrix, self.x_error = data, gauge.matrix, stated["x_error"]
         if self.x_error is not None:
@@ -67,11 +67,10 @@ class Family:
         return f", for {' and '.join(members)}" if members else ""
 
 
-def check_members(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
+def check_members(content: dict[str, Any], gauge: Gauge) -> None:
     """Refuse families of problems for which there are no formulas, and claims that are not made about families."""
     claims = content["claims"]
     lacking = {
-        "Multinomial": data.labels is not None,
         "LInf": not gauge.euclidean,
         "groups beside coefficients with a sign": bool(gauge.upward),
     }

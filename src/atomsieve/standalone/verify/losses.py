@@ -143,10 +143,15 @@ class Loss:
             return np.where(y < 0, low > 0, high < 0) * 1.0, np.where(y < 0, ~(high <= 0), ~(low >= 0)) * 1.0
         if self.kind == "Logistic":
             low, high, y = np.where(y < 0, low, -high), np.where(y < 0, high, -low), np.zeros(len(y))
-        least, most = (np.clip(end, 0.0, 1.0) for end in self._rates(low, high, y))
+        least, most = self.shares(low, high, y)
         with np.errstate(all="ignore"):
             ends = [p * (1 - p) for p in (least, most)]
         top = np.where((least > 0.5) | (most < 0.5), np.maximum(*ends) * UP + TINY, 0.25)
         if self.kind == "Multinomial":
             return least, top
         return np.maximum(np.minimum(*ends) * DOWN - TINY, 0.0), top
+
+    def shares(self, low: np.ndarray, high: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds of probabilities: slopes plus 1 at the label, which y marks."""
+        least, most = self._rates(low, high, y)
+        return np.clip(least, 0.0, 1.0), np.clip(most, 0.0, 1.0)

@@ -5,6 +5,7 @@ from typing import Any
 from flint import ctx
 
 from .checker import Checker
+from .class_face import ClassFace
 from .classes import Classes
 from .data import Data
 from .face import Face
@@ -43,7 +44,8 @@ def verify(
             kind = Facts if "facts" in content["claims"] else Classes if data.labels is not None else Checker
             checker = kind(content, data, gauge)
         else:
-            checker = Face(content, data, gauge, family)
+            face = Face if data.labels is None else ClassFace
+            checker = face(content, data, gauge, family)
         checker.check()
     except Refused as refusal:
         checked, known = 0 if checker is None else checker.checked, not isinstance(refusal, Unknown)
