@@ -1,7 +1,7 @@
 """The data, as doubles, and their digest."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -77,20 +77,24 @@ class Data:
         digest = hashlib.sha256(f"{self.rows}".encode())
         width = max(1, (1 << 20) // self.rows[1])
         for parts in self._sparse_blocks(width) if self.sparse else self._dense_blocks(width):
-            for numbers, kind in zip(parts, ("<i8", "<i8", "<f8")):
-                digest.update(np.ascontiguousarray(numbers, dtype=kind).tobytes())
+            for numbers in parts:
+                digest.update(np.ascontiguousarray(numbers, dtype="<f8" if numbers.dtype.kind == "f" else "<i8").data)
         for part in self.stated:
-            digest.update(np.ascontiguousarray(part, dtype="<f8").tobytes())
+            digest.update(np.ascontiguousarray(part, dtype="<f8").data)
         return digest.hexdigest()
 
-    def _dense_blocks(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _dense_blocks(self, width: int) -> Iterator[Iterable[np.ndarray]]:
         """Yield how many entries of rows are not zero, their columns and their values, by blocks of rows."""
+        every = np.arange(self.rows[1])
         for start in range(0, self.rows[0], width):
             block = np.ascontiguousarray(self.X[start : start + width])
-            there = block != 0
-            yield there.sum(axis=1), np.broadcast_to(np.arange(block.shape[1]), block.shape)[there], block[there]
+            if block.all():
+                yield np.full(len(block), len(every)), *[every] * len(block), block
+            else:
+                there = block != 0
+                yield there.sum(axis=1), np.broadcast_to(every, block.shape)[there], block[there]
 
-    def _sparse_blocks(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _sparse_blocks(self, width: int) -> Iterator[Iterable[np.ndarray]]:
         """Yield the same for a sparse X."""
         rows = self.X.tocsr()
         if not rows.data.all():

@@ -11,18 +11,23 @@ class Lengths(Gap):
 
     def _lengths_in(self, metric: np.ndarray) -> np.ndarray:
         """Return upper bounds of the lengths, by features and columns of the metric."""
-        if self.gauge.matrix is None and self.data.sparse and not self.in_blocks:
+        if self.gauge.matrix is not None:
+            return self._image_lengths(metric)
+        if self.data.sparse and not self.in_blocks:
             return self._sparse_lengths(metric)
+        lengths = []
+        for start in range(0, self.data.rows[1], self.broad):
+            own = self.data.features(slice(start, start + self.broad))
+            lengths.append(self._least_lengths(own, metric, start))
+        return np.concatenate(lengths)
+
+    def _image_lengths(self, metric: np.ndarray) -> np.ndarray:
+        """Return the same for the columns of an Image or Atoms: the lengths of doubles, and of what they are off."""
         lengths, features = [], range(self.d // self.data.tasks)
         for start in features[:: self.width]:
-            if self.gauge.matrix is None:
-                own = self.data.features(slice(start, start + self.width))
-                lengths.append(self._least_lengths(own, metric, start))
-                continue
             own, errors = self._image_block(list(features[start : start + self.width]))
-            found, off = self._least_lengths(own, metric, start), known(errors)
-            more = [lengths_above(off * v[:, None] * UP) for v in (np.sqrt(metric) * UP).T]
-            lengths.append(known((found + np.stack(more, axis=1)) * UP))
+            off = [lengths_above(errors * v[:, None] * UP) for v in (np.sqrt(metric) * UP).T]
+            lengths.append(known((self._least_lengths(own, metric, start) + np.stack(off, axis=1)) * UP))
         return np.concatenate(lengths)
 
     def _image_block(self, index: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -38,6 +38,7 @@ class Products:
         self.n, self.d = data.shape[0], len(gauge.labels)
         self.ridge = self._ridges(problem.get("ridge"))
         self.width = max(1, (1 << 20) // max(data.shape))
+        self.broad = max(self.width, (1 << 16) // data.rows[0])  # for columns of X alone
         self.intercept: bool = problem["intercept"]
         constant = np.kron(np.ones((data.rows[0], int(problem["intercept"]))), np.eye(data.tasks))
         self.stated = np.concatenate([constant, data.given], axis=1)
@@ -206,8 +207,8 @@ class Products:
         if self.data.sparse and not (self.intercept and self.centred_sums):
             return self._sparse_products(mid, weights)
         values, rads = [], []
-        for start in range(0, self.data.rows[1], self.width):
-            own = self.data.features(slice(start, start + self.width))
+        for start in range(0, self.data.rows[1], self.broad):
+            own = self.data.features(slice(start, start + self.broad))
             with np.errstate(all="ignore"):
                 own = own - self._centres(own) if self.intercept else own
                 values.append(own.T @ mid)
