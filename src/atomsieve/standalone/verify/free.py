@@ -51,21 +51,28 @@ class Free(Sums):
     def _refine(self, u: Any, columns: Columns) -> Any:
         """Move b towards the minimiser by Newton steps, and return u there: doubles may be too coarse for it.
 
-        Whatever b they lead to, the minimiser is proven to be near it afterwards.
+        Whatever b they lead to, the minimiser is proven to be near it afterwards. So the steps themselves are doubles.
         """
         for _ in range(REFINEMENTS):
             slopes = self._slopes_at(u)
-            gradient, middles = self._gradient(slopes, columns), self._middles(slopes)
-            try:
-                change = self._inverse(columns, self._least_around((middles, middles), np.zeros(self.n))) * gradient
-            except Refused:
+            gradient = [-float(v.mid()) for v in self._gradient(slopes, columns).entries()]
+            steps = self._newton(self._middles(slopes), columns, np.array(gradient))
+            if not np.isfinite(steps).all():
                 break
-            if not all(v.is_finite() for v in change.entries()):
-                break
-            steps = [-arb(v.mid()) for v in change.entries()]
-            self._move(steps)
-            u = self._shifted(u, columns, steps)
+            exact = [arb(v) for v in steps.tolist()]
+            self._move(exact)
+            u = self._shifted(u, columns, exact)
         return u
+
+    def _newton(self, slopes: np.ndarray, columns: Columns, towards: np.ndarray) -> np.ndarray:
+        """Return a Newton step, in doubles; NaN if there is none."""
+        with np.errstate(all="ignore"):
+            weights = self.data.weights * self._least_around((slopes, slopes), np.zeros(self.n))
+            seen = self._seen(*columns.doubles, weights)[0]
+            try:
+                return np.linalg.solve(seen.T @ (seen * weights[:, None]), towards)
+            except np.linalg.LinAlgError:
+                return np.full(len(towards), np.nan)
 
     # -- numbers of all samples, in balls: `paired.py` has the same in pairs of doubles --------------------------------
 

@@ -52,14 +52,17 @@ class Lengths(Gap):
     in_blocks = False
     """Whether lengths are not those of the columns alone, and need them as dense blocks."""
 
-    def _least_lengths(self, own: np.ndarray, metric: np.ndarray, start: int) -> np.ndarray:  # noqa: ARG002
+    def _least_lengths(self, own: np.ndarray, metric: np.ndarray, start: int) -> np.ndarray:
         """Return upper bounds of the lengths of columns from `start` on."""
         with np.errstate(all="ignore"):
-            rest = own - self._centres(own) if self.intercept else own
+            rest = own - self._block_centres(own, start) if self.intercept else own
             found, good = self._from_sums((rest * rest).T @ metric, rest.T @ metric, metric)
         for j in np.flatnonzero(~good):
             found[j] = self._one_by_one(rest[:, j], metric)
         return found
+
+    def _block_centres(self, own: np.ndarray, start: int) -> np.ndarray:
+        return self._centres_from(start, own) if self.gauge.matrix is None else self._centres(own)
 
     def _sparse_lengths(self, metric: np.ndarray) -> np.ndarray:
         """Return the same from the entries that are not zero."""

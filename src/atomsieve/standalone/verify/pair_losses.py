@@ -18,6 +18,11 @@ def slopes_of(loss: Loss, u: Pairs, y: np.ndarray) -> Pairs:
     return residuals if loss.kind == "Squared" else residuals.max(-np.full(1, loss.kink)).min(np.full(1, loss.kink))
 
 
+def largest_bend(loss: Loss) -> float | None:
+    """Return a bound of loss'', by which a slope moves at most for each unit of u; None if there is none."""
+    return {"Poisson": None, "Logistic": 0.25}.get(loss.kind, 1.0)
+
+
 def values_of(loss: Loss, u: Pairs, y: np.ndarray, slopes: Pairs) -> Pairs:
     """Return the values, from the slopes there.
 

@@ -7,7 +7,7 @@ from .checker import Checker
 from .doubles import UP, column_sums, sums_above
 from .facts import Facts
 from .gram import Columns
-from .pair_losses import conjugates_of, slopes_of, values_of
+from .pair_losses import conjugates_of, largest_bend, slopes_of, values_of
 from .pairs import Pairs
 from .slices import Block
 from .verdict import Refused
@@ -73,10 +73,19 @@ class Paired(Checker):
         return u
 
     def _widened(self, u: Pairs, moved: np.ndarray) -> Pairs:
-        return u.widened(moved)
+        """Return u where it may be off by so much; its slopes are those of before, off by no more than that allows."""
+        wide = u.widened(moved)
+        if self._latest[0] is u and (bend := largest_bend(self.loss)) is not None:
+            self._latest = wide, self._latest[1].widened(moved * bend)
+        return wide
+
+    _latest: tuple[Pairs | None, Pairs] = None, Pairs.exactly([])
+    """The predictions for which slopes were computed last, and these."""
 
     def _slopes_at(self, u: Pairs) -> Pairs:
-        return slopes_of(self.loss, u, self.data.y)
+        if self._latest[0] is not u:
+            self._latest = u, slopes_of(self.loss, u, self.data.y)
+        return self._latest[1]
 
     def _bounds_of(self, numbers: Pairs) -> tuple[np.ndarray, np.ndarray]:
         return numbers.ends()

@@ -27,6 +27,7 @@ class Products:
         self.data = data
         self.gauge = gauge
         self.checked = 0
+        self._known_centres: dict[tuple[int, int], np.ndarray] = {}
         self._kept: tuple[list[int], arb_mat] | None = None
         self.loss = Loss(problem["loss"])
         penalty = problem["penalty"]
@@ -124,8 +125,14 @@ class Products:
             return np.zeros(own.shape[1])
         with np.errstate(all="ignore"):
             own = np.asfortranarray(own)  # NumPy adds up in another order if it is stored otherwise
-            means = np.where(own.max(axis=0) == own.min(axis=0), own[0], own.mean(axis=0))
+            means = np.where((own == own[0]).all(axis=0), own[0], own.mean(axis=0))
         return np.asarray(np.where(np.isfinite(means), means, 0.0))
+
+    def _centres_from(self, start: int, own: np.ndarray) -> np.ndarray:
+        """Return the same for a block of X that begins with some column; found once, as blocks come in two passes."""
+        if (start, own.shape[1]) not in self._known_centres:
+            self._known_centres[start, own.shape[1]] = self._centres(own)
+        return self._known_centres[start, own.shape[1]]
 
     def _centred(self, block: np.ndarray, index: list[int]) -> arb_mat:
         """Return columns of A less their centres, in balls."""
@@ -210,7 +217,7 @@ class Products:
         for start in range(0, self.data.rows[1], self.broad):
             own = self.data.features(slice(start, start + self.broad))
             with np.errstate(all="ignore"):
-                own = own - self._centres(own) if self.intercept else own
+                own = own - self._centres_from(start, own) if self.intercept else own
                 values.append(own.T @ mid)
                 rads.append(sums_above(np.abs(own).T @ weights, self.n))
         return np.concatenate(values), np.concatenate(rads)
