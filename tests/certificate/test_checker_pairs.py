@@ -165,11 +165,7 @@ def test_constants():
 @settings(max_examples=100, deadline=None)
 @given(st.lists(ANY, max_size=6))
 def test_sums_of_doubles_are_exact(values):
-    try:
-        found = sum_of(np.array(values, dtype=float))
-    except Refused:
-        assert max(map(abs, values)) > 2.0**1000
-        return
+    found = sum_of(np.array(values, dtype=float))
     assert found == sum(map(arb, values), arb(0))
     assert found.is_exact()
 
@@ -183,7 +179,7 @@ def test_totals(a, cancelling):
     try:
         found = a.total()
     except Refused:
-        assert np.abs(a.high).max() > 2.0**1000 or not np.isfinite(a.radius).all()
+        assert not np.isfinite(a.radius).all()
         return
     for choice in range(3):
         assert found.contains(sum((places(a, k)[choice] for k in range(len(a.high))), arb(0)))
