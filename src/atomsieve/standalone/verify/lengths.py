@@ -4,6 +4,7 @@ import numpy as np
 
 from .doubles import DOWN, TINY, UNIT, UP, column_sums, gamma, known, lengths_above, sums_above
 from .gap import Gap
+from .gram import Columns
 
 
 class Lengths(Gap):
@@ -35,7 +36,8 @@ class Lengths(Gap):
 
         With an intercept, X counts less its centres, of which every entry is off by one rounding. A product of
         matrices, the left one of d columns, is off by at most `gamma(d + 1)` times that of their absolute values, and
-        by the left one's absolute values times the errors of the right one.
+        by the left one's absolute values times the errors of the right one. Columns of which that leaves only a few
+        digits are balls.
         """
         inner, *outer = self._factors()
         block = inner.features(index)
@@ -47,7 +49,11 @@ class Lengths(Gap):
                 left = left - self._centres(left) if factor is self.data else left
                 weights = known((np.abs(block) * gamma(len(used) + 8) + errors) * UP)
                 block, errors = left @ block, sums_above(np.abs(left) @ weights, len(used))
-        return block, np.where(np.isfinite(block), errors, np.inf)
+        errors = np.where(np.isfinite(block), errors, np.inf)
+        for k in np.flatnonzero(~(errors.max(axis=0) < 2.0**-20 * np.abs(block).max(axis=0))):
+            ball = Columns.of_balls(self._columns([index[k] * self.data.tasks], centred=True))
+            block[:, k], errors[:, k] = (part[:: self.data.tasks, 0] for part in ball.doubles)
+        return block, errors
 
     in_blocks = False
     """Whether lengths are not those of the columns alone, and need them as dense blocks."""
