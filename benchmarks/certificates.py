@@ -3,7 +3,8 @@
     python benchmarks/certificates.py             what is decided: a Markdown table
     python benchmarks/certificates.py cost        time and memory beside a solve: a Markdown table
     python benchmarks/certificates.py rules       the rules, one beside the other at equal points
-    python benchmarks/certificates.py check       the independent checker on them: time and memory
+    python benchmarks/certificates.py check       the independent checker on them: time and memory (--scaled: columns
+                                                  of variance or mean square 1)
     python benchmarks/certificates.py families    digits that may be unknown, samples that may be left out, whole paths
     python benchmarks/certificates.py classes     the same digits for several classes (data of scikit-learn)
 
@@ -153,11 +154,11 @@ def rules(names: tuple[str, ...]) -> None:
             print(f"| {name} | {label} | {relative:.0e} | {counts} | {local} | {truth} |", flush=True)
 
 
-def check(names: tuple[str, ...]) -> None:
+def check(names: tuple[str, ...], prepare: Callable[[Any], Any] = lambda X: X) -> None:
     """Print what the independent checker says, its time as a multiple of a solve to 1e-9, and its peak memory."""
     print("| data | problem | penalty | left | valid | solve, ms | verify, ms | ratio | memory, MB |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for name, label, problem, X, y in problems(names):
+    for name, label, problem, X, y in problems(names, prepare):
         for kind in (Square, Linear):
             chosen = problem.at_penalty(kind(0.1 * problem.origin.sigma))
             certificate = solve(chosen, tol=1e-13).certificate()
@@ -237,8 +238,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("what", nargs="?", default="strength", choices=TABLES)
     parser.add_argument("--data", nargs="+", default=list(SETS), choices=SETS)
+    parser.add_argument("--scaled", action="store_true", help="scale the columns first (check only)")
     given = parser.parse_args()
-    TABLES[given.what](tuple(given.data))
+    if given.scaled and given.what != "check":
+        parser.error("--scaled is for check")
+    check(tuple(given.data), scaled) if given.scaled else TABLES[given.what](tuple(given.data))
 
 
 if __name__ == "__main__":

@@ -118,7 +118,10 @@ RANGE  The Hessian of a sample is at least `diag(q) - q q' / sum(q)`. So G is as
 ARITHMETIC  Every number is a ball, an interval that contains it (python-flint, 128 bits), or has bounds in doubles with
        a bound of their rounding (`doubles.py`). z, scores and spreads of all columns are bounded in doubles; balls
        decide what that leaves open. A lower bound of a curvature, or an upper one, is a double. Inverses are bounded in
-       doubles by a residual (`gram.py`), and are balls where the claims do not follow from that.
+       doubles by a residual (`gram.py`), and are balls where the claims do not follow from that. Numbers of all samples
+       (u, slopes, losses) are pairs of doubles with a radius (`pairs.py`), and sums of their products with columns are
+       exact up to what is cut off (`slices.py`). If a claim does not follow from these, everything is derived once more
+       with balls for all samples; so it is at once for several classes and for families.
 
 A FAMILY of problems: every claim is about all members, whose data A~ and y~ obey `abs(A~_ij - A_ij) <= E_ij` and, for
 losses of u - y, `abs(y~_i - y_i) <= e_i`, and whose penalty has a strength in a range. B without the columns of A, o

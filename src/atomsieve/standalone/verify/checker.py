@@ -1,7 +1,7 @@
 """One problem: every claim of its certificate.
 
 Each file adds one subject to the class before it: products, sums, free, point, gap, zeros, combinations, ranges and
-limits.
+limits. `paired.py` has the same with samples in pairs of doubles, which is tried first.
 """
 
 from .limits import Limits

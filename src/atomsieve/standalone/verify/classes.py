@@ -50,8 +50,7 @@ class Classes(Checker):
         rows = self.metric.reshape(-1, per)
         half = self.data.total / 2
         both = np.minimum(2 * rows.max(axis=1), rows.sum(axis=1) * (1 + per * UNIT * 2))
-        width = 1 if self.gauge.matrix is None else per
-        first = self._lengths_in(np.repeat(np.minimum(both, half)[:, None], width, axis=1))
+        first = self._lengths_in(np.minimum(both, half)[:, None])
         return self._of_blocks(np.where(np.arange(self.d) % per == 0, np.repeat(first[:, 0], per), 0.0))
 
     # -- columns that are differences to the last class ----------------------------------------------------------------

@@ -54,12 +54,12 @@ class Combinations(Zeros):
     def _in_doubles(self, names: list[int]) -> np.ndarray:
         """Return columns of C in doubles; they are exact, unless A is the product of several matrices."""
         dense = np.zeros((self.n, len(names)))
-        rows = [(k, name) for k, name in enumerate(names) if name >= 0]
+        stated = [k for k, name in enumerate(names) if -self.given <= name < 0]
+        dense[:, stated] = self.stated[:, [-1 - names[k] for k in stated]]
+        rows = [k for k, name in enumerate(names) if not -self.given <= name < 0]
         if rows:
-            dense[:, [k for k, _ in rows]] = self.data.columns([name for _, name in rows])
-        for k, name in enumerate(names):
-            if name < 0:
-                dense[:, k] = [float(v) for v in self.B[-1 - name].entries()]
+            features = (names[k] if names[k] >= 0 else self.gauge.free[-1 - names[k] - self.given] for k in rows)
+            dense[:, rows] = self.data.columns(list(features))
         return dense
 
     def _combinations(self, dependencies: list[dict[str, Any]], names: list[int]) -> None:

@@ -76,21 +76,29 @@ class Data:
         """
         digest = hashlib.sha256(f"{self.rows}".encode())
         width = max(1, (1 << 20) // self.rows[1])
-        for parts in self._sparse_blocks(width) if self.sparse else self._dense_blocks(width):
-            for numbers, kind in zip(parts, ("<i8", "<i8", "<f8")):
-                digest.update(np.ascontiguousarray(numbers, dtype=kind).tobytes())
+        for numbers in self._sparse_parts(width) if self.sparse else self._dense_parts(width):
+            digest.update(np.ascontiguousarray(numbers, dtype="<f8" if numbers.dtype.kind == "f" else "<i8").data)
         for part in self.stated:
-            digest.update(np.ascontiguousarray(part, dtype="<f8").tobytes())
+            digest.update(np.ascontiguousarray(part, dtype="<f8").data)
         return digest.hexdigest()
 
-    def _dense_blocks(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _dense_parts(self, width: int) -> Iterator[np.ndarray]:
         """Yield how many entries of rows are not zero, their columns and their values, by blocks of rows."""
+        every = np.arange(self.rows[1])
         for start in range(0, self.rows[0], width):
             block = np.ascontiguousarray(self.X[start : start + width])
-            there = block != 0
-            yield there.sum(axis=1), np.broadcast_to(np.arange(block.shape[1]), block.shape)[there], block[there]
+            if block.all():
+                yield np.full(len(block), len(every))
+                yield from (every for _ in block)
+                yield block
+            else:
+                there = block != 0
+                yield there.sum(axis=1)
+                yield np.broadcast_to(every, block.shape)[there]
+                yield block[there]
+            del block  # before there is another one
 
-    def _sparse_blocks(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _sparse_parts(self, width: int) -> Iterator[np.ndarray]:
         """Yield the same for a sparse X."""
         rows = self.X.tocsr()
         if not rows.data.all():
@@ -100,7 +108,9 @@ class Data:
         for start in range(0, self.rows[0], width):
             starts = rows.indptr[start : start + width + 1]
             part = slice(starts[0], starts[-1])
-            yield np.diff(starts), columns[part], rows.data[part]
+            yield np.diff(starts)
+            yield columns[part]
+            yield rows.data[part]
 
     def columns(self, index: Any) -> np.ndarray:
         """Return columns of X as a dense array; with several outputs, each in the rows of its output."""

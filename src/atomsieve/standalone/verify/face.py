@@ -285,7 +285,7 @@ class Face(Line):
         per, features = self.data.tasks, range(start, start + own.shape[1])
         roots = np.sqrt(metric).T * UP
         if self.step > 0:
-            sizes = np.abs(own - self._centres(own))
+            sizes = np.abs(own - self._centres(own) if self.gauge.matrix is None else own)
             lengths = np.stack([lengths_above(sizes * v[:, None] * UP) for v in roots], axis=1)
         else:
             lengths = super()._least_lengths(own, metric, start)
@@ -293,14 +293,6 @@ class Face(Line):
             errors = self._own_rows(self.family.columns(chosen := [j * per + c for j in features]), chosen)
             lengths[:, c] = known((lengths[:, c] + lengths_above(errors * v[:, None] * UP)) * UP)
         return lengths
-
-    def _least_image_lengths(self, index: list[int], roots: np.ndarray) -> np.ndarray:
-        if self.step > 0:
-            lengths = self._ball_lengths(index, roots, centred=True)
-        else:
-            lengths = super()._least_image_lengths(index, roots)
-        errors = lengths_above(self.family.columns(index) * roots[:, None] * UP)
-        return known((lengths + errors) * UP)
 
     def _distances(self, independent: list[int], involved: set[int], *, sharp: bool) -> dict[int, arb]:  # noqa: ARG002
         found = self._radii(independent, self.held, involved)

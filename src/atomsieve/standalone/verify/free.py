@@ -2,11 +2,12 @@
 
 import math
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat
 
-from .balls import bounds_of, double_above, double_below, length_of, unit_of
+from .balls import double_above, double_below, length_of, unit_of
 from .doubles import DOWN, TINY, UP, lengths_above
 from .gram import Columns, Inverse, inverse_in_balls
 from .sums import Sums
@@ -25,59 +26,93 @@ REFINEMENTS = 1
 class Free(Sums):
     """The exact minimiser over b for the x of the certificate, enclosed."""
 
-    def _settle(self, fit: arb_mat) -> list[arb]:
+    def _settle(self, fit: Any) -> Any:
         """Return u at the exact minimiser over b, after proving that it is close to the b of the certificate.
 
         If the Hessian is at least lambda on a ball around b, and the gradient at b is shorter than lambda times the
         radius, then the minimiser is within norm(gradient) / lambda of b.
         """
         self.b = [arb(v) for v in self.point["free"]]
-        b = self.b
-        for column, value in zip(self.B, b):
-            fit = fit + column * value
-        u = list(fit.entries())
+        u = self._with_free(fit)
         sums = [d for d in self.claims["dependencies"] if d["column"] < 0]  # they add nothing to the others
-        self._sums(sums, [-1 - k for k in range(len(b))], self._exact)
+        self._sums(sums, [-1 - k for k in range(len(self.b))], self._exact)
         left_out = {d["column"] for d in sums}
-        self.used = used = [k for k in range(len(b)) if -1 - k not in left_out]
+        self.used = used = [k for k in range(len(self.b)) if -1 - k not in left_out]
         self.shift = arb(0)
         if not used:
             return u
-        columns = self._free_columns()  # entries of about 1 at most
-        both = Columns.of_balls(columns)
-        u = self._refine(u, both)
-        middles, errors = both.doubles
+        columns = self._settling_columns()  # entries of about 1 at most
+        u = self._refine(u, columns)
+        middles, errors = columns.doubles
         lengths = lengths_above((np.abs(middles) + errors).T * UP)
-        self.shift = self._enclose(u, both, lengths)
-        moved = double_above(self.shift) * lengths * UP + TINY
-        return [v + arb(0, r) for v, r in zip(u, moved.tolist())]
+        self.shift = self._enclose(u, columns, lengths)
+        return self._widened(u, double_above(self.shift) * lengths * UP + TINY)
 
-    def _refine(self, u: list[arb], columns: Columns) -> list[arb]:
+    def _refine(self, u: Any, columns: Columns) -> Any:
         """Move b towards the minimiser by Newton steps, and return u there: doubles may be too coarse for it.
 
-        Whatever b they lead to, the minimiser is proven to be near it afterwards.
+        Whatever b they lead to, the minimiser is proven to be near it afterwards. So the steps themselves are doubles.
         """
-        matrix = columns.matrix
         for _ in range(REFINEMENTS):
             slopes = self._slopes_at(u)
-            gradient = self._gradient(slopes, matrix)
-            middles = np.array([float(t) for t in slopes])
-            try:
-                change = self._inverse(columns, self._least_around((middles, middles), np.zeros(self.n))) * gradient
-            except Refused:
+            gradient = [-float(v.mid()) for v in self._gradient(slopes, columns).entries()]
+            steps = self._newton(self._middles(slopes), columns, np.array(gradient))
+            if not np.isfinite(steps).all():
                 break
-            if not all(v.is_finite() for v in change.entries()):
-                break
-            steps = [-arb(v.mid()) for v in change.entries()]
-            self._move(steps)
-            moved = matrix * arb_mat(len(steps), 1, steps)
-            u = [v + m for v, m in zip(u, moved.entries())]
+            exact = [arb(v) for v in steps.tolist()]
+            self._move(exact)
+            u = self._shifted(u, columns, exact)
         return u
 
-    def _gradient(self, slopes: list[arb], matrix: arb_mat) -> arb_mat:
+    def _newton(self, slopes: np.ndarray, columns: Columns, towards: np.ndarray) -> np.ndarray:
+        """Return a Newton step, in doubles; NaN if there is none."""
+        with np.errstate(all="ignore"):
+            weights = self.data.weights * self._least_around((slopes, slopes), np.zeros(self.n))
+            seen = self._seen(*columns.doubles, weights)[0]
+            try:
+                return np.linalg.solve(seen.T @ (seen * weights[:, None]), towards)
+            except np.linalg.LinAlgError:
+                return np.full(len(towards), np.nan)
+
+    # -- numbers of all samples, in balls: `paired.py` has the same in pairs of doubles --------------------------------
+
+    def _with_free(self, fit: Any) -> Any:
+        """Return u at the b of the certificate."""
+        for column, value in zip(self.B, self.b):
+            fit = fit + column * value
+        return list(fit.entries())
+
+    def _weighted(self, slopes: Any) -> Any:
+        """Return theta."""
+        return arb_mat(self.n, 1, [w * t for w, t in zip(self.weights, slopes)])
+
+    def _gradient(self, slopes: Any, columns: Columns) -> arb_mat:
         """Return the derivatives with respect to the coefficients of some columns."""
-        theta = arb_mat(1, self.n, [w * t for w, t in zip(self.weights, slopes)])
-        return (theta * matrix).transpose()
+        theta: arb_mat = self._weighted(slopes)
+        return columns.matrix.transpose() * theta
+
+    def _middles(self, slopes: Any) -> np.ndarray:
+        """Return doubles near the slopes."""
+        return np.array([float(t) for t in slopes])
+
+    def _shifted(self, u: Any, columns: Columns, steps: list[arb]) -> Any:
+        """Return u after steps along some columns."""
+        moved = columns.matrix * arb_mat(len(steps), 1, steps)
+        return [v + m for v, m in zip(u, moved.entries())]
+
+    def _widened(self, u: Any, moved: np.ndarray) -> Any:
+        """Return u where it may be off by so much."""
+        return [v + arb(0, r) for v, r in zip(u, moved.tolist())]
+
+    def _slopes_at(self, u: Any) -> Any:
+        """Return the slope of every row."""
+        return self.loss.slopes(u, self.data.y.tolist())
+
+    # -- columns of B --------------------------------------------------------------------------------------------------
+
+    def _settling_columns(self) -> Columns:
+        """Return the columns of B that are used, in their units."""
+        return Columns.of_balls(self._free_columns())
 
     def _move(self, steps: list[arb]) -> None:
         """Move b by so much along the columns that are used, in their units."""
@@ -110,16 +145,15 @@ class Free(Sums):
         others = sum((abs(c) * self.unit[j] for j, c in self.centre.items() if self._home(j) == k), arb(0))
         return self.shift * (self.unit[k] + others)
 
-    def _enclose(self, u: list[arb], columns: Columns, lengths: np.ndarray) -> arb:
+    def _enclose(self, u: Any, columns: Columns, lengths: np.ndarray) -> arb:
         """Return a bound of the distance from b to the minimiser, in the units of the columns.
 
         The distance found for one ball is the radius of the next, until the distance is below the radius. At first the
         radius grows as slowly as possible, because the curvature on a larger ball may be 0.
         """
         slopes = self._slopes_at(u)
-        gradient = length_of(self._gradient(slopes, columns.matrix))
-
-        ends = bounds_of(slopes)
+        gradient = length_of(self._gradient(slopes, columns))
+        ends = self._bounds_of(slopes)
 
         def away(radius: arb) -> arb:
             inverse = self._inverse(columns, self._least_around(ends, lengths * double_above(radius) * UP))
@@ -167,10 +201,6 @@ class Free(Sums):
     def _seen_in_balls(self, columns: list[arb_mat], weights: np.ndarray) -> list[arb_mat]:  # noqa: ARG002
         """Return what losses see of columns."""
         return columns
-
-    def _slopes_at(self, u: list[arb]) -> list[arb]:
-        """Return the slope of every row."""
-        return self.loss.slopes(u, self.data.y.tolist())
 
     def _least_around(self, ends: tuple[np.ndarray, np.ndarray], moved: np.ndarray) -> np.ndarray:
         """Return lower bounds of loss'' where u moves by at most so much from where the slopes are between two ends."""

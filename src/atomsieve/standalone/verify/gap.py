@@ -58,7 +58,7 @@ class Gap(Point):
             row = self.theta.transpose()
             added = [y - o for y, o in zip(map(arb, self.data.y.tolist()), self.data.offset.tolist())]
             parts = (row * arb_mat(self.n, 1, values) for values in (self.slopes, added))
-            curved, straight = (part[0, 0] for part in parts)
+            curved, straight = (arb(part[0, 0]) for part in parts)
             return shrink * shrink * curved / 2 + shrink * straight
         samples = zip(self.weights, self.slopes, self.data.y.tolist(), self.data.offset.tolist())
         dual = (w * (self.loss.conjugate(shrink * t, y) - shrink * t * arb(o)) for w, t, y, o in samples)

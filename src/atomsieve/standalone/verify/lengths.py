@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .balls import double_above
 from .doubles import DOWN, TINY, UNIT, UP, column_sums, gamma, known, lengths_above, sums_above
 from .gap import Gap
+from .gram import Columns
 
 
 class Lengths(Gap):
@@ -13,26 +13,62 @@ class Lengths(Gap):
     def _lengths_in(self, metric: np.ndarray) -> np.ndarray:
         """Return upper bounds of the lengths, by features and columns of the metric."""
         if self.gauge.matrix is not None:
-            return self._image_lengths(np.sqrt(metric) * UP)
+            return self._image_lengths(metric)
         if self.data.sparse and not self.in_blocks:
             return self._sparse_lengths(metric)
         lengths = []
-        for start in range(0, self.data.rows[1], self.width):
-            own = self.data.features(slice(start, start + self.width))
+        for start in range(0, self.data.rows[1], self.broad):
+            own = self.data.features(slice(start, start + self.broad))
             lengths.append(self._least_lengths(own, metric, start))
         return np.concatenate(lengths)
+
+    def _image_lengths(self, metric: np.ndarray) -> np.ndarray:
+        """Return the same for the columns of an Image or Atoms: the lengths of doubles, and of what they are off."""
+        lengths, features = [], range(self.d // self.data.tasks)
+        for start in features[:: self.width]:
+            own, errors = self._image_block(list(features[start : start + self.width]))
+            off = [lengths_above(errors * v[:, None] * UP) for v in (np.sqrt(metric) * UP).T]
+            lengths.append(known((self._least_lengths(own, metric, start) + np.stack(off, axis=1)) * UP))
+        return np.concatenate(lengths)
+
+    def _image_block(self, index: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return columns of an Image or Atoms in doubles, and bounds of their errors.
+
+        With an intercept, X counts less its centres, of which every entry is off by one rounding. A product of
+        matrices, the left one of d columns, is off by at most `gamma(d + 1)` times that of their absolute values, and
+        by the left one's absolute values times the errors of the right one. Columns of which that leaves only a few
+        digits are balls.
+        """
+        inner, *outer = self._factors()
+        block = inner.features(index)
+        errors = np.zeros(block.shape)
+        for factor in outer:
+            used = np.flatnonzero(block.any(axis=1) | errors.any(axis=1))
+            left, block, errors = factor.features(used), block[used], errors[used]
+            with np.errstate(all="ignore"):
+                left = left - self._centres(left) if factor is self.data else left
+                weights = known((np.abs(block) * gamma(len(used) + 8) + errors) * UP)
+                block, errors = left @ block, sums_above(np.abs(left) @ weights, len(used))
+        errors = np.where(np.isfinite(block), errors, np.inf)
+        for k in np.flatnonzero(~(errors.max(axis=0) < 2.0**-20 * np.abs(block).max(axis=0))):
+            ball = Columns.of_balls(self._columns([index[k] * self.data.tasks], centred=True))
+            block[:, k], errors[:, k] = (part[:: self.data.tasks, 0] for part in ball.doubles)
+        return block, errors
 
     in_blocks = False
     """Whether lengths are not those of the columns alone, and need them as dense blocks."""
 
-    def _least_lengths(self, own: np.ndarray, metric: np.ndarray, start: int) -> np.ndarray:  # noqa: ARG002
+    def _least_lengths(self, own: np.ndarray, metric: np.ndarray, start: int) -> np.ndarray:
         """Return upper bounds of the lengths of columns from `start` on."""
         with np.errstate(all="ignore"):
-            rest = own - self._centres(own) if self.intercept else own
+            rest = own - self._block_centres(own, start) if self.intercept else own
             found, good = self._from_sums((rest * rest).T @ metric, rest.T @ metric, metric)
         for j in np.flatnonzero(~good):
             found[j] = self._one_by_one(rest[:, j], metric)
         return found
+
+    def _block_centres(self, own: np.ndarray, start: int) -> np.ndarray:
+        return self._centres_from(start, own) if self.gauge.matrix is None else self._centres(own)
 
     def _sparse_lengths(self, metric: np.ndarray) -> np.ndarray:
         """Return the same from the entries that are not zero."""
@@ -81,20 +117,3 @@ class Lengths(Gap):
             means = np.where(np.isfinite(means), means, 0.0)
             nearer = np.abs(rest[:, None] - means) * (1 + 4 * UNIT) + 2 * UNIT * sizes
             return np.asarray(np.minimum(plain, lengths_above(nearer * roots * UP)))
-
-    def _image_lengths(self, roots: np.ndarray) -> np.ndarray:
-        """Return the same for the columns of an Image or Atoms, which are balls."""
-        lengths: list[np.ndarray] = []
-        for start in range(0, self.d, self.width):
-            index = list(range(self.d)[start : start + self.width])
-            lengths.append(self._least_image_lengths(index, roots.ravel()))
-        return np.concatenate(lengths).reshape(-1, self.data.tasks)
-
-    def _least_image_lengths(self, index: list[int], roots: np.ndarray) -> np.ndarray:
-        """Return upper bounds of the lengths of some of them: as they are, or less their centres."""
-        return np.asarray(np.minimum(*(self._ball_lengths(index, roots, centred=way) for way in (False, True))))
-
-    def _ball_lengths(self, index: list[int], roots: np.ndarray, *, centred: bool) -> np.ndarray:
-        columns = self._columns(index, centred=centred)
-        sizes = np.array([[double_above(abs(v)) for v in column.entries()] for column in columns]).T
-        return lengths_above(sizes * roots[:, None] * UP)

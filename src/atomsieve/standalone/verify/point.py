@@ -1,5 +1,7 @@
 """What follows at the point of the certificate."""
 
+from typing import Any
+
 from flint import arb, arb_mat
 
 from .free import Free
@@ -16,13 +18,9 @@ class Point(Free):
         self.x = dict(zip(index, values))
         if not all(self.gauge.counts(self.gauge.labels[j]) for j in index):
             raise Refused("the point has weight where the problem has no coefficient with a price")
-        fit = arb_mat(self.n, 1, self.data.offset.tolist())
-        for start in range(0, len(index), self.width):
-            part = index[start : start + self.width]
-            fit += self._image(part, [self.x[j] for j in part])
-        self.u = self._settle(fit)
+        self.u = self._settle(self._fit(index))
         self.slopes = self._slopes_at(self.u)
-        self.theta = arb_mat(self.n, 1, [w * t for w, t in zip(self.weights, self.slopes)])
+        self.theta = self._weighted(self.slopes)
         self.z = self._adjoint(self.theta)
         self.z.sharpen(index)
         self.scores = Scores(self.gauge, self.z, arb(1))
@@ -39,16 +37,25 @@ class Point(Free):
             self.charge += sum((self.ridge[self.gauge.labels[j]] * v * v / 2 for j, v in self.x.items()), arb(0))
         self.objective = self.losses + self.charge
 
+    def _fit(self, index: list[int]) -> Any:
+        """Return the predictions at the point, without those of B."""
+        fit = arb_mat(self.n, 1, self.data.offset.tolist())
+        for start in range(0, len(index), self.width):
+            part = index[start : start + self.width]
+            fit += self._image(part, [self.x[j] for j in part])
+        return fit
+
     def _image(self, index: list[int], values: list[arb]) -> arb_mat:
         """Return the predictions of some coefficients."""
         if self.gauge.matrix is None:
             return self._matrix_of(index) * arb_mat(len(index), 1, values)
         return sum((column * v for column, v in zip(self._columns(index), values)), arb_mat(self.n, 1))
 
-    def _losses_at(self, u: list[arb]) -> arb:
+    def _losses_at(self, u: Any) -> arb:
         """Return the weighted sum of the losses."""
         if self.loss.kind == "Squared":
-            return (self.theta.transpose() * arb_mat(self.n, 1, self.slopes))[0, 0] / 2
+            twice: arb = (self.theta.transpose() * arb_mat(self.n, 1, self.slopes))[0, 0]
+            return twice / 2
         samples = zip(self.weights, u, self.data.y.tolist(), self.slopes)
         return sum((w * self.loss.value(v, y, t) for w, v, y, t in samples), arb(0))
 

@@ -11,6 +11,7 @@ from .data import Data
 from .doubles import UP, column_sums, gamma, known, sums_above
 from .gauges import Gauge
 from .losses import Loss
+from .pairs import sum_of
 from .penalties import PENALTIES
 from .pulls import Pulls
 from .verdict import Refused, Unknown
@@ -26,6 +27,7 @@ class Products:
         self.data = data
         self.gauge = gauge
         self.checked = 0
+        self._known_centres: dict[tuple[int, int], np.ndarray] = {}
         self._kept: tuple[list[int], arb_mat] | None = None
         self.loss = Loss(problem["loss"])
         penalty = problem["penalty"]
@@ -33,17 +35,26 @@ class Products:
             penalty = {"type": "Ball", "radius": 1}
         self.penalty = {name: arb(value) for name, value in penalty.items() if name != "type"}
         self.phi, self.phi_conjugate, self.phi_slope = PENALTIES[penalty["type"]]
-        self.weights = [arb(w) for w in data.weights.tolist()]
-        self.total = sum((arb(w) for w in data.total.tolist()), arb(0))
+        self.total = sum_of(data.total)
         self.n, self.d = data.shape[0], len(gauge.labels)
         self.ridge = self._ridges(problem.get("ridge"))
         self.width = max(1, (1 << 20) // max(data.shape))
+        self.broad = max(self.width, (1 << 16) // data.rows[0])  # for columns of X alone
         self.intercept: bool = problem["intercept"]
         constant = np.kron(np.ones((data.rows[0], int(problem["intercept"]))), np.eye(data.tasks))
-        parts = [constant, data.given]
-        self.B = [arb_mat(self.n, 1, column.tolist()) for part in parts for column in part.T]
-        self.B += [self._columns([j])[0] for j in gauge.free]
-        self.given = len(self.B) - len(gauge.free)
+        self.stated = np.concatenate([constant, data.given], axis=1)
+        self.given = self.stated.shape[1]
+
+    @cached_property
+    def weights(self) -> list[arb]:
+        """The weights of all samples."""
+        return [arb(w) for w in self.data.weights.tolist()]
+
+    @cached_property
+    def B(self) -> list[arb_mat]:  # noqa: N802 -- its name above
+        """The constant and other stated columns, and the columns of A without a price."""
+        stated = [arb_mat(self.n, 1, column.tolist()) for column in self.stated.T]
+        return stated + [self._columns([j])[0] for j in self.gauge.free]
 
     @cached_property
     def constants(self) -> arb_mat:
@@ -114,8 +125,14 @@ class Products:
             return np.zeros(own.shape[1])
         with np.errstate(all="ignore"):
             own = np.asfortranarray(own)  # NumPy adds up in another order if it is stored otherwise
-            means = np.where(own.max(axis=0) == own.min(axis=0), own[0], own.mean(axis=0))
+            means = np.where((own == own[0]).all(axis=0), own[0], own.mean(axis=0))
         return np.asarray(np.where(np.isfinite(means), means, 0.0))
+
+    def _centres_from(self, start: int, own: np.ndarray) -> np.ndarray:
+        """Return the same for a block of X that begins with some column; found once, as blocks come in two passes."""
+        if (start, own.shape[1]) not in self._known_centres:
+            self._known_centres[start, own.shape[1]] = self._centres(own)
+        return self._known_centres[start, own.shape[1]]
 
     def _centred(self, block: np.ndarray, index: list[int]) -> arb_mat:
         """Return columns of A less their centres, in balls."""
@@ -129,32 +146,36 @@ class Products:
 
     # -- z -------------------------------------------------------------------------------------------------------------
 
-    def _adjoint(self, theta: arb_mat) -> Pulls:
+    def _adjoint(self, theta: Any) -> Pulls:
         """Return z = -A' theta: doubles with bounds, and balls for the columns that are asked for.
 
-        Of an Image or Atoms all columns are computed in balls.
+        Of an Image or Atoms, X' theta is multiplied by the matrices of the gauge, the outer one first.
         """
-        if self.gauge.matrix is not None:
-            rows = theta.transpose()
-            parts = (range(self.d)[start : start + self.width] for start in range(0, self.d, self.width))
-            return Pulls.of_balls(
-                [-(rows * v)[0, 0] for part in parts for v in self._columns(list(part), centred=True)]
-            )
-        low, high = bounds_of(theta.entries())
+        low, high = self._bounds_of(theta)
         shape = (self.data.rows[0], self.data.tasks)
         with np.errstate(all="ignore"):
             middle = (low / 2 + high / 2).reshape(shape)
             value, rad = self._products(middle, known((high - low) * UP).reshape(shape))
+            for factor in self._factors()[-2::-1]:
+                value, rad = factor.adjoint(value, known(rad))
             value, rad = value.ravel(), np.where(np.isfinite(value), known(rad), np.inf).ravel()
             low, high = np.nextafter(-value - rad, -np.inf), np.nextafter(-value + rad, np.inf)
         return Pulls(low, high, lambda index: self._products_in_balls(theta, index))
 
-    def _products_in_balls(self, theta: arb_mat, index: list[int]) -> list[arb]:
+    def _bounds_of(self, numbers: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return lower and upper bounds of numbers of all samples, in doubles."""
+        return bounds_of(numbers.entries() if isinstance(numbers, arb_mat) else numbers)
+
+    def _products_in_balls(self, theta: Any, index: list[int]) -> list[arb]:
         """Return z for some columns.
 
         With the middles of theta a column counts less its centre, too: `A_j . theta - c sum_i theta_i`. What theta is
         off adds at most the sum of its radii times the absolute values of the column less its centre.
         """
+        if self.gauge.matrix is not None:
+            chunks = (index[start : start + self.width] for start in range(0, len(index), self.width))
+            columns = (column for chunk in chunks for column in self._columns(chunk, centred=True))
+            return [-(theta.transpose() * column)[0, 0] for column in columns]
         rows, per = theta.mid().transpose(), self.data.tasks
         radii = radii_of(theta.entries()).reshape(-1, per) * UP
         sums = [sum(part, arb(0)) for part in (rows.entries()[c::per] for c in range(per))] if self.intercept else []
@@ -193,10 +214,10 @@ class Products:
         if self.data.sparse and not (self.intercept and self.centred_sums):
             return self._sparse_products(mid, weights)
         values, rads = [], []
-        for start in range(0, self.data.rows[1], self.width):
-            own = self.data.features(slice(start, start + self.width))
+        for start in range(0, self.data.rows[1], self.broad):
+            own = self.data.features(slice(start, start + self.broad))
             with np.errstate(all="ignore"):
-                own = own - self._centres(own) if self.intercept else own
+                own = own - self._centres_from(start, own) if self.intercept else own
                 values.append(own.T @ mid)
                 rads.append(sums_above(np.abs(own).T @ weights, self.n))
         return np.concatenate(values), np.concatenate(rads)

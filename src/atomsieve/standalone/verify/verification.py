@@ -11,8 +11,9 @@ from .data import Data
 from .face import Face
 from .facts import Facts
 from .family import Family
-from .gauges import gauge_of
+from .gauges import Gauge, gauge_of
 from .losses import Loss
+from .paired import Paired, PairedFacts
 from .reading import read
 from .sizes import check_silence, check_sizes
 from .verdict import Refused, Unknown, Verification
@@ -26,7 +27,7 @@ def verify(
 ) -> Verification:
     """Check a certificate (a file, or the object that `Result.certificate()` returns) against the data."""
     bits, ctx.prec = ctx.prec, PRECISION
-    checker = None
+    checker: Checker | None = None
     try:
         content = read(certificate)
         data = Data(X, y, sample_weight, free, offset, content["problem"]["loss"])
@@ -40,13 +41,14 @@ def verify(
         if not content["claims"]["valid"]:
             check_silence(content)
             return Verification(True, "it claims nothing.", 0, _method(None))
-        if family is None:
-            kind = Facts if "facts" in content["claims"] else Classes if data.labels is not None else Checker
-            checker = kind(content, data, gauge)
-        else:
+        if family is not None:
             face = Face if data.labels is None else ClassFace
             checker = face(content, data, gauge, family)
-        checker.check()
+        else:
+            paired, balls = _kinds(content, data)
+            checker = _first_look(paired, content, data, gauge) or balls(content, data, gauge)
+        if not isinstance(checker, Paired):
+            checker.check()
     except Refused as refusal:
         checked, known = 0 if checker is None else checker.checked, not isinstance(refusal, Unknown)
         return Verification(False, str(refusal), checked, _method(checker), known)
@@ -57,6 +59,27 @@ def verify(
         ctx.prec = bits
     members = "" if family is None else family.words()
     return Verification(True, f"every claim follows from the data{members}.", checker.checked, _method(checker))
+
+
+def _kinds(content: dict[str, Any], data: Data) -> tuple[type[Paired] | None, type[Checker]]:
+    """Return what checks a certificate in pairs of doubles, if anything does, and in balls."""
+    if "facts" in content["claims"]:
+        return PairedFacts, Facts
+    return (None, Classes) if data.labels is not None else (Paired, Checker)
+
+
+def _first_look(kind: type[Paired] | None, content: dict[str, Any], data: Data, gauge: Gauge) -> Paired | None:
+    """Return a checker in pairs of doubles to which every claim follows; None if balls must decide."""
+    if kind is None:
+        return None
+    checker = kind(content, data, gauge)
+    try:
+        checker.check()
+    except Unknown:
+        raise
+    except (Refused, ArithmeticError):
+        return None
+    return checker
 
 
 def _method(checker: Checker | None) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 from flint import arb, arb_mat
 
-from .balls import bounds_of, double_above, double_below, root
+from .balls import double_above, double_below, root
 from .doubles import DOWN, TINY, UNIT, UP, known
 from .lengths import Lengths
 
@@ -16,7 +16,7 @@ class Zeros(Lengths):
 
     def _curvature(self) -> None:
         """CURVE."""
-        low, high = bounds_of(self.slopes)
+        low, high = self._bounds_of(self.slopes)
         shrink = max(double_below(self.shrink), 0.0) * (1 - 4 * UNIT)
         low, high = np.where(low < 0, low, low * shrink), np.where(high > 0, high, high * shrink)
         y, weights = self.data.y, self.data.weights

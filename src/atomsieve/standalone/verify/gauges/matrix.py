@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Data, in_outputs
+from ..doubles import UP, column_sums, gamma, known, sums_above
 from ..reading import ROOM
 from ..verdict import Refused
 
@@ -34,11 +35,28 @@ class Matrix:
 
     def columns(self, index: Any) -> np.ndarray:
         """Return columns as a dense array, in the rows of their output."""
+        dense = self.features([j // self.tasks for j in index])
+        return dense if self.tasks == 1 else in_outputs(dense, np.array(index, dtype=int), self.tasks)
+
+    def features(self, index: Any) -> np.ndarray:
+        """Return columns as a dense array."""
         dense = np.zeros((self.height, len(index)))
         for k, j in enumerate(index):
-            part = slice(self._starts[j // self.tasks], self._starts[j // self.tasks + 1])
+            part = slice(self._starts[j], self._starts[j + 1])
             dense[self._rows[part], k] = self._values[part]
-        return dense if self.tasks == 1 else in_outputs(dense, np.array(index, dtype=int), self.tasks)
+        return dense
+
+    def adjoint(self, values: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the products of all columns with numbers, by features and outputs, and bounds of the errors.
+
+        A sum of k products is off by at most `gamma(k)` times the sum of their absolute values, beside what the errors
+        of the numbers add.
+        """
+        with np.errstate(all="ignore"):
+            weights = known((np.abs(values) * gamma(self.height + 8) + errors) * UP)
+            sums = [column_sums(self._values * v[self._rows], self._starts) for v in values.T]
+            rads = [column_sums(np.abs(self._values) * v[self._rows], self._starts) for v in weights.T]
+        return np.stack(sums, axis=1), sums_above(np.stack(rads, axis=1), self.height)
 
 
 def _places(content: Any) -> tuple[list[int], list[int], list[float], tuple[int, int]]:
