@@ -127,7 +127,7 @@ def test_numbers_that_are_none(loss, place, value):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1.0, 1e308, 0.0])
 def test_odd_hessians_end(value):
     ones = np.ones(30)
-    blocks = Blocks(np.arange(1, 31), ones, ones, ones, 0 * ones, np.ones(30, dtype=np.uint8))
+    blocks = Blocks(np.arange(1, 31), ones, 0 * ones, ones, ones, 0 * ones, np.ones(30, dtype=np.uint8))
     for filled in (slice(None), slice(3)):
         for turn in range(3):
             H, z, x = np.eye(30), np.linspace(-1, 1, 30), np.linspace(1, -1, 30)

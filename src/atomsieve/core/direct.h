@@ -103,7 +103,7 @@ static int face_direct(model *o, face *f, double slope)
 {
     const task *t = o->t;
     store *s = o->s;
-    if (hold(o, f->block, f->blocks)) return -1;
+    if (hold(o, f->entry, f->size)) return -1;
     if (t->single) {
         if (face_factor(o, f)) return -1;
         face_solve(o, f, f->residual, f->change);
@@ -121,14 +121,12 @@ static int face_direct(model *o, face *f, double slope)
             for (ptrdiff_t i = j; i < k; i++) matrix[j * k + i] = from[o->place[f->entry[i]]];
             matrix[j * k + j] *= 1 + proximal;
         }
-        for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
-            ptrdiff_t b = f->block[i], first = t->start[b], size = t->start[b + 1] - first;
+        for (ptrdiff_t i = 0, at = 0; i < f->blocks; at = f->end[i++]) {
+            ptrdiff_t b = f->block[i], size = f->end[i] - at;
             double norm = block_norm(t, o->x, b), factor = slope * t->price[b] / norm;
-            for (ptrdiff_t p = 0; size > 1 && p < size; p++)
-                for (ptrdiff_t q = p; q < size; q++)
-                    matrix[(at + p) * k + at + q] +=
-                        factor * ((p == q) - o->x[first + p] / norm * (o->x[first + q] / norm));
-            at += size;
+            for (ptrdiff_t p = at; size > 1 && p < f->end[i]; p++)
+                for (ptrdiff_t q = p; q < f->end[i]; q++)
+                    matrix[p * k + q] += factor * ((p == q) - f->x[p] / norm * (f->x[q] / norm));
         }
         info = factor_by_pieces(matrix, k, t->beat);
         if (ended(t->beat)) break;

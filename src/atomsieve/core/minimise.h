@@ -32,7 +32,7 @@ static int polish_by_factor(model *o, face *f)
 {
     const task *t = o->t;
     store *s = o->s;
-    if (hold(o, f->block, f->blocks) || face_factor(o, f)) return FAILED;
+    if (hold(o, f->entry, f->size) || face_factor(o, f)) return FAILED;
     ptrdiff_t before = f->size, *entries = o->spare + t->m;
     double *pulled = o->by_entry, *was = f->was, *image = o->work + 2 * t->m, *change = o->work + t->m;
     double slope = slope_of(t, o->mass);
@@ -101,6 +101,13 @@ static int polish_by_factor(model *o, face *f)
     return found;
 }
 
+/* Whether an entry is 0 for itself, and not with its block. */
+static int alone(const task *t, ptrdiff_t e)
+{
+    ptrdiff_t k = t->owner[e];
+    return t->split[k] || t->start[k + 1] - t->start[k] == 1;
+}
+
 /* A Newton step on the face f of x, with the entries that would change their sign put to zero, or up to the first. */
 static int polish(model *o, face *f, double tolerance)
 {
@@ -122,9 +129,9 @@ static int polish(model *o, face *f, double tolerance)
     double *change = o->work, first = 1, growth;
     ptrdiff_t crossing = 0;
     for (ptrdiff_t i = 0; i < k; i++) {
-        ptrdiff_t e = f->entry[i], owner = t->owner[e];
+        ptrdiff_t e = f->entry[i];
         double x = o->x[e], to = x + f->change[i];
-        int crosses = t->start[owner + 1] - t->start[owner] == 1 && (x > 0 ? to <= 0 : to >= 0);
+        int crosses = alone(t, e) && (x > 0 ? to <= 0 : to >= 0);
         change[i] = crosses ? -x : f->change[i];
         crossing += crosses;
         if (crosses && x / -f->change[i] < first) first = x / -f->change[i];
@@ -136,10 +143,9 @@ static int polish(model *o, face *f, double tolerance)
     }
     for (int tries = 0; tries < 40; tries++, first /= 2) {
         for (ptrdiff_t i = 0; i < k; i++) {
-            ptrdiff_t e = f->entry[i], owner = t->owner[e];
+            ptrdiff_t e = f->entry[i];
             double to = o->x[e] + first * f->change[i];
-            int single = t->start[owner + 1] - t->start[owner] == 1;
-            int gone = single && (to == 0 || (to > 0) != (o->x[e] > 0) || fabs(to) <= 1e-15 * fabs(o->x[e]));
+            int gone = alone(t, e) && (to == 0 || (to > 0) != (o->x[e] > 0) || fabs(to) <= 1e-15 * fabs(o->x[e]));
             change[i] = gone ? -o->x[e] : first * f->change[i];
         }
         fall = face_fall(o, f, change, image, &growth);
@@ -161,7 +167,7 @@ static void minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double 
     double before = INFINITY;
     int wait = 0, patience = 2;
     while (sweeps < SWEEPS) {
-        double fall, gap = sweep(o, blocks, count, &fall);
+        double fall, gap = sweep(o, blocks, count, 0, &fall);
         sweeps++;
         double trifle = TINY * (o->value + slope_of(t, o->mass) * o->mass);
         if (gap <= enough || !(fall > trifle) || isinf(fall) || ended(t->beat)) return;
@@ -172,14 +178,15 @@ static void minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double 
             if (!(block_norm(t, o->x, k) > 0)) continue;
             active[held++] = k;
             for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++)
-                work += 20 + (o->by_gram ? (double)o->s->count : 4 * (double)t->columns[e].count);
+                if (!t->split[k] || o->x[e] != 0)
+                    work += 20 + (o->by_gram ? (double)o->s->count : 4 * (double)t->columns[e].count);
         }
         if (!held) {
             before = gap;
             continue;
         }
         for (before = INFINITY; sweeps < SWEEPS;) {
-            double left = sweep(o, active, held, &fall);
+            double left = sweep(o, active, held, 1, &fall);
             sweeps++;
             if (left <= target || !(fall > trifle) || isinf(fall) || ended(t->beat)) break;
             double rate = left / before;

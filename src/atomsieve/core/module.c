@@ -102,16 +102,17 @@ typedef struct {
 /* Read what all such calls begin with: store, columns, ids, blocks, loss, samples and iterate. 0 on success. */
 static int open_call(call *c, PyObject *args)
 {
-    PyObject *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *ridge, *negative;
+    PyObject *values, *rows, *at_value, *at_row, *counts, *ids;
+    given_blocks g;
     PyObject *y, *w, *offset, *basis, *x, *coordinates, *image, *pulls, *first = PyTuple_GetSlice(args, 0, 7);
     task *t = &c->t;
     request *q = &c->q;
     arrays *held = &c->held;
     if (!first) return -1;
-    int parsed = PyArg_ParseTuple(first, "O(OOOOO)O(OOOOOO)(id)(OOOO)(OOOO)", &c->capsule, &values, &rows, &at_value,
-                                  &at_row, &counts, &ids, &ends, &price, &unit, &stiffness, &ridge, &negative,
-                                  &q->loss.kind, &q->loss.delta, &y, &w, &offset, &basis, &x, &coordinates, &image,
-                                  &pulls);
+    int parsed = PyArg_ParseTuple(first, "O(OOOOO)O(OOOOOOO)(id)(OOOO)(OOOO)", &c->capsule, &values, &rows, &at_value,
+                                  &at_row, &counts, &ids, &g.ends, &g.price, &g.each, &g.unit, &g.stiffness, &g.ridge,
+                                  &g.negative, &q->loss.kind, &q->loss.delta, &y, &w, &offset, &basis, &x, &coordinates,
+                                  &image, &pulls);
     Py_DECREF(first); /* the arguments hold what it held */
     if (!parsed) return -1;
     c->s = PyCapsule_GetPointer(c->capsule, "atomsieve.store");
@@ -127,7 +128,7 @@ static int open_call(call *c, PyObject *args)
     if (!(t->id = array_of(held, ids, "ids", 'l', t->m, 0))) return -1;
     if (!(q->x = array_of(held, x, "x", 'd', t->m, 1))) return -1;
     if (!(q->pulls = array_of(held, pulls, "pulls", 'd', t->m, 1))) return -1;
-    if (read_blocks(held, t, ends, price, unit, stiffness, ridge, negative, &c->places)) return -1;
+    if (read_blocks(held, t, &g, &c->places)) return -1;
     if (t->n < 1 || t->m < 1 || t->m > INT32_MAX / 2) {
         PyErr_SetString(PyExc_ValueError, "expected samples and columns.");
         return -1;
@@ -214,12 +215,13 @@ done:
 
 static PyObject *quadratic(PyObject *self, PyObject *args)
 {
-    PyObject *hessian, *z, *x, *ends, *price, *unit, *stiffness, *ridge, *negative;
+    PyObject *hessian, *z, *x;
+    given_blocks g;
     double a, b, value, seconds;
     request q = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOO(OOOOOO)(dd)dddp", &hessian, &z, &x, &ends, &price, &unit, &stiffness, &ridge,
-                          &negative, &a, &b, &value, &q.target, &seconds, &q.respond))
+    if (!PyArg_ParseTuple(args, "OOO(OOOOOOO)(dd)dddp", &hessian, &z, &x, &g.ends, &g.price, &g.each, &g.unit,
+                          &g.stiffness, &g.ridge, &g.negative, &a, &b, &value, &q.target, &seconds, &q.respond))
         return NULL;
     if (!has_blas()) return NULL;
     arrays held = {.count = 0};
@@ -237,7 +239,7 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     }
     if (!(pull_ = array_of(&held, z, "z", 'd', t.m, 0))) goto done;
     if (!(matrix = array_of(&held, hessian, "hessian", 'd', t.m * t.m, 0))) goto done;
-    if (read_blocks(&held, &t, ends, price, unit, stiffness, ridge, negative, &places)) goto done;
+    if (read_blocks(&held, &t, &g, &places)) goto done;
     beat.thread = PyEval_SaveThread();
     int failed = solve_quadratic(&t, matrix, pull_, &q, value);
     PyEval_RestoreThread(beat.thread);

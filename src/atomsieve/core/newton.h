@@ -108,7 +108,7 @@ static way way_of(const model *o, const request *q, fields *v, const ptrdiff_t *
             w.start -= v->z[j] * change;
             w.drag += t->ridge[b] * q->x[j] * change;
             w.stretch += t->ridge[b] * change * change;
-            w.noise += NOISE * (fabs(v->z[j]) + at * t->price[b]) * fabs(change);
+            w.noise += NOISE * (fabs(v->z[j]) + at * (t->price[b] + t->each[b])) * fabs(change);
             if (predicted) column_axpy(&t->columns[j], change * t->unit[b], v->direction);
             axpy(change, o->along + j * t->free, o->drawn, t->free);
         }
@@ -201,7 +201,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         begin_at(&o, q, &v, q->mass);
         ptrdiff_t count = choose(&o, &v, slope_of(t, q->mass), blocks);
         if (!count) break;
-        if (o.by_gram && hold(&o, blocks, count)) {
+        if (o.by_gram && hold_blocks(&o, blocks, count)) {
             if (t->beat->over) break;
             return -1;
         }

@@ -21,8 +21,16 @@ class Orthant(ProximalGauge):
     which leaves it in P. A solution is aligned with `z_+` in P itself, so whatever follows from that holds.
     """
 
-    gauge: ProximalGauge
+    gauge: Any
     signed = False
+
+    @property
+    def proximal(self) -> bool:  # type: ignore[override]
+        return bool(self.gauge.proximal)
+
+    @property
+    def split(self) -> bool:  # type: ignore[override]
+        return bool(self.gauge.split)
 
     def stated(self) -> dict[str, Any]:
         return {"gauge": self.gauge.spelled_out(())}
@@ -47,6 +55,10 @@ class Orthant(ProximalGauge):
 
     def eligible(self, shape: tuple[int, ...]) -> Mask:
         return self.gauge.eligible(shape)
+
+    def charges(self, shape: tuple[int, ...]) -> tuple[Array, Array] | None:
+        found: tuple[Array, Array] | None = self.gauge.charges(shape)
+        return found
 
     def scores(self, z: Array) -> Array:
         return self.gauge.scores(np.maximum(z, 0.0))
@@ -102,6 +114,3 @@ class Orthant(ProximalGauge):
 
     def joining(self, z: Array, scores: Array) -> Array:
         return self.gauge.joining(np.maximum(z, 0.0), scores)
-
-    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
-        return self.gauge.highest_outside(np.maximum(z, 0.0), scores, columns)

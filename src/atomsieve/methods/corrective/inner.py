@@ -70,7 +70,7 @@ class Memory:
 
 def compiled(problem: Problem) -> bool:
     """Return whether the core can solve a problem: it knows the loss, and there are no limits."""
-    return problem.smooth.compiled is not None and problem.lifted.prices is not None and problem.limits is None
+    return problem.smooth.compiled is not None and problem.lifted.charges is not None and problem.limits is None
 
 
 class Compiled:

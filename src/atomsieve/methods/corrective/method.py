@@ -70,9 +70,9 @@ def by_rows(problem: Problem) -> bool:
         return modelled_whole(problem)
     if core.proximal:
         return not core.dense or math.prod(problem.shape) <= LARGE
-    if problem.lifted.prices is None or compiled(problem):
-        return problem.lifted.prices is not None
-    return bool(np.bincount(problem.lifted.labels).max() <= LARGE)
+    if problem.lifted.charges is None or compiled(problem):
+        return problem.lifted.charges is not None
+    return core.split or bool(np.bincount(problem.lifted.labels).max() <= LARGE)
 
 
 def modelled_whole(problem: Problem) -> bool:
