@@ -13,13 +13,13 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))
 
-from twins import KINDS, load, make
+from twins import KINDS, SPLITS, load, make
 
 REFUSED = (TypeError, ValueError, BufferError, OverflowError)
 ODD = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e-320, 1e308, -1e308, 5e-324]
 WHERE = {  # arrays among the arguments of `restricted`, and whether they are whole numbers
     (1, 0): False, (1, 1): True, (1, 2): True, (1, 3): True, (1, 4): True, (2,): True, (3, 0): True, (3, 1): False,
-    (3, 2): False, (3, 3): False, (3, 4): False, (3, 5): True, (5, 0): False, (5, 1): False, (5, 2): False,
+    (3, 2): False, (3, 3): False, (3, 4): False, (3, 5): False, (3, 6): True, (5, 0): False, (5, 1): False, (5, 2): False,
     (5, 3): False, (6, 0): False, (6, 1): False, (6, 2): False, (6, 3): False,
 }  # fmt: skip
 
@@ -145,6 +145,7 @@ def options(rng):
         "decades": float(rng.choice([0.0, 3.0, 150.0])),
         "size": float(rng.choice([1.0, 1e-100, 1e100])),
         "start": str(rng.choice(["zero", "some", "full"])),
+        "split": str(rng.choice(SPLITS)),
     }
 
 
@@ -183,10 +184,10 @@ def quadratic_arguments(rng, case):
 
 def spoilt(rng, arguments):
     """Return arguments of `quadratic` of which one is spoilt."""
-    place = [(0,), (1,), (2,), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4), (3, 5)][rng.integers(9)]
+    place = [(0,), (1,), (2,), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4), (3, 5), (3, 6)][rng.integers(10)]
     array = np.asarray(at(arguments, place))
     shape = array.shape
-    value = mangle(rng, str(rng.choice(MANGLED)), array.ravel(), place in ((3, 0), (3, 5)))
+    value = mangle(rng, str(rng.choice(MANGLED)), array.ravel(), place in ((3, 0), (3, 6)))
     if isinstance(value, np.ndarray) and value.size == array.size and rng.random() < 0.5:
         value = value.reshape(shape)
     return put(arguments, place, value)

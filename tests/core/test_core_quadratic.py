@@ -29,8 +29,8 @@ def model(seed, m, kind, blocks, line, positive, start, n=20, split="no"):
     rng = np.random.default_rng(seed)
     signs = "mixed" if positive else "both"
     case = make(seed, n=n, m=m, kind=kind, blocks=blocks, line=line, signs=signs, share=0.1, split=split)
-    factors = rng.choice([0.5, 1.0, 2.0], len(case.ends)) / (case.prices + case.each)
-    case = case.but(units=np.ones(len(case.ends)), prices=factors * case.prices, each=factors * case.each)
+    factors = rng.choice([0.5, 1.0, 2.0], len(case.ends)) / (case.prices + case.singles)
+    case = case.but(units=np.ones(len(case.ends)), prices=factors * case.prices, each=factors * case.singles)
     x = np.where(rng.random(m) < 0.6, 0.3 * rng.standard_normal(m), 0) * start
     x = np.where(case.negative == 0, np.abs(x), x)
     H = np.ascontiguousarray(case.A.T @ (case.w[:, None] * case.A))

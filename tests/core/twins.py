@@ -57,11 +57,6 @@ class Case:
         return np.append(0, self.ends[:-1])
 
     @property
-    def owner(self):
-        """The block of each entry."""
-        return np.repeat(np.arange(len(self.ends)), self.ends - self.starts)
-
-    @property
     def singles(self):
         """What each block charges for the absolute values of its entries, not in units."""
         return np.zeros(len(self.ends)) if self.each is None else self.each
@@ -112,7 +107,7 @@ class Case:
         )
         ridges = (np.sqrt(self.ridge) * self.units) ** 2
         each = self.singles * self.units
-        return self.ends, self.prices * self.units, each, self.units, stiffness, ridges, self.negative
+        return self.ends, self.prices * self.units, each, self.units, stiffness, ridges, self.negative, None
 
     def arguments(self, store, target=0.0, respond=False, seconds=60.0):
         """Return what `restricted` takes; arrays that are written are new."""
@@ -251,16 +246,19 @@ class Case:
         high = np.where(high > 0, high * len(z), 0)
         for _ in range(90):
             middle = (low + high) / 2
-            left = self.norms(self.shrunk(z, middle[self.owner])) > 0
+            left = self.norms(self.shrunk(z, np.repeat(middle, self.ends - self.starts))) > 0
             low, high = np.where(left, middle, low), np.where(left, high, middle)
         return high
 
     def shrunk(self, v, level):
         """Return the prox of `level kappa`, with a level for each entry: soft thresholds, then shorter blocks."""
+        if "by entry" not in self.kept:
+            owner = np.repeat(np.arange(len(self.ends)), self.ends - self.starts)
+            self.kept["by entry"] = owner, (self.singles * self.units)[owner], self.scaled[1][owner]
+        owner, each, prices = self.kept["by entry"]
         v = np.where((self.negative == 0) & (v < 0), 0, v)
-        each, prices = (self.singles * self.units)[self.owner], self.scaled[1][self.owner]
         left = np.sign(v) * np.maximum(np.abs(v) - level * each, 0)
-        sizes = self.norms(left)[self.owner]
+        sizes = self.norms(left)[owner]
         return left * np.where(sizes > level * prices, 1 - level * prices / np.where(sizes > 0, sizes, 1), 0)
 
     def allowed(self, x):
@@ -500,7 +498,7 @@ def make(
     part = {"no": 0.0, "both": 0.5, "entries": 1.0, "some": 0.7 * rng.integers(0, 2, len(ends)), "signs": 0.0}[split]
     each, prices = part * prices, (1 - part) * prices
     case = Case(A, y, w, Q, ends, prices, units, negative, loss, 0.3 * size if loss == HUBER else 0.0, sparse=sparse)
-    case.each = each
+    case.each = None if split == "no" else each
     case.caution = float(loss in (HUBER, HINGE))
     if offset:
         case.offset = rng.standard_normal(n) * (size if loss in (SQUARED, HUBER) else 0.5)

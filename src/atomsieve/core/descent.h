@@ -52,14 +52,14 @@ static void step(model *o, ptrdiff_t k, record *seen)
     double price = t->price[k], curvature = o->steepest[k];
     if (size == 1) {
         double x = o->x[first], z = pull(o, first), held = price * fabs(x), slope = slope_of(t, o->mass);
-        double score = t->negative[first] ? fabs(z) / price : z / price;
+        double borne = t->lower ? left_to_bear(t, first, x, z, slope) : z, score = entry_score(t, first, borne, k);
         if (score > seen->top) seen->top = score;
-        if (x != 0) seen->slack += fabs(slope * held - x * z);
+        if (x != 0) seen->slack += fabs(t->lower ? slack_of(t, first, x, borne, slope) : slope * held - x * z);
         double aim = curvature * x + z, charge = price * slope_of(t, fmax(o->mass - held, 0));
         if (!(curvature > 0)) { /* an entry that changes nothing costs what it holds */
             double saved = charge + t->b * price * held / 2 - fabs(z);
             if (x == 0 || !(saved >= 0)) return;
-            seen->fall += saved * fabs(x);
+            seen->fall += saved * fabs(x - within_limits(t, first, 0));
             aim = 0;
         }
         double whole = curvature + t->b * price * price, to = 0;
@@ -67,6 +67,7 @@ static void step(model *o, ptrdiff_t k, record *seen)
             to = (aim - charge) / whole;
         else if (t->negative[first] && -aim > charge)
             to = (aim + charge) / whole;
+        to = within_limits(t, first, to);
         double change = to - x;
         if (change == 0) return;
         o->x[first] = to;

@@ -1,4 +1,4 @@
-/* The face of x, where its support and its signs stay: products there, and conjugate gradients. */
+/* The face of x, where its support, its signs and what is at a limit stay: products there, and conjugate gradients. */
 #ifndef ATOMSIEVE_FACE_H
 #define ATOMSIEVE_FACE_H
 
@@ -79,12 +79,13 @@ static void face_of(const model *o, face *f)
         if (!(norm > 0)) continue;
         for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++) {
             double x = o->x[e];
-            if (t->split[k] && x == 0) continue;
+            if ((t->split[k] && x == 0) || at_lower(t, e, x) || at_upper(t, e, x)) continue;
             f->x[f->size] = x;
             f->price[f->size] = t->price[k] * (x / norm);
             if (t->split[k]) f->price[f->size] += copysign(t->each[k], x);
             f->entry[f->size++] = e;
         }
+        if (f->size == (f->blocks ? f->end[f->blocks - 1] : 0)) continue; /* at a limit */
         f->block[f->blocks] = k;
         f->end[f->blocks++] = f->size;
     }
@@ -243,10 +244,25 @@ static double face_fall(model *o, const face *f, const double *change, double *i
     return linear - curved / 2 - grown * (slope + t->b * grown / 2);
 }
 
+/* Where an entry ends that is on its way from x to some place: there, at 0 before its sign changes, or at a limit. */
+static double stop_of(const task *t, ptrdiff_t e, double x, double to)
+{
+    if (t->lower && to <= t->lower[e] && t->lower[e] * x >= 0) return t->lower[e];
+    if (t->lower && to >= t->upper[e] && t->upper[e] * x >= 0) return t->upper[e];
+    return to == 0 || (to > 0) != (x > 0) ? 0 : to;
+}
+
 static void face_accept(model *o, const face *f, const double *change, const double *image, double growth)
 {
     const task *t = o->t;
-    for (ptrdiff_t i = 0; i < f->size; i++) o->x[f->entry[i]] += change[i];
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i];
+        double x = o->x[e];
+        o->x[e] += change[i];
+        if (!t->lower) continue;
+        if (change[i] == t->lower[e] - x) o->x[e] = t->lower[e]; /* to the last bit */
+        if (change[i] == t->upper[e] - x) o->x[e] = t->upper[e];
+    }
     o->mass += growth;
     if (o->by_gram) {
         axpy(-1, image, o->z, o->s->count);

@@ -11,7 +11,6 @@
 #endif
 
 #include "along.h"
-#include "box.h"
 #include "exact.h"
 #include "fingerprint.h"
 #include "machine.h"
@@ -109,10 +108,10 @@ static int open_call(call *c, PyObject *args)
     request *q = &c->q;
     arrays *held = &c->held;
     if (!first) return -1;
-    int parsed = PyArg_ParseTuple(first, "O(OOOOO)O(OOOOOOO)(id)(OOOO)(OOOO)", &c->capsule, &values, &rows, &at_value,
+    int parsed = PyArg_ParseTuple(first, "O(OOOOO)O(OOOOOOOO)(id)(OOOO)(OOOO)", &c->capsule, &values, &rows, &at_value,
                                   &at_row, &counts, &ids, &g.ends, &g.price, &g.each, &g.unit, &g.stiffness, &g.ridge,
-                                  &g.negative, &q->loss.kind, &q->loss.delta, &y, &w, &offset, &basis, &x, &coordinates,
-                                  &image, &pulls);
+                                  &g.negative, &g.limits, &q->loss.kind, &q->loss.delta, &y, &w, &offset, &basis, &x,
+                                  &coordinates, &image, &pulls);
     Py_DECREF(first); /* the arguments hold what it held */
     if (!parsed) return -1;
     c->s = PyCapsule_GetPointer(c->capsule, "atomsieve.store");
@@ -220,8 +219,8 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     double a, b, value, seconds;
     request q = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOO(OOOOOOO)(dd)dddp", &hessian, &z, &x, &g.ends, &g.price, &g.each, &g.unit,
-                          &g.stiffness, &g.ridge, &g.negative, &a, &b, &value, &q.target, &seconds, &q.respond))
+    if (!PyArg_ParseTuple(args, "OOO(OOOOOOOO)(dd)dddp", &hessian, &z, &x, &g.ends, &g.price, &g.each, &g.unit,
+                          &g.stiffness, &g.ridge, &g.negative, &g.limits, &a, &b, &value, &q.target, &seconds, &q.respond))
         return NULL;
     if (!has_blas()) return NULL;
     arrays held = {.count = 0};
@@ -248,29 +247,6 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
 done:
     release(&held);
     free(places);
-    return answer;
-}
-
-static PyObject *box_descent(PyObject *self, PyObject *args)
-{
-    PyObject *hessian, *z, *x, *price, *lower, *upper, *answer = NULL;
-    box o = {0};
-    int sweeps;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OOOOOO(dd)i", &hessian, &z, &x, &price, &lower, &upper, &o.a, &o.b, &sweeps))
-        return NULL;
-    arrays held = {.count = 0};
-    if (!is_line(o.a, o.b) || !(o.x = array_of(&held, x, "x", 'd', -1, 1))) goto done;
-    o.m = length_of(&held);
-    if (!(o.z = array_of(&held, z, "z", 'd', o.m, 1))) goto done;
-    if (!(o.hessian = array_of(&held, hessian, "hessian", 'd', o.m * o.m, 0))) goto done;
-    if (!(o.price = array_of(&held, price, "price", 'd', o.m, 0))) goto done;
-    if (!(o.lower = array_of(&held, lower, "lower", 'd', o.m, 0))) goto done;
-    if (!(o.upper = array_of(&held, upper, "upper", 'd', o.m, 0))) goto done;
-    box_sweeps(&o, sweeps);
-    answer = Py_BuildValue("");
-done:
-    release(&held);
     return answer;
 }
 
@@ -627,7 +603,6 @@ static PyMethodDef methods[] = {
     {"store", new_store, METH_NOARGS, "Return a new store for Gram matrices and factors."},
     {"restricted", restricted, METH_VARARGS, "Solve on a working set."},
     {"along", along, METH_VARARGS, "Solve on a working set along lines of slopes."},
-    {"box", box_descent, METH_VARARGS, "Coordinate descent on a model whose entries have limits."},
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},

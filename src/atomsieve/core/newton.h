@@ -42,7 +42,7 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
     for (ptrdiff_t k = 0; k < t->blocks; k++) {
         if (block_norm(t, o->x, k) > 0) support++;
         else {
-            double score = block_score(t, v->z + t->start[k], k);
+            double score = block_score(t, o->x, v->z + t->start[k], k, slope);
             if (score > slope) scores[joining++] = score;
         }
     }
@@ -51,7 +51,7 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
     if (most < support) most = support;
     double least = joining > most ? reached_by(scores, joining, most) : slope;
     for (ptrdiff_t k = 0; k < t->blocks; k++) {
-        double score = block_score(t, v->z + t->start[k], k);
+        double score = block_score(t, o->x, v->z + t->start[k], k, slope);
         if (!(block_norm(t, o->x, k) > 0) && !(score > slope && score >= least)) continue;
         blocks[count++] = k;
         for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++, entries++) nonzeros += (double)t->columns[e].count;
@@ -210,7 +210,9 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         /* the model makes more or less of this gap; a Gram matrix and a factor serve up to the end where the curvature
            never changes */
         double share = fmin(gap_of(t, q->mass, seen.top, seen.slack, o.value) / q->gap, 1);
-        double rough = fmin(fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap), q->gap / 2);
+        /* what descent by columns says of its gap is a guess: where the last models have brought little, less is left */
+        double part = (o.by_gram ? SMOOTH : ROUGH) * pow(0.1, idle);
+        double rough = fmin(fmax(q->target / 4, part * q->gap), q->gap / 2);
         minimise(&o, blocks, count, share * rough, quadratic && t->single ? share * q->target : INFINITY, &f);
 
         way w = way_of(&o, q, &v, blocks, count, !quadratic);
@@ -228,7 +230,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         }
         for (ptrdiff_t i = 0; i < count; i++)
             for (ptrdiff_t j = t->start[blocks[i]]; j < t->start[blocks[i] + 1]; j++)
-                q->x[j] = length == 1 ? o.x[j] : q->x[j] + length * (o.x[j] - q->x[j]);
+                q->x[j] = length == 1 ? o.x[j] : within_limits(t, j, q->x[j] + length * (o.x[j] - q->x[j]));
         axpy(length, v.turn, q->coordinates, k);
         if (quadratic) predict(t, q, 1, v.u);
         else axpy(length, v.direction, v.u, n);

@@ -59,8 +59,30 @@ static int are_ridges(const double *ridge, Py_ssize_t count)
 
 /* Blocks as they are handed over. */
 typedef struct {
-    PyObject *ends, *price, *each, *unit, *stiffness, *ridge, *negative;
+    PyObject *ends, *price, *each, *unit, *stiffness, *ridge, *negative, *limits;
 } given_blocks;
+
+/* Read the limits of single entries. 0 on success. */
+static int read_limits(arrays *a, task *t, PyObject *limits)
+{
+    PyObject *lower, *upper;
+    if (!PyTuple_Check(limits) || !PyArg_ParseTuple(limits, "OO", &lower, &upper)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "limits: expected a pair or None.");
+        return -1;
+    }
+    if (!t->single) {
+        PyErr_SetString(PyExc_ValueError, "limits: expected blocks of one entry each.");
+        return -1;
+    }
+    if (!(t->lower = array_of(a, lower, "lower", 'd', t->m, 0))) return -1;
+    if (!(t->upper = array_of(a, upper, "upper", 'd', t->m, 0))) return -1;
+    for (ptrdiff_t e = 0; e < t->m; e++)
+        if (!(t->lower[e] <= t->upper[e]) || t->lower[e] == INFINITY || t->upper[e] == -INFINITY) {
+            PyErr_SetString(PyExc_ValueError, "limits: expected lower <= upper, and a number between them.");
+            return -1;
+        }
+    return 0;
+}
 
 /* Read the blocks of a task: where they end, prices, units, stiffness, ridges, signs. 0 on success. */
 static int read_blocks(arrays *a, task *t, const given_blocks *g, ptrdiff_t **memory)
@@ -116,7 +138,7 @@ static int read_blocks(arrays *a, task *t, const given_blocks *g, ptrdiff_t **me
     t->start = start;
     t->owner = owner;
     t->split = split;
-    return 0;
+    return g->limits == Py_None ? 0 : read_limits(a, t, g->limits);
 }
 
 /* Read the columns of a task; the rows of sparse columns must be rows of the data. */

@@ -46,6 +46,7 @@ typedef struct {
     const double *unit;      /* of a block */
     const double *stiffness; /* the largest curvature that a block can have, per unit of loss'' */
     const unsigned char *negative; /* whether an entry may be negative */
+    const double *lower, *upper;   /* limits of entries, if blocks have one each; NULL for none, and then both */
     const double *basis;           /* n x free, by columns */
     double a, b;
     const double *ridge; /* of a block, in its unit */
@@ -68,6 +69,25 @@ static double block_norm(const task *t, const double *x, ptrdiff_t k)
 {
     ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
     return size == 1 ? fabs(x[first]) : sqrt(dot(x + first, x + first, size));
+}
+
+static int at_lower(const task *t, ptrdiff_t e, double x) { return t->lower && x <= t->lower[e]; }
+
+static int at_upper(const task *t, ptrdiff_t e, double x) { return t->upper && x >= t->upper[e]; }
+
+/* The number within the limits of an entry that is nearest to x. */
+static double within_limits(const task *t, ptrdiff_t e, double x)
+{
+    return t->lower ? fmin(fmax(x, t->lower[e]), t->upper[e]) : x;
+}
+
+/* The pull on an entry less what its limits bear: at a limit that is as much as the penalty charges there, at most. */
+static double left_to_bear(const task *t, ptrdiff_t e, double x, double z, double slope)
+{
+    double charge = slope * t->price[e];
+    if (at_upper(t, e, x)) z = fmin(z, x < 0 ? -charge : charge);
+    if (at_lower(t, e, x)) z = fmax(z, x > 0 ? charge : -charge);
+    return z;
 }
 
 /* What a split block charges: `each |x|_1 + price |x|_2`. */
@@ -113,12 +133,19 @@ static double split_score(const task *t, const double *z, ptrdiff_t k)
     return score;
 }
 
-/* The score of a block: what its best atom pulls. */
-static double block_score(const task *t, const double *z, ptrdiff_t k)
+/* The score of a single entry. */
+static double entry_score(const task *t, ptrdiff_t e, double z, ptrdiff_t k)
+{
+    return (t->negative[e] ? fabs(z) : z) / t->price[k];
+}
+
+/* The score of a block at x, where the slope of the penalty is given: what its best atom pulls. */
+static double block_score(const task *t, const double *x, const double *z, ptrdiff_t k, double slope)
 {
     ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    if (t->lower) return entry_score(t, first, left_to_bear(t, first, x[first], z[0], slope), k);
     if (t->split[k]) return split_score(t, z, k);
-    if (size == 1) return (t->negative[first] ? fabs(z[0]) : z[0]) / t->price[k];
+    if (size == 1) return entry_score(t, first, z[0], k);
     return sqrt(dot(z, z, size)) / t->price[k];
 }
 
@@ -149,12 +176,23 @@ typedef struct {
     double top, slack, fall;
 } record;
 
+/* How far an entry with limits is from complementary slackness, seen from the number within them that is nearest to 0. */
+static double slack_of(const task *t, ptrdiff_t e, double x, double z, double slope)
+{
+    double nearest = within_limits(t, e, 0);
+    return slope * t->price[e] * (fabs(x) - fabs(nearest)) - z * (x - nearest);
+}
+
 /* Add a block with its pulls z to a record. */
 static void tally(const task *t, const double *x, const double *z, ptrdiff_t k, double slope, record *seen)
 {
-    double norm = block_norm(t, x, k), score = block_score(t, z, k);
+    double norm = block_norm(t, x, k), score = block_score(t, x, z, k, slope);
     if (score > seen->top) seen->top = score;
     if (!(norm > 0)) return;
+    if (t->lower) {
+        seen->slack += slack_of(t, k, x[k], left_to_bear(t, k, x[k], z[0], slope), slope);
+        return;
+    }
     double charged = t->split[k] ? slope * split_mass(t, x, k) : slope * t->price[k] * norm;
     seen->slack += charged - dot(x + t->start[k], z, t->start[k + 1] - t->start[k]);
 }

@@ -14,6 +14,7 @@ from atomsieve.gauges.found import Combination
 from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
+from atomsieve.problem.limits import CoefficientLimits
 from atomsieve.problem.shrinkage import Shrinkage
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -72,7 +73,9 @@ class Part:
 
     def blocks_of(self, problem: Problem) -> Blocks:
         """Return the blocks as the core reads them; each has a unit of its own, and the ridge of the problem."""
-        return self._sizes if problem.shrinkage is None else sized(self.lifted, self.entries, problem.shrinkage)
+        if problem.shrinkage is not None:
+            return sized(self.lifted, self.entries, problem.shrinkage)
+        return limited(problem.limits, self.entries, self._sizes)
 
     def ridges_of(self, problem: Problem, blocks: Blocks) -> Array:
         """Return the ridge of each block as the core reads it, in the units of these blocks."""
@@ -147,6 +150,13 @@ def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: flo
     # |A x_b| is at most the reach times the gauge of x_b
     longest = lifted.reaches[blocks] * (prices + each * np.sqrt(np.diff(ends, prepend=0)))
     return Blocks(ends, prices * units, each * units, units, (longest * units) ** 2, ridge, negative)
+
+
+def limited(limits: CoefficientLimits | None, entries: Index, blocks: Blocks) -> Blocks:
+    """Return the same blocks of one entry each with the limits of these entries, if there are any."""
+    if limits is None:
+        return blocks
+    return blocks._replace(limits=(limits.lower[entries] / blocks.units, limits.upper[entries] / blocks.units))
 
 
 class WorkingSet(Protocol):
