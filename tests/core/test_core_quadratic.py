@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from twins import KINDS, LONG, SPLITS, blocks_of, columns_of, make, quadratic_objective
+from twins import KINDS, LONG, SPLITS, blocks_of, columns_of, limits_of, make, quadratic_objective
 
 from atomsieve import core as package
 from atomsieve.core import Blocks, quadratic
@@ -20,19 +20,22 @@ models = st.fixed_dictionaries(
         "positive": st.booleans(),
         "start": st.booleans(),
         "split": st.sampled_from(SPLITS),
+        "limits": st.booleans(),
     }
 )
 
 
-def model(seed, m, kind, blocks, line, positive, start, n=20, split="no"):
+def model(seed, m, kind, blocks, line, positive, start, n=20, split="no", limits=False):
     """Return a model of a squared loss at x: its Hessian, the pull, x, blocks, a line, and the problem it is one of."""
     rng = np.random.default_rng(seed)
     signs = "mixed" if positive else "both"
     case = make(seed, n=n, m=m, kind=kind, blocks=blocks, line=line, signs=signs, share=0.1, split=split)
+    case.limits = limits_of(rng, case.but(units=np.ones(len(case.ends))), 1.0) if limits and not case.split.any() and len(case.ends) == m else None
     factors = rng.choice([0.5, 1.0, 2.0], len(case.ends)) / (case.prices + case.singles)
     case = case.but(units=np.ones(len(case.ends)), prices=factors * case.prices, each=factors * case.singles)
     x = np.where(rng.random(m) < 0.6, 0.3 * rng.standard_normal(m), 0) * start
     x = np.where(case.negative == 0, np.abs(x), x)
+    x = x if case.limits is None else np.clip(x, *case.limits)
     H = np.ascontiguousarray(case.A.T @ (case.w[:, None] * case.A))
     slopes = case.A @ x - case.y
     value = float(case.w @ slopes**2) / 2
@@ -51,6 +54,7 @@ def model(seed, m, kind, blocks, line, positive, start, n=20, split="no"):
         "positive": False,
         "start": False,
         "split": "no",
+        "limits": False,
     }
 )
 def test_a_model_of_a_squared_loss_is_the_problem_itself(options):
@@ -66,12 +70,13 @@ def test_a_model_of_a_squared_loss_is_the_problem_itself(options):
         assert response == pytest.approx(known, rel=1e-7)
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("split", [*SPLITS, "limits"])
 @pytest.mark.parametrize("blocks", ["single", "several"])
 @pytest.mark.parametrize("line", ["linear", "square", "both"])
-@pytest.mark.parametrize("m", [1, 5, 60])
+@pytest.mark.parametrize("m", [1, 5, 30])
 def test_the_minimiser_is_that_of_the_twin(m, line, blocks, split):
-    H, z, begin, parts, value, case = model(4, m, "random", blocks, line, True, True, n=4 * m + 10, split=split)
+    other = {"limits": True} if split == "limits" else {"split": split}
+    H, z, begin, parts, value, case = model(4, m, "random", blocks, line, True, True, n=4 * m + 10, **other)
     x = begin.copy()
     quadratic(H, z, x, parts, case.line, value, 0.0)
     found, _ = case.solve()

@@ -50,6 +50,7 @@ class Case:
     caution: float = 0.0
     ridge: float = 0.0
     each: np.ndarray | None = None
+    limits: tuple[np.ndarray, np.ndarray] | None = None
     kept: dict = field(default_factory=dict)
 
     @property
@@ -84,6 +85,7 @@ class Case:
             A=self.A[:, entries], ends=np.cumsum((self.ends - self.starts)[blocks]), prices=self.prices[blocks],
             units=self.units[blocks], negative=self.negative[entries], x=None if self.x is None else self.x[entries],
             ids=ids[entries], each=self.singles[blocks],
+            limits=None if self.limits is None else tuple(side[entries] for side in self.limits),
         )  # fmt: skip
 
     # How the core reads it.
@@ -107,7 +109,8 @@ class Case:
         )
         ridges = (np.sqrt(self.ridge) * self.units) ** 2
         each = self.singles * self.units
-        return self.ends, self.prices * self.units, each, self.units, stiffness, ridges, self.negative, None
+        limits = None if self.limits is None else tuple(side / self.unit_of for side in self.limits)
+        return self.ends, self.prices * self.units, each, self.units, stiffness, ridges, self.negative, limits
 
     def arguments(self, store, target=0.0, respond=False, seconds=60.0):
         """Return what `restricted` takes; arrays that are written are new."""
@@ -233,11 +236,37 @@ class Case:
         t = self.slope(u)
         t = t - Q @ (Q.T @ (self.w * t))
         z = -self.scaled[0].T @ (self.w * t) - self.ridges * v
+        if self.limits is not None:
+            return min(self.gap_within(v, u, t, z, scale) for scale in (1.0, None))
         top = self.scores(z).max(initial=0)
         scale = min(LONG(1), a / top) if b == 0 and top > 0 else LONG(1)
         apart = weighted(self.w, self.value(u) + self.conjugate(scale * t) - scale * t * u)
         charged = 0 if b == 0 else max(top - a, 0) ** 2 / (2 * LONG(b))
         return apart + self.penalty(mass) + charged - scale * (v @ z) + (1 - scale) ** 2 * self.held(v)
+
+    def gap_within(self, v, u, t, z, scale):
+        """Return the same within limits of single entries: each pays for the way that it may go beyond the slope s.
+
+        The best z . x is `p z - s price |p|` at the p within the limits that is nearest to 0, and what exceeds the slope
+        from there to a limit. Without a scale no way that is open at x exceeds it, or none that has no end.
+        """
+        (a, b), prices = self.line, self.scaled[1]
+        lower, upper = (side.astype(LONG) / self.unit_of for side in self.limits)
+        near = np.clip(0, lower, upper)
+        ways = [(z / prices, upper, v < upper), (-z / prices, lower, v > lower)]
+        slope = a + b * self.mass(v)
+        if scale is None:
+            slope = max([slope, *(score[still].max(initial=0) for score, _, still in ways)]) if b > 0 else a
+            top = max(score[still].max(initial=0) for score, _, still in ways)
+            scale = min(LONG(1), a / top) if b == 0 and top > 0 else LONG(1)
+        best = scale * (near @ z) - slope * (prices * np.abs(near)).sum()
+        for score, end, _ in ways:
+            over = np.maximum(scale * score - slope, 0) * prices
+            best += (over[over > 0] * np.abs(end - near)[over > 0]).sum()
+        charged = 0 if b == 0 else max(slope - a, 0) ** 2 / (2 * LONG(b))
+        apart = weighted(self.w, self.value(u) + self.conjugate(scale * t) - scale * t * u)
+        held = (1 - scale) ** 2 * self.held(v)
+        return apart + self.penalty(self.mass(v)) + charged + best - scale * (v @ z) + held
 
     def scores(self, z):
         """Return what the best atom of each block pulls: the t at which `t kappa` shrinks the block to 0, by bisection."""
@@ -262,7 +291,12 @@ class Case:
         return left * np.where(sizes > level * prices, 1 - level * prices / np.where(sizes > 0, sizes, 1), 0)
 
     def allowed(self, x):
-        return bool((x[self.negative == 0] >= 0).all())
+        within = self.limits is None or ((x >= self.limits[0]) & (x <= self.limits[1])).all()
+        return bool(within and (x[self.negative == 0] >= 0).all())
+
+    def cut(self, v):
+        """Return the point within the limits that is nearest to v, in units."""
+        return v if self.limits is None else np.clip(v, *(side.astype(LONG) / self.unit_of for side in self.limits))
 
     def scale(self):
         """Return what a gap is small beside: the objective at the start, without what no coefficient changes."""
@@ -273,11 +307,15 @@ class Case:
     def prox(self, v, step):
         """Return the minimiser of `|p - v|^2 / 2 + step phi(mass(p))`: all blocks shrink at one slope, by bisection."""
         a, b = self.line
-        low, high = LONG(a), a + b * self.mass(self.shrunk(v, step * LONG(a)))
+
+        def there(slope):
+            return self.cut(self.shrunk(v, step * slope))
+
+        low, high = LONG(a), a + b * self.mass(there(LONG(a)))
         for _ in range(70 if b > 0 else 0):
             middle = (low + high) / 2
-            low, high = (middle, high) if a + b * self.mass(self.shrunk(v, step * middle)) > middle else (low, middle)
-        return self.shrunk(v, step * low)
+            low, high = (middle, high) if a + b * self.mass(there(middle)) > middle else (low, middle)
+        return there(low)
 
     def solve(self, steps=20_000):
         """Minimise by accelerated proximal gradient steps with restarts; return coefficients in units and c."""
@@ -334,6 +372,8 @@ class Case:
             if norm > 0:
                 direction = (v[s:e] / norm).astype(float)
                 on[s:e] = (v[s:e] != 0) | ~self.split[k]
+                if self.limits is not None:
+                    on[s] = self.limits[0][s] < v[s] * self.units[k] < self.limits[1][s]
                 p[s:e] = float(prices[k]) * direction + float(each[k]) * np.sign(direction)
                 if e - s > 1:
                     H[s:e, s:e] += slope * float(prices[k]) / norm * (np.eye(e - s) - np.outer(direction, direction))
@@ -460,12 +500,13 @@ def targets_of(rng, loss, signal, size):
 def make(
     seed, loss=SQUARED, n=12, m=6, kind="random", blocks="single", line="linear", share=0.2, free=0, weights="equal",
     offset=False, signs="both", sparse=False, decades=0.0, size=1.0, start="zero", priced=False, ridge=0.0, split="no",
+    limits=False,
 ):  # fmt: skip
     """Return a problem from a seed; `share` is the part of the critical slope that the penalty has.
 
     `ridge` is that of the units in which blocks have curvatures of about 1. With `split` entries of blocks are 0 one by
     one: all blocks have a price of entries beside that of the norm ("both"), or in its place ("entries"), some have
-    ("some"), or entries of blocks may have signs ("signs").
+    ("some"), or entries of blocks may have signs ("signs"). Single entries may have limits.
     """
     rng = np.random.default_rng(seed)
     w = weights_of(rng, n, weights)
@@ -507,9 +548,23 @@ def make(
         x = np.where(moved, 0.3 * rng.standard_normal(m), 0) * (size if loss in (SQUARED, HUBER) else 1.0)
         case.x = np.where(negative == 0, np.abs(x), x) * case.unit_of
         case.c = 0.1 * rng.standard_normal(Q.shape[1]) * (size if loss in (SQUARED, HUBER) else 1.0)
+    if limits and single.all() and split == "no":
+        case.limits = limits_of(rng, case, size if loss in (SQUARED, HUBER) else 1.0)
+        case.x = np.clip(0.0 if case.x is None else case.x, *case.limits)
     case.line = line_of(case, line, share)
     case.ridge = ridge / float(np.median(units)) ** 2 if decades <= 3 else 0.0
     return case
+
+
+def limits_of(rng, case, size):
+    """Return limits around 0, on one side of it, on both sides of one number, and none."""
+    m = len(case.negative)
+    middle = np.where(rng.random(m) < 0.2, 0.2 * rng.standard_normal(m), 0.0)
+    down, up = (np.where(rng.random(m) < 0.1, 0.0, 0.3 * np.abs(rng.standard_normal(m))) for _ in range(2))
+    down, up = (np.where(rng.random(m) < 0.2, np.inf, side) for side in (down, up))
+    lower, upper = (middle - down) * size, (middle + up) * size
+    lower = np.where(case.negative == 0, np.maximum(lower, 0.0), lower)
+    return lower * case.unit_of, np.maximum(lower, upper) * case.unit_of
 
 
 def line_of(case, line, share):
