@@ -19,8 +19,9 @@ REFUSED = (TypeError, ValueError, BufferError, OverflowError)
 ODD = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e-320, 1e308, -1e308, 5e-324]
 WHERE = {  # arrays among the arguments of `restricted`, and whether they are whole numbers
     (1, 0): False, (1, 1): True, (1, 2): True, (1, 3): True, (1, 4): True, (2,): True, (3, 0): True, (3, 1): False,
-    (3, 2): False, (3, 3): False, (3, 4): False, (3, 5): False, (3, 6): True, (3, 7, 0): False,
-    (3, 7, 1): False, (5, 0): False, (5, 1): False, (5, 2): False, (5, 3): False, (6, 0): False, (6, 1): False, (6, 2): False, (6, 3): False,
+    (3, 2): False, (3, 3): False, (3, 4): False, (3, 5): False, (3, 6): True, (3, 7, 0): False, (3, 7, 1): False,
+    (5, 0): False, (5, 1): False, (5, 2): False, (5, 3): False, (6, 0): False, (6, 1): False, (6, 2): False,
+    (6, 3): False,
 }  # fmt: skip
 
 

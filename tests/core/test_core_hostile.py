@@ -17,8 +17,8 @@ CORE = package._core
 NAMES = {
     (1, 0): "values", (1, 1): "rows", (1, 2): "value starts", (1, 3): "row starts", (1, 4): "counts", (2,): "ids",
     (3, 0): "ends", (3, 1): "prices", (3, 2): "each", (3, 3): "units", (3, 4): "stiffness", (3, 5): "ridges",
-    (3, 6): "negative", (3, 7, 0): "lower", (3, 7, 1): "upper", (5, 0): "y", (5, 1): "weights", (5, 2): "offset", (5, 3): "basis", (6, 0): "x", (6, 1): "coordinates",
-    (6, 2): "image", (6, 3): "pulls",
+    (3, 6): "negative", (3, 7, 0): "lower", (3, 7, 1): "upper", (5, 0): "y", (5, 1): "weights", (5, 2): "offset",
+    (5, 3): "basis", (6, 0): "x", (6, 1): "coordinates", (6, 2): "image", (6, 3): "pulls",
 }  # fmt: skip
 
 

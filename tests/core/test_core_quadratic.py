@@ -30,7 +30,8 @@ def model(seed, m, kind, blocks, line, positive, start, n=20, split="no", limits
     rng = np.random.default_rng(seed)
     signs = "mixed" if positive else "both"
     case = make(seed, n=n, m=m, kind=kind, blocks=blocks, line=line, signs=signs, share=0.1, split=split)
-    case.limits = limits_of(rng, case.but(units=np.ones(len(case.ends))), 1.0) if limits and not case.split.any() and len(case.ends) == m else None
+    if limits and len(case.ends) == m and not case.split.any():
+        case.limits = limits_of(rng, case.but(units=np.ones(m)), 1.0)
     factors = rng.choice([0.5, 1.0, 2.0], len(case.ends)) / (case.prices + case.singles)
     case = case.but(units=np.ones(len(case.ends)), prices=factors * case.prices, each=factors * case.singles)
     x = np.where(rng.random(m) < 0.6, 0.3 * rng.standard_normal(m), 0) * start

@@ -247,8 +247,8 @@ class Case:
     def gap_within(self, v, u, t, z, scale):
         """Return the same within limits of single entries: each pays for the way that it may go beyond the slope s.
 
-        The best z . x is `p z - s price |p|` at the p within the limits that is nearest to 0, and what exceeds the slope
-        from there to a limit. Without a scale no way that is open at x exceeds it, or none that has no end.
+        The best z . x is `p z - s price |p|` at the p within the limits that is nearest to 0, and what exceeds the
+        slope from there to a limit. Without a scale no way that is open at x exceeds it, or none that has no end.
         """
         (a, b), prices = self.line, self.scaled[1]
         lower, upper = (side.astype(LONG) / self.unit_of for side in self.limits)
@@ -269,10 +269,10 @@ class Case:
         return apart + self.penalty(self.mass(v)) + charged + best - scale * (v @ z) + held
 
     def scores(self, z):
-        """Return what the best atom of each block pulls: the t at which `t kappa` shrinks the block to 0, by bisection."""
+        """Return what the best atom of each block pulls: the t at which `t kappa` shrinks it to 0, by bisection."""
         z = z.astype(LONG)
-        low, high = np.zeros(len(self.ends), dtype=LONG), self.norms(z) / np.maximum(self.scaled[1], self.singles * self.units)
-        high = np.where(high > 0, high * len(z), 0)
+        prices = np.maximum(self.scaled[1], self.singles * self.units)
+        low, high = np.zeros(len(self.ends), dtype=LONG), len(z) * self.norms(z) / prices
         for _ in range(90):
             middle = (low + high) / 2
             left = self.norms(self.shrunk(z, np.repeat(middle, self.ends - self.starts))) > 0
@@ -536,24 +536,30 @@ def make(
     negative = {"both": np.ones(m), "positive": np.zeros(m), "mixed": rng.integers(0, 2, m)}[signs].astype(np.uint8)
     if split == "no":
         negative[~single] = 1
-    part = {"no": 0.0, "both": 0.5, "entries": 1.0, "some": 0.7 * rng.integers(0, 2, len(ends)), "signs": 0.0}[split]
-    each, prices = part * prices, (1 - part) * prices
-    case = Case(A, y, w, Q, ends, prices, units, negative, loss, 0.3 * size if loss == HUBER else 0.0, sparse=sparse)
-    case.each = None if split == "no" else each
+    part = {"both": 0.5, "entries": 1.0}.get(split, 0.7 * rng.integers(0, 2, len(ends)) if split == "some" else 0.0)
+    delta = 0.3 * size if loss == HUBER else 0.0
+    case = Case(A, y, w, Q, ends, (1 - part) * prices, units, negative, loss, delta, sparse=sparse)
+    case.each = None if split == "no" else part * prices
     case.caution = float(loss in (HUBER, HINGE))
     if offset:
         case.offset = rng.standard_normal(n) * (size if loss in (SQUARED, HUBER) else 0.5)
-    if start != "zero":
-        moved = rng.random(m) < (1.0 if start == "full" else 0.4)
-        x = np.where(moved, 0.3 * rng.standard_normal(m), 0) * (size if loss in (SQUARED, HUBER) else 1.0)
-        case.x = np.where(negative == 0, np.abs(x), x) * case.unit_of
-        case.c = 0.1 * rng.standard_normal(Q.shape[1]) * (size if loss in (SQUARED, HUBER) else 1.0)
-    if limits and single.all() and split == "no":
-        case.limits = limits_of(rng, case, size if loss in (SQUARED, HUBER) else 1.0)
-        case.x = np.clip(0.0 if case.x is None else case.x, *case.limits)
+    begin_at(rng, case, start, size if loss in (SQUARED, HUBER) else 1.0, limits and single.all() and split == "no")
     case.line = line_of(case, line, share)
     case.ridge = ridge / float(np.median(units)) ** 2 if decades <= 3 else 0.0
     return case
+
+
+def begin_at(rng, case, start, size, limits):
+    """Give a problem coefficients to begin with, of a size, and limits if it has any."""
+    m = len(case.negative)
+    if start != "zero":
+        moved = rng.random(m) < (1.0 if start == "full" else 0.4)
+        x = np.where(moved, 0.3 * rng.standard_normal(m), 0) * size
+        case.x = np.where(case.negative == 0, np.abs(x), x) * case.unit_of
+        case.c = 0.1 * rng.standard_normal(case.Q.shape[1]) * size
+    if limits:
+        case.limits = limits_of(rng, case, size)
+        case.x = np.clip(0.0 if case.x is None else case.x, *case.limits)
 
 
 def limits_of(rng, case, size):

@@ -160,7 +160,7 @@ class BlockGauge(Gauge):
     """Whether there are a prox and faces (gauges/proximal.py), by which working sets of columns are solved."""
 
     split: bool = False
-    """Whether entries of a block are 0 one by one, at slopes that `joining` tells; working sets are columns then too."""
+    """Whether entries of a block are 0 one by one, at slopes that `joining` tells; working sets are columns then."""
 
     chained: bool = False
     """Whether the faces are cones of falling sizes, on which the gauge is linear."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.design.seminorm import Seminorm
-from atomsieve.gauges.base import Atom
+from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge
 from atomsieve.numerics.enclosures import Enclosure
@@ -21,16 +21,21 @@ class Orthant(ProximalGauge):
     which leaves it in P. A solution is aligned with `z_+` in P itself, so whatever follows from that holds.
     """
 
-    gauge: Any
+    gauge: BlockGauge
     signed = False
 
     @property
     def proximal(self) -> bool:  # type: ignore[override]
-        return bool(self.gauge.proximal)
+        return self.gauge.proximal
 
     @property
     def split(self) -> bool:  # type: ignore[override]
-        return bool(self.gauge.split)
+        return self.gauge.split
+
+    @property
+    def _inner(self) -> Any:
+        """The gauge, which has a prox and faces, or split blocks."""
+        return self.gauge
 
     def stated(self) -> dict[str, Any]:
         return {"gauge": self.gauge.spelled_out(())}
@@ -57,8 +62,7 @@ class Orthant(ProximalGauge):
         return self.gauge.eligible(shape)
 
     def charges(self, shape: tuple[int, ...]) -> tuple[Array, Array] | None:
-        found: tuple[Array, Array] | None = self.gauge.charges(shape)
-        return found
+        return self.gauge.charges(shape)
 
     def scores(self, z: Array) -> Array:
         return self.gauge.scores(np.maximum(z, 0.0))
@@ -99,10 +103,10 @@ class Orthant(ProximalGauge):
         return replace(facts, zero=facts.zero | down)
 
     def prox(self, v: Array, line: Line) -> Array:
-        return self.gauge.prox(np.maximum(v, 0.0), line)
+        return np.asarray(self._inner.prox(np.maximum(v, 0.0), line))
 
     def face(self, x: Array) -> Face:
-        face = self.gauge.face(x)
+        face: Face = self._inner.face(x)
         kept = np.flatnonzero(face.coordinates)  # entries at 0 stay there
         if len(kept) == len(face.coordinates):
             return face
@@ -110,7 +114,7 @@ class Orthant(ProximalGauge):
         return Face(face.directions[kept], face.coordinates[kept], face.gradient[kept], hessian)
 
     def growth(self, x: Array, there: Array) -> float:
-        return self.gauge.growth(x, there)
+        return float(self._inner.growth(x, there))
 
     def joining(self, z: Array, scores: Array) -> Array:
-        return self.gauge.joining(np.maximum(z, 0.0), scores)
+        return np.asarray(self._inner.joining(np.maximum(z, 0.0), scores))
