@@ -13,30 +13,29 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))
 
-from twins import KINDS, load, make
+from twins import KINDS, SPLITS, load, make
 
 REFUSED = (TypeError, ValueError, BufferError, OverflowError)
 ODD = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e-320, 1e308, -1e308, 5e-324]
 WHERE = {  # arrays among the arguments of `restricted`, and whether they are whole numbers
     (1, 0): False, (1, 1): True, (1, 2): True, (1, 3): True, (1, 4): True, (2,): True, (3, 0): True, (3, 1): False,
-    (3, 2): False, (3, 3): False, (3, 4): False, (3, 5): True, (5, 0): False, (5, 1): False, (5, 2): False,
-    (5, 3): False, (6, 0): False, (6, 1): False, (6, 2): False, (6, 3): False,
+    (3, 2): False, (3, 3): False, (3, 4): False, (3, 5): False, (3, 6): True, (3, 7, 0): False, (3, 7, 1): False,
+    (5, 0): False, (5, 1): False, (5, 2): False, (5, 3): False, (6, 0): False, (6, 1): False, (6, 2): False,
+    (6, 3): False,
 }  # fmt: skip
 
 
 def at(arguments, place):
-    return arguments[place[0]] if len(place) == 1 else arguments[place[0]][place[1]]
+    """Return what is at a place, if there is one."""
+    for step in place:
+        arguments = None if arguments is None else arguments[step]
+    return arguments
 
 
 def put(arguments, place, value):
     """Return arguments with another value at a place."""
     changed = list(arguments)
-    if len(place) == 1:
-        changed[place[0]] = value
-    else:
-        inner = list(changed[place[0]])
-        inner[place[1]] = value
-        changed[place[0]] = tuple(inner)
+    changed[place[0]] = value if len(place) == 1 else tuple(put(changed[place[0]], place[1:], value))
     return changed
 
 
@@ -145,6 +144,8 @@ def options(rng):
         "decades": float(rng.choice([0.0, 3.0, 150.0])),
         "size": float(rng.choice([1.0, 1e-100, 1e100])),
         "start": str(rng.choice(["zero", "some", "full"])),
+        "split": str(rng.choice(SPLITS)),
+        "limits": bool(rng.integers(2)),
     }
 
 
@@ -183,10 +184,11 @@ def quadratic_arguments(rng, case):
 
 def spoilt(rng, arguments):
     """Return arguments of `quadratic` of which one is spoilt."""
-    place = [(0,), (1,), (2,), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4), (3, 5)][rng.integers(9)]
+    places = [(0,), (1,), (2,), *((3, part) for part in range(7)), *(((3, 7, 0), (3, 7, 1)) if arguments[3][7] else ())]
+    place = places[rng.integers(len(places))]
     array = np.asarray(at(arguments, place))
     shape = array.shape
-    value = mangle(rng, str(rng.choice(MANGLED)), array.ravel(), place in ((3, 0), (3, 5)))
+    value = mangle(rng, str(rng.choice(MANGLED)), array.ravel(), place in ((3, 0), (3, 6)))
     if isinstance(value, np.ndarray) and value.size == array.size and rng.random() < 0.5:
         value = value.reshape(shape)
     return put(arguments, place, value)

@@ -5,7 +5,7 @@ import pytest
 from core_fuzz import REFUSED
 from hypothesis import given
 from hypothesis import strategies as st
-from test_core_restricted import CORE, SMALL, examples, pieces, scale_of
+from test_core_restricted import CORE, OTHERS, SMALL, examples, pieces, scale_of
 from twins import HINGE, LONG, LOSSES, SQUARED, make
 
 FACTORS = (1.0, 0.7, 0.5, 0.45, 0.3)
@@ -32,7 +32,7 @@ def follow(case, cases, store=None, target=0.0, seconds=60.0):
     arguments = case.arguments(CORE.store() if store is None else store, seconds=seconds)
     (n, m), k, count = case.A.shape, case.Q.shape[1], len(cases)
     trail = np.full((count, m), np.nan), np.full((count, k), np.nan), np.full((count, n), np.nan)
-    lines, ridges = np.array([here.line for here in cases]), np.stack([here.blocks()[4] for here in cases])
+    lines, ridges = np.array([here.line for here in cases]), np.stack([here.blocks()[5] for here in cases])
     done, _ = CORE.along(*arguments[:7], lines, ridges, target, case.caution, seconds, trail)
     return done, trail
 
@@ -67,10 +67,11 @@ def test_every_line_is_solved(options):
 @pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("line", ["linear", "both"])
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("blocks", ["single", "mixed"])
+@pytest.mark.parametrize("blocks", ["single", "mixed", "split", "limits"])
 @pytest.mark.parametrize("free", [0, 2])
 def test_every_line_is_solved_by_a_gram_matrix(blocks, sparse, line, free, coupled):
-    shape = {"n": 200, "m": 12, "blocks": blocks, "sparse": sparse, "line": line, "free": free, "weights": "random"}
+    shape = {"n": 200, "m": 12, "sparse": sparse, "line": line, "free": free, "weights": "random"}
+    shape |= OTHERS.get(blocks, {"blocks": blocks})
     for ridge, kind in ((0.0, "random"), (0.1, "random"), (3.0, "duplicates")):
         check({"seed": 5, "loss": SQUARED, "kind": kind, "ridge": ridge, "share": 0.1, "coupled": coupled, **shape})
 

@@ -26,7 +26,8 @@ def hard(m=1500):
     A = rng.standard_normal((m // 3, m)) + 30
     ones = np.ones(m // 3)
     H, z = A.T @ A, A.T @ rng.standard_normal(m // 3)
-    return H, z, Blocks(3 * np.arange(1, m // 3 + 1), ones, ones, ones, 0 * ones, np.ones(3 * (m // 3), dtype=np.uint8))
+    signs = np.ones(3 * (m // 3), dtype=np.uint8)
+    return H, z, Blocks(3 * np.arange(1, m // 3 + 1), ones, 0 * ones, ones, ones, 0 * ones, signs)
 
 
 def long(loss=1, m=3000, start=True, seconds=60.0):

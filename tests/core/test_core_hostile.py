@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from core_fuzz import MANGLED, REFUSED, WHERE, mangled, put
+from core_fuzz import MANGLED, REFUSED, WHERE, at, mangled, put
 from twins import LOSSES, make
 
 from atomsieve import core as package
@@ -16,14 +16,15 @@ from atomsieve.core import Blocks, Packed, best, kept, quadratic
 CORE = package._core
 NAMES = {
     (1, 0): "values", (1, 1): "rows", (1, 2): "value starts", (1, 3): "row starts", (1, 4): "counts", (2,): "ids",
-    (3, 0): "ends", (3, 1): "prices", (3, 2): "units", (3, 3): "stiffness", (3, 4): "ridges", (3, 5): "negative",
-    (5, 0): "y", (5, 1): "weights", (5, 2): "offset", (5, 3): "basis", (6, 0): "x", (6, 1): "coordinates",
-    (6, 2): "image", (6, 3): "pulls",
+    (3, 0): "ends", (3, 1): "prices", (3, 2): "each", (3, 3): "units", (3, 4): "stiffness", (3, 5): "ridges",
+    (3, 6): "negative", (3, 7, 0): "lower", (3, 7, 1): "upper", (5, 0): "y", (5, 1): "weights", (5, 2): "offset",
+    (5, 3): "basis", (6, 0): "x", (6, 1): "coordinates", (6, 2): "image", (6, 3): "pulls",
 }  # fmt: skip
 
 
-def arguments(loss=0, sparse=True, **options):
-    case = make(3, loss, 14, 6, blocks="mixed", free=2, offset=True, sparse=sparse, start="some")
+def arguments(loss=0, sparse=True, limits=False, **options):
+    blocks = {"blocks": "single", "limits": True} if limits else {"blocks": "mixed", "split": "some"}
+    case = make(3, loss, 14, 6, free=2, offset=True, sparse=sparse, start="some", **blocks)
     return case.arguments(CORE.store(), target=1e-10, **options)
 
 
@@ -34,7 +35,7 @@ def test_one_array_is_spoilt(place, how):
     rng = np.random.default_rng(0)
     started = time.perf_counter()
     for sparse in (True, False):
-        whole = arguments(sparse=sparse, respond=True, seconds=2.0)
+        whole = arguments(sparse=sparse, limits=place[:2] == (3, 7), respond=True, seconds=2.0)
         with np.errstate(invalid="ignore"):
             spoilt = mangled(rng, whole, place, how)
         before = [array.copy() for array in whole[6]]
@@ -45,10 +46,9 @@ def test_one_array_is_spoilt(place, how):
                 for array, old in zip(whole[6], before, strict=True):
                     np.testing.assert_array_equal(array, old)
             continue
-        given = whole[place[0]] if len(place) == 1 else whole[place[0]][place[1]]
-        unread = given is None or (place[0] == 1 and not sparse)
+        unread = at(whole, place) is None or (place[0] == 1 and not sparse)
         assert unread or how not in ("float32", "complex", "a list", "scalar array")
-        assert unread or how not in ("strided", "misaligned", "swapped") or place == (3, 5)
+        assert unread or how not in ("strided", "misaligned", "swapped") or place == (3, 6)
         assert how != "frozen" or place[0] != 6
     assert time.perf_counter() - started < 10
 
@@ -59,8 +59,8 @@ REFUSALS = {
     "a negative slope": ((7, 0), -1.0, ValueError),
     "a slope that is no number": ((7, 0), np.nan, ValueError),
     "an infinite slope": ((7, 1), np.inf, ValueError),
-    "a negative ridge": ((3, 4), -np.ones(3), ValueError),
-    "a ridge that is no number": ((3, 4), np.full(3, np.nan), ValueError),
+    "a negative ridge": ((3, 5), -np.ones(3), ValueError),
+    "a ridge that is no number": ((3, 5), np.full(3, np.nan), ValueError),
     "no store": ((0,), None, ValueError),
     "a row beyond the last": ((1, 1), np.full(50, 14, dtype=np.int32), ValueError),
     "a negative row": ((1, 1), np.full(50, -1, dtype=np.int32), ValueError),
@@ -73,14 +73,32 @@ REFUSALS = {
     "blocks that leave a gap": ((3, 0), np.array([2, 3, 5]), ValueError),
     "blocks beyond the end": ((3, 0), np.array([2, 3, 7]), ValueError),
     "a negative end": ((3, 0), np.array([-2, 3, 6]), ValueError),
-    "a price of 0": ((3, 1), np.zeros(3), ValueError),
+    "no price at all": ((3, 1), np.zeros(3), ValueError),
     "a negative price": ((3, 1), -np.ones(3), ValueError),
     "a price that is no number": ((3, 1), np.full(3, np.nan), ValueError),
-    "an infinite unit": ((3, 2), np.full(3, np.inf), ValueError),
-    "a unit of 0": ((3, 2), np.zeros(3), ValueError),
+    "a negative price of entries": ((3, 2), -np.ones(3), ValueError),
+    "an infinite price of entries": ((3, 2), np.full(3, np.inf), ValueError),
+    "an infinite unit": ((3, 3), np.full(3, np.inf), ValueError),
+    "a unit of 0": ((3, 3), np.zeros(3), ValueError),
+    "limits of blocks": ((3, 7), (-np.ones(6), np.ones(6)), ValueError),
+    "limits that are no pair": ((3, 7), np.ones(6), TypeError),
     "weights of another length": ((5, 1), np.ones(13), ValueError),
     "a target that is no number": ((8,), "0.1", TypeError),
 }
+
+
+def blocks_in(ends):
+    """Return blocks as the core reads them, with prices of 1."""
+    ones = np.ones(len(ends))
+    return ends, ones, 0 * ones, ones, ones, 0 * ones, np.ones(ends[-1], dtype=np.uint8), None
+
+
+@pytest.mark.parametrize("limits", [(1.0, -1.0), (np.nan, 1.0), (0.0, np.nan), (np.inf, np.inf), (-np.inf, -np.inf)])
+def test_limits_without_a_number_between_them_are_refused(limits):
+    whole = put(arguments(), (3,), blocks_in(np.arange(1, 7)))
+    sides = tuple(np.full(6, side) for side in limits)
+    with pytest.raises(ValueError, match="limits"):
+        CORE.restricted(*put(whole, (3, 7), sides))
 
 
 @pytest.mark.parametrize("name", REFUSALS)
@@ -88,7 +106,7 @@ def test_refused(name):
     place, value, error = REFUSALS[name]
     whole = arguments()
     if place[0] == 3:
-        whole = put(whole, (3,), (np.array([2, 3, 6]), *[np.ones(3)] * 4, np.ones(6, dtype=np.uint8)))
+        whole = put(whole, (3,), blocks_in(np.array([2, 3, 6])))
         CORE.restricted(*whole)
     with pytest.raises(error):
         CORE.restricted(*put(whole, place, value))
@@ -97,7 +115,7 @@ def test_refused(name):
 def test_nothing_at_all():
     none = make(0, 0, 5, 2).arguments(CORE.store())
     empty = (np.empty(0), None, np.empty(0, dtype=np.int64), None, np.empty(0, dtype=np.int64))
-    blocks = (np.empty(0, dtype=np.int64), *[np.empty(0)] * 4, np.empty(0, dtype=np.uint8))
+    blocks = (np.empty(0, dtype=np.int64), *[np.empty(0)] * 5, np.empty(0, dtype=np.uint8), None)
     no_columns = put(put(put(none, (1,), empty), (2,), np.empty(0, dtype=np.int64)), (3,), blocks)
     with pytest.raises(ValueError, match="expected"):
         CORE.restricted(*put(no_columns, (6, 0), np.empty(0)))
@@ -110,7 +128,7 @@ def test_nothing_at_all():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308, -1.0])
-@pytest.mark.parametrize("place", [(1, 0), (3, 3), (5, 0), (5, 1), (5, 2), (5, 3), (6, 0), (6, 1)], ids=NAMES.get)
+@pytest.mark.parametrize("place", [(1, 0), (3, 4), (5, 0), (5, 1), (5, 2), (5, 3), (6, 0), (6, 1)], ids=NAMES.get)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_numbers_that_are_none(loss, place, value):
     """All numbers of an array, or one: the call ends, soon."""
@@ -127,7 +145,7 @@ def test_numbers_that_are_none(loss, place, value):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1.0, 1e308, 0.0])
 def test_odd_hessians_end(value):
     ones = np.ones(30)
-    blocks = Blocks(np.arange(1, 31), ones, ones, ones, 0 * ones, np.ones(30, dtype=np.uint8))
+    blocks = Blocks(np.arange(1, 31), ones, 0 * ones, ones, ones, 0 * ones, np.ones(30, dtype=np.uint8))
     for filled in (slice(None), slice(3)):
         for turn in range(3):
             H, z, x = np.eye(30), np.linspace(-1, 1, 30), np.linspace(1, -1, 30)

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from twins import HINGE, HUBER, KINDS, LOGISTIC, LONG, LOSSES, POISSON, SQUARED, make
+from twins import HINGE, HUBER, KINDS, LOGISTIC, LONG, LOSSES, POISSON, SPLITS, SQUARED, make
 
 from atomsieve import core as package
 
 CORE = package._core
 SMALL = 1e-10
 """What counts as no gap, as a part of the objective at the start."""
+
+OTHERS = {"split": {"blocks": "several", "split": "some"}, "limits": {"blocks": "single", "limits": True}}
+"""Blocks whose entries are 0 one by one, and entries with limits."""
 
 CALLS = 10
 """Calls that a problem may take."""
@@ -34,6 +37,8 @@ pieces = {
     "size": st.sampled_from([1.0, 1e-100, 1e100]),
     "start": st.sampled_from(["zero", "some", "full"]),
     "ridge": st.sampled_from([0.0, 0.0, 1e-9, 0.1, 10.0]),
+    "split": st.sampled_from(SPLITS),
+    "limits": st.booleans(),
 }
 cases = st.fixed_dictionaries(pieces)
 wild = st.fixed_dictionaries(
@@ -81,7 +86,8 @@ def minimum(options):
     for _ in range(CALLS):
         found = case.run(CORE, target=1e-12 * case.scale())
         gap = looked_at(case, found)
-        assert found.gap == pytest.approx(gap, rel=1e-6, abs=SMALL * scale)
+        # within limits there are several dual points to choose from, which agree at the end
+        assert found.gap == pytest.approx(gap, rel=1e-6, abs=SMALL * scale) or (case.limits and found.gap >= gap / 2)
         if gap <= SMALL * scale:
             break
         case = case.but(x=found.x, c=found.c, caution=found.caution)
@@ -121,12 +127,13 @@ def test_wild_problems_end(options):
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("free", [0, 1])
-@pytest.mark.parametrize("blocks", ["single", "mixed"])
+@pytest.mark.parametrize("blocks", ["single", "mixed", "split", "limits"])
 @pytest.mark.parametrize("line", ["linear", "square", "both"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_minimiser_is_that_of_the_twin(loss, line, blocks, free, seed, ridge):
     shape = {"n": 30, "m": 5, "weights": "random", "offset": True, "signs": "mixed", "start": "some"}
-    case = make(seed, LOSSES[loss], line=line, blocks=blocks, free=free, sparse=bool(seed), ridge=ridge, **shape)
+    shape |= OTHERS.get(blocks, {"blocks": blocks})
+    case = make(seed, LOSSES[loss], line=line, free=free, sparse=bool(seed), ridge=ridge, **shape)
     case = case.but(delta=1.0)  # for Huber: enough samples within
     found = case.run(CORE, target=-1.0, respond=True)
     v, c = case.solve()
@@ -153,7 +160,7 @@ def test_the_response_is_that_of_the_twin(options):
 
 @pytest.mark.thin(11)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("blocks", ["single", "several"])
+@pytest.mark.parametrize("blocks", ["single", "several", "split", "limits"])
 @pytest.mark.parametrize("shape", [(300, 40), (80, 150), (25, 200), (600, 150)], ids=str)
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
@@ -161,7 +168,8 @@ def test_larger_problems_and_a_store_that_is_used_again(loss, sparse, shape, blo
     """A store gives the answers of a new one, whichever columns and ridges the calls before had."""
     rng = np.random.default_rng([shape[1], KINDS.index(kind)])
     options = {"free": 1, "weights": "random", "signs": "mixed", "start": "some", "share": 0.03}
-    case = make(7, LOSSES[loss], *shape, kind, blocks, sparse=sparse, **options)
+    options |= OTHERS.get(blocks, {"blocks": blocks})
+    case = make(7, LOSSES[loss], *shape, kind, sparse=sparse, **options)
     kept = CORE.store()
     for turn in range(5):
         chosen = rng.random(len(case.ends)) < (1.0 if turn in (0, 3) else 0.6)
@@ -185,7 +193,8 @@ def test_a_store_that_knew_other_blocks():
         entries = rng.permutation(20)[: rng.integers(1, 20)]
         part = case.part(entries).but(negative=np.ones(len(entries), dtype=np.uint8))
         ends = np.unique(np.append(rng.integers(1, len(entries) + 1, 3), len(entries)))
-        part = part.but(ends=ends, prices=np.ones(len(ends)), units=np.ones(len(ends)))
+        ones = np.ones(len(ends))
+        part = part.but(ends=ends, prices=ones, units=ones, each=0.3 * rng.integers(0, 2, len(ends)))
         assert abs(looked_at(part, part.run(CORE, kept))) <= SMALL * part.scale()
     case.ids = np.zeros(20, dtype=np.int64)
     for _ in range(3):

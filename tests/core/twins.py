@@ -14,6 +14,7 @@ from scipy.linalg import cython_blas, cython_lapack
 SQUARED, LOGISTIC, HUBER, HINGE, POISSON = range(5)
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "Huber": HUBER, "squared hinge": HINGE, "Poisson": POISSON}
 KINDS = ["random", "duplicates", "zeros", "spanned", "rank one", "nearly", "binary"]
+SPLITS = ["no", "both", "entries", "some", "signs"]
 LONG = np.longdouble
 
 
@@ -48,11 +49,24 @@ class Case:
     sparse: bool = False
     caution: float = 0.0
     ridge: float = 0.0
+    each: np.ndarray | None = None
+    limits: tuple[np.ndarray, np.ndarray] | None = None
     kept: dict = field(default_factory=dict)
 
     @property
     def starts(self):
         return np.append(0, self.ends[:-1])
+
+    @property
+    def singles(self):
+        """What each block charges for the absolute values of its entries, not in units."""
+        return np.zeros(len(self.ends)) if self.each is None else self.each
+
+    @property
+    def split(self):
+        """Whether entries of a block are 0 one by one: they have a price, or a sign."""
+        signed = np.add.reduceat(self.negative == 0, self.starts) > 0
+        return (self.singles > 0) | (signed & (self.ends - self.starts > 1))
 
     @property
     def unit_of(self):
@@ -70,7 +84,8 @@ class Case:
         return self.but(
             A=self.A[:, entries], ends=np.cumsum((self.ends - self.starts)[blocks]), prices=self.prices[blocks],
             units=self.units[blocks], negative=self.negative[entries], x=None if self.x is None else self.x[entries],
-            ids=ids[entries],
+            ids=ids[entries], each=self.singles[blocks],
+            limits=None if self.limits is None else tuple(side[entries] for side in self.limits),
         )  # fmt: skip
 
     # How the core reads it.
@@ -93,7 +108,9 @@ class Case:
             ]
         )
         ridges = (np.sqrt(self.ridge) * self.units) ** 2
-        return self.ends, self.prices * self.units, self.units, stiffness, ridges, self.negative
+        each = self.singles * self.units
+        limits = None if self.limits is None else tuple(side / self.unit_of for side in self.limits)
+        return self.ends, self.prices * self.units, each, self.units, stiffness, ridges, self.negative, limits
 
     def arguments(self, store, target=0.0, respond=False, seconds=60.0):
         """Return what `restricted` takes; arrays that are written are new."""
@@ -127,8 +144,12 @@ class Case:
     def norms(self, v):
         return np.sqrt(np.add.reduceat(v * v, self.starts))
 
+    def masses(self, v):
+        """Return what each block charges."""
+        return self.scaled[1] * self.norms(v) + self.singles * self.units * np.add.reduceat(np.abs(v), self.starts)
+
     def mass(self, v):
-        return (self.scaled[1] * self.norms(v)).sum()
+        return self.masses(v).sum()
 
     def predictions(self, v, c):
         """Return u for coefficients in units."""
@@ -215,21 +236,67 @@ class Case:
         t = self.slope(u)
         t = t - Q @ (Q.T @ (self.w * t))
         z = -self.scaled[0].T @ (self.w * t) - self.ridges * v
+        if self.limits is not None:
+            return min(self.gap_within(v, u, t, z, scale) for scale in (1.0, None))
         top = self.scores(z).max(initial=0)
         scale = min(LONG(1), a / top) if b == 0 and top > 0 else LONG(1)
         apart = weighted(self.w, self.value(u) + self.conjugate(scale * t) - scale * t * u)
         charged = 0 if b == 0 else max(top - a, 0) ** 2 / (2 * LONG(b))
         return apart + self.penalty(mass) + charged - scale * (v @ z) + (1 - scale) ** 2 * self.held(v)
 
+    def gap_within(self, v, u, t, z, scale):
+        """Return the same within limits of single entries: each pays for the way that it may go beyond the slope s.
+
+        The best z . x is `p z - s price |p|` at the p within the limits that is nearest to 0, and what exceeds the
+        slope from there to a limit. Without a scale no way that is open at x exceeds it, or none that has no end.
+        """
+        (a, b), prices = self.line, self.scaled[1]
+        lower, upper = (side.astype(LONG) / self.unit_of for side in self.limits)
+        near = np.clip(0, lower, upper)
+        ways = [(z / prices, upper, v < upper), (-z / prices, lower, v > lower)]
+        slope = a + b * self.mass(v)
+        if scale is None:
+            slope = max([slope, *(score[still].max(initial=0) for score, _, still in ways)]) if b > 0 else a
+            top = max(score[still].max(initial=0) for score, _, still in ways)
+            scale = min(LONG(1), a / top) if b == 0 and top > 0 else LONG(1)
+        best = scale * (near @ z) - slope * (prices * np.abs(near)).sum()
+        for score, end, _ in ways:
+            over = np.maximum(scale * score - slope, 0) * prices
+            best += (over[over > 0] * np.abs(end - near)[over > 0]).sum()
+        charged = 0 if b == 0 else max(slope - a, 0) ** 2 / (2 * LONG(b))
+        apart = weighted(self.w, self.value(u) + self.conjugate(scale * t) - scale * t * u)
+        held = (1 - scale) ** 2 * self.held(v)
+        return apart + self.penalty(self.mass(v)) + charged + best - scale * (v @ z) + held
+
     def scores(self, z):
-        """Return what the best atom of each block pulls."""
-        sizes = self.norms(z)
-        single = self.ends - self.starts == 1
-        signed = np.where(self.negative[self.starts] == 1, np.abs(z[self.starts]), z[self.starts])
-        return np.where(single, signed, sizes) / self.scaled[1]
+        """Return what the best atom of each block pulls: the t at which `t kappa` shrinks it to 0, by bisection."""
+        z = z.astype(LONG)
+        prices = np.maximum(self.scaled[1], self.singles * self.units)
+        low, high = np.zeros(len(self.ends), dtype=LONG), len(z) * self.norms(z) / prices
+        for _ in range(90):
+            middle = (low + high) / 2
+            left = self.norms(self.shrunk(z, np.repeat(middle, self.ends - self.starts))) > 0
+            low, high = np.where(left, middle, low), np.where(left, high, middle)
+        return high
+
+    def shrunk(self, v, level):
+        """Return the prox of `level kappa`, with a level for each entry: soft thresholds, then shorter blocks."""
+        if "by entry" not in self.kept:
+            owner = np.repeat(np.arange(len(self.ends)), self.ends - self.starts)
+            self.kept["by entry"] = owner, (self.singles * self.units)[owner], self.scaled[1][owner]
+        owner, each, prices = self.kept["by entry"]
+        v = np.where((self.negative == 0) & (v < 0), 0, v)
+        left = np.sign(v) * np.maximum(np.abs(v) - level * each, 0)
+        sizes = self.norms(left)[owner]
+        return left * np.where(sizes > level * prices, 1 - level * prices / np.where(sizes > 0, sizes, 1), 0)
 
     def allowed(self, x):
-        return bool((x[self.negative == 0] >= 0).all())
+        within = self.limits is None or ((x >= self.limits[0]) & (x <= self.limits[1])).all()
+        return bool(within and (x[self.negative == 0] >= 0).all())
+
+    def cut(self, v):
+        """Return the point within the limits that is nearest to v, in units."""
+        return v if self.limits is None else np.clip(v, *(side.astype(LONG) / self.unit_of for side in self.limits))
 
     def scale(self):
         """Return what a gap is small beside: the objective at the start, without what no coefficient changes."""
@@ -239,18 +306,16 @@ class Case:
 
     def prox(self, v, step):
         """Return the minimiser of `|p - v|^2 / 2 + step phi(mass(p))`: all blocks shrink at one slope, by bisection."""
-        v = np.where((self.negative == 0) & (v < 0), 0, v)
-        sizes, prices, (a, b) = self.norms(v), self.scaled[1], self.line
+        a, b = self.line
 
-        def left(slope):
-            return np.maximum(sizes - step * slope * prices, 0)
+        def there(slope):
+            return self.cut(self.shrunk(v, step * slope))
 
-        low, high = LONG(a), a + b * (prices * left(LONG(a))).sum()
+        low, high = LONG(a), a + b * self.mass(there(LONG(a)))
         for _ in range(70 if b > 0 else 0):
             middle = (low + high) / 2
-            low, high = (middle, high) if a + b * (prices * left(middle)).sum() > middle else (low, middle)
-        factors = np.divide(left(low), sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        return v * np.repeat(factors, self.ends - self.starts)
+            low, high = (middle, high) if a + b * self.mass(there(middle)) > middle else (low, middle)
+        return there(low)
 
     def solve(self, steps=20_000):
         """Minimise by accelerated proximal gradient steps with restarts; return coefficients in units and c."""
@@ -287,7 +352,7 @@ class Case:
 
     def response(self, v, c):
         """Return `p' (H + bend)^-1 p` on the support, where p is the gradient of the mass."""
-        A, Q, prices = self.scaled[0], self.Q.astype(LONG), self.scaled[1]
+        A, Q = self.scaled[0], self.Q.astype(LONG)
         h = self.w * self.curvature(self.predictions(v, c))
         H = A.T @ (h[:, None] * A)
         if Q.shape[1]:
@@ -295,7 +360,27 @@ class Case:
             H = H - along @ np.linalg.pinv(inner) @ along.T
         H = H + np.diag(self.ridges)
         stiff = np.diag(A.T @ (self.w[:, None] * A)).max(initial=0)
-        return face_response(H, v, self.starts, self.ends, prices, self.line, self.mass(v), float(stiff))
+        return self.face_response(H, v, float(stiff))
+
+    def face_response(self, H, v, stiff):
+        """Return the same for a Hessian H, NaN where there is hardly any curvature."""
+        H, prices, each = np.array(H, dtype=float), self.scaled[1], self.singles * self.units
+        p, slope = np.zeros(len(v)), self.line[0] + self.line[1] * float(self.mass(v))
+        on = np.zeros(len(v), dtype=bool)
+        for k, (s, e) in enumerate(zip(self.starts, self.ends, strict=True)):
+            norm = np.sqrt(float(v[s:e] @ v[s:e]))
+            if norm > 0:
+                direction = (v[s:e] / norm).astype(float)
+                on[s:e] = (v[s:e] != 0) | ~self.split[k]
+                if self.limits is not None:
+                    on[s] = self.limits[0][s] < v[s] * self.units[k] < self.limits[1][s]
+                p[s:e] = float(prices[k]) * direction + float(each[k]) * np.sign(direction)
+                if e - s > 1:
+                    H[s:e, s:e] += slope * float(prices[k]) / norm * (np.eye(e - s) - np.outer(direction, direction))
+        if not on.any():
+            return 0.0
+        H = H[np.ix_(on, on)]
+        return float(p[on] @ np.linalg.solve(H, p[on])) if np.linalg.eigvalsh(H)[0] > 1e-7 * stiff else np.nan
 
 
 @dataclass(eq=False)
@@ -313,26 +398,6 @@ class Found:
     z: np.ndarray
 
 
-def face_response(H, v, starts, ends, prices, line, mass, stiff):
-    """Return `p' (H + bend)^-1 p` on the blocks that carry weight, NaN where there is hardly any curvature."""
-    H = np.array(H, dtype=float)
-    p, slope = np.zeros(len(v)), line[0] + line[1] * float(mass)
-    for s, e, price in zip(starts, ends, prices, strict=True):
-        norm = np.sqrt(float(v[s:e] @ v[s:e]))
-        if norm > 0:
-            direction = (v[s:e] / norm).astype(float)
-            p[s:e] = float(price) * direction
-            if e - s > 1:
-                H[s:e, s:e] += slope * float(price) / norm * (np.eye(e - s) - np.outer(direction, direction))
-    on = np.concatenate([np.arange(s, e) for s, e in zip(starts, ends, strict=True) if v[s:e].any()] or [[]]).astype(
-        int
-    )
-    if not len(on):
-        return 0.0
-    H = H[np.ix_(on, on)]
-    return float(p[on] @ np.linalg.solve(H, p[on])) if np.linalg.eigvalsh(H)[0] > 1e-7 * stiff else np.nan
-
-
 def weighted(w, values):
     """Return the sum of values with weights; a weight of 0 takes away what is infinite."""
     return (w[w > 0] * values[w > 0]).sum()
@@ -342,10 +407,11 @@ def entropy(s):
     return np.where(s > 0, s * np.log(np.where(s > 0, s, 1)), 0)
 
 
-def quadratic_objective(H, z, begin, x, starts, prices, line):
+def quadratic_objective(H, z, begin, x, starts, prices, each, line):
     """Return `-z . d + d' H d / 2 + phi(mass(x))`, d = x - begin."""
     d = x.astype(LONG) - begin
-    mass = (prices * np.sqrt(np.add.reduceat(x.astype(LONG) ** 2, starts))).sum()
+    norms, sizes = np.sqrt(np.add.reduceat(x.astype(LONG) ** 2, starts)), np.add.reduceat(np.abs(x), starts)
+    mass = (prices * norms + each * sizes).sum()
     return -z @ d + d @ H.astype(LONG) @ d / 2 + line[0] * mass + line[1] * mass * mass / 2
 
 
@@ -433,11 +499,14 @@ def targets_of(rng, loss, signal, size):
 
 def make(
     seed, loss=SQUARED, n=12, m=6, kind="random", blocks="single", line="linear", share=0.2, free=0, weights="equal",
-    offset=False, signs="both", sparse=False, decades=0.0, size=1.0, start="zero", priced=False, ridge=0.0,
+    offset=False, signs="both", sparse=False, decades=0.0, size=1.0, start="zero", priced=False, ridge=0.0, split="no",
+    limits=False,
 ):  # fmt: skip
     """Return a problem from a seed; `share` is the part of the critical slope that the penalty has.
 
-    `ridge` is that of the units in which blocks have curvatures of about 1.
+    `ridge` is that of the units in which blocks have curvatures of about 1. With `split` entries of blocks are 0 one by
+    one: all blocks have a price of entries beside that of the norm ("both"), or in its place ("entries"), some have
+    ("some"), or entries of blocks may have signs ("signs"). Single entries may have limits.
     """
     rng = np.random.default_rng(seed)
     w = weights_of(rng, n, weights)
@@ -465,19 +534,43 @@ def make(
     prices = prices * rng.choice([0.5, 1.0, 2.0], len(ends))
     single = np.repeat(ends - starts == 1, ends - starts)
     negative = {"both": np.ones(m), "positive": np.zeros(m), "mixed": rng.integers(0, 2, m)}[signs].astype(np.uint8)
-    negative[~single] = 1
-    case = Case(A, y, w, Q, ends, prices, units, negative, loss, 0.3 * size if loss == HUBER else 0.0, sparse=sparse)
+    if split == "no":
+        negative[~single] = 1
+    part = {"both": 0.5, "entries": 1.0}.get(split, 0.7 * rng.integers(0, 2, len(ends)) if split == "some" else 0.0)
+    delta = 0.3 * size if loss == HUBER else 0.0
+    case = Case(A, y, w, Q, ends, (1 - part) * prices, units, negative, loss, delta, sparse=sparse)
+    case.each = None if split == "no" else part * prices
     case.caution = float(loss in (HUBER, HINGE))
     if offset:
         case.offset = rng.standard_normal(n) * (size if loss in (SQUARED, HUBER) else 0.5)
-    if start != "zero":
-        moved = rng.random(m) < (1.0 if start == "full" else 0.4)
-        x = np.where(moved, 0.3 * rng.standard_normal(m), 0) * (size if loss in (SQUARED, HUBER) else 1.0)
-        case.x = np.where(negative == 0, np.abs(x), x) * case.unit_of
-        case.c = 0.1 * rng.standard_normal(Q.shape[1]) * (size if loss in (SQUARED, HUBER) else 1.0)
+    begin_at(rng, case, start, size if loss in (SQUARED, HUBER) else 1.0, limits and single.all() and split == "no")
     case.line = line_of(case, line, share)
     case.ridge = ridge / float(np.median(units)) ** 2 if decades <= 3 else 0.0
     return case
+
+
+def begin_at(rng, case, start, size, limits):
+    """Give a problem coefficients to begin with, of a size, and limits if it has any."""
+    m = len(case.negative)
+    if start != "zero":
+        moved = rng.random(m) < (1.0 if start == "full" else 0.4)
+        x = np.where(moved, 0.3 * rng.standard_normal(m), 0) * size
+        case.x = np.where(case.negative == 0, np.abs(x), x) * case.unit_of
+        case.c = 0.1 * rng.standard_normal(case.Q.shape[1]) * size
+    if limits:
+        case.limits = limits_of(rng, case, size)
+        case.x = np.clip(0.0 if case.x is None else case.x, *case.limits)
+
+
+def limits_of(rng, case, size):
+    """Return limits around 0, on one side of it, on both sides of one number, and none."""
+    m = len(case.negative)
+    middle = np.where(rng.random(m) < 0.2, 0.2 * rng.standard_normal(m), 0.0)
+    down, up = (np.where(rng.random(m) < 0.1, 0.0, 0.3 * np.abs(rng.standard_normal(m))) for _ in range(2))
+    down, up = (np.where(rng.random(m) < 0.2, np.inf, side) for side in (down, up))
+    lower, upper = (middle - down) * size, (middle + up) * size
+    lower = np.where(case.negative == 0, np.maximum(lower, 0.0), lower)
+    return lower * case.unit_of, np.maximum(lower, upper) * case.unit_of
 
 
 def line_of(case, line, share):

@@ -93,31 +93,6 @@ def test_prox_satisfies_the_conditions_of_optimality(v, line, seed):
         assert abs(x @ (v - x) - slope * kappa) <= 1e-12 * size**2 / getattr(gauge, "radius", 1.0)
 
 
-@settings(max_examples=40)
-@given(vectors, lines, seeds)
-def test_the_gauge_is_smooth_on_its_face(v, line, seed):
-    for gauge in gauges(len(v), seed):
-        x = gauge.prox(v, line)
-        if not x.any():
-            continue
-        face = gauge.face(x)
-        np.testing.assert_allclose(face.directions.T @ face.coordinates, x, rtol=1e-13)
-        change = 1e-5 * np.abs(x[x != 0]).min() * np.random.default_rng(seed).uniform(-1, 1, len(face.coordinates))
-        there = face.directions.T @ (face.coordinates + change)
-        change = face.directions @ there - face.coordinates  # what rounding has left of it
-        expected = face.gradient @ change + change @ face.hessian @ change / 2
-        cubic = 1e-14 * np.abs(x[x != 0]).min() * np.abs(face.gradient).max()
-        assert gauge.growth(x, there) == pytest.approx(expected, abs=10 * cubic)
-        assert gauge.growth(x, -x) == pytest.approx(0.0, abs=1e-13 * gauge.value(x))
-
-
-@given(vectors, seeds)
-def test_growth_is_the_difference_of_values(x, seed):
-    there = np.random.default_rng(seed).normal(size=len(x))
-    for gauge in gauges(len(x), seed):
-        assert gauge.growth(x, there) == pytest.approx(gauge.value(there) - gauge.value(x), abs=1e-11)
-
-
 @settings(max_examples=30)
 @given(vectors, st.floats(1e-12, 1.0), seeds)
 def test_bounds_hold_for_all_of_an_enclosure(z, radius, seed):

@@ -80,6 +80,9 @@ class Packed(NamedTuple):
 class Blocks(NamedTuple):
     """Blocks of entries that follow one another: where they end, prices, units, stiffness, ridges; signs of entries.
 
+    A block charges `price |x_b|_2 + each |x_b|_1`. If the latter is not 0, or if entries of a block of several have
+    signs, they may be 0 one by one. Blocks of one entry each may have limits, lower and upper, in units.
+
     A unit is a power of two, in which the coefficients of a block are measured; prices are those of a unit. The
     stiffness is the largest curvature that a block can have where that of the losses is 1, in its unit. So is the
     ridge, the curvature that the penalty adds; a model that is given by its Hessian has it there.
@@ -87,10 +90,12 @@ class Blocks(NamedTuple):
 
     ends: NDArray[np.int64]
     prices: Array
+    each: Array
     units: Array
     stiffness: Array
     ridge: Array
     negative: NDArray[np.uint8]
+    limits: tuple[Array, Array] | None = None
 
 
 class Iterate(NamedTuple):
@@ -213,22 +218,6 @@ def quadratic(
     """
     growth, response = _core.quadratic(hessian, z, x, blocks, line, value, target, remaining(), respond)
     return growth, response
-
-
-def box_descent(
-    hessian: Array,
-    z: Array,
-    x: Array,
-    prices: Array,
-    limits: tuple[Array, Array],
-    line: tuple[float, float],
-    sweeps: int,
-) -> None:
-    """Lower `x . H x / 2 - x . r + phi(mass(x))` within limits by coordinate descent, x in place.
-
-    z is minus the gradient of the first two terms, and changes in place as well.
-    """
-    _core.box(hessian, z, x, prices, *limits, line, sweeps)
 
 
 def best(scores: Array, count: int, beside: Index = NO_PLACES) -> NDArray[np.int64]:

@@ -106,7 +106,7 @@ static int along_by_gram(task *t, store *s, request *q, trail *r, arena *a)
     refresh(t, &o, q, &v, 0);
     begin_at(&o, q, &v, mass_of(t, q->x));
     for (ptrdiff_t b = 0; b < t->blocks; b++) blocks[b] = b;
-    if (hold(&o, blocks, t->blocks)) return -1;
+    if (hold_blocks(&o, blocks, t->blocks)) return -1;
     learn_all(&o);
     for (ptrdiff_t e = 0; e < m; e++) o.z[o.place[e]] = v.z[e];
     o.value = loss_value(q->loss, n, v.u, q->y, v.slope, q->w) + ridge_value(t, q->x);

@@ -2,7 +2,7 @@
 #ifndef ATOMSIEVE_DESCENT_H
 #define ATOMSIEVE_DESCENT_H
 
-#include "model.h"
+#include "split.h"
 
 /* The minimum over one block of several entries, all others fixed; returns its norm. In the basis of the eigenvectors
    of its Hessian it is q / (c + charge / rho) with the norm rho, which Newton's method finds. */
@@ -44,7 +44,7 @@ static double minimise_block(model *o, ptrdiff_t k, const double *z, double *aim
     return sqrt(norm);
 }
 
-/* Minimise the model over one block, all others fixed (over a bound of it, if the block is wide). */
+/* Minimise the model over one block that is not split, all others fixed (over a bound of it, if the block is wide). */
 static void step(model *o, ptrdiff_t k, record *seen)
 {
     const task *t = o->t;
@@ -52,14 +52,14 @@ static void step(model *o, ptrdiff_t k, record *seen)
     double price = t->price[k], curvature = o->steepest[k];
     if (size == 1) {
         double x = o->x[first], z = pull(o, first), held = price * fabs(x), slope = slope_of(t, o->mass);
-        double score = t->negative[first] ? fabs(z) / price : z / price;
+        double borne = t->lower ? left_to_bear(t, first, x, z, slope) : z, score = entry_score(t, first, borne, k);
         if (score > seen->top) seen->top = score;
-        if (x != 0) seen->slack += fabs(slope * held - x * z);
+        if (x != 0) seen->slack += fabs(t->lower ? slack_of(t, first, x, borne, slope) : slope * held - x * z);
         double aim = curvature * x + z, charge = price * slope_of(t, fmax(o->mass - held, 0));
         if (!(curvature > 0)) { /* an entry that changes nothing costs what it holds */
             double saved = charge + t->b * price * held / 2 - fabs(z);
             if (x == 0 || !(saved >= 0)) return;
-            seen->fall += saved * fabs(x);
+            seen->fall += saved * fabs(x - within_limits(t, first, 0));
             aim = 0;
         }
         double whole = curvature + t->b * price * price, to = 0;
@@ -67,6 +67,7 @@ static void step(model *o, ptrdiff_t k, record *seen)
             to = (aim - charge) / whole;
         else if (t->negative[first] && -aim > charge)
             to = (aim + charge) / whole;
+        to = within_limits(t, first, to);
         double change = to - x;
         if (change == 0) return;
         o->x[first] = to;
@@ -110,18 +111,33 @@ static void step(model *o, ptrdiff_t k, record *seen)
     seen->fall += fmax(curvature, 0) * moved / 2;
 }
 
-/* Step over some blocks, and estimate the gap that is left: exactly where z is known, else from what was seen. */
-static double sweep(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double *fall)
+/* The pulls on the entries of a block, as the Gram matrix knows them; with `live` on those that carry weight. */
+static const double *known_pulls(model *o, ptrdiff_t k, int live)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    if (!t->split[k]) return o->z + o->place[first];
+    for (ptrdiff_t i = 0; i < size; i++)
+        o->work[i] = live && o->x[first + i] == 0 ? 0 : o->z[o->place[first + i]];
+    return o->work;
+}
+
+/* Step over some blocks, or over what is live of them, and estimate the gap that is left: exactly where z is known, else
+   from what was seen. */
+static double sweep(model *o, const ptrdiff_t *blocks, ptrdiff_t count, int live, double *fall)
 {
     const task *t = o->t;
     record seen = {0, 0, 0}, exact = {0, 0, 0};
     o->mass = mass_of(t, o->x);
-    for (ptrdiff_t i = 0; i < count; i++) step(o, blocks[i], &seen);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        if (t->split[blocks[i]]) step_split(o, blocks[i], live, &seen);
+        else step(o, blocks[i], &seen);
+    }
     *fall = seen.fall;
     if (!o->by_gram) return gap_of(t, o->mass, fmax(seen.top, slope_of(t, o->mass)), seen.slack, o->value);
     double slope = slope_of(t, o->mass);
     for (ptrdiff_t i = 0; i < count; i++)
-        tally(t, o->x, o->z + o->place[t->start[blocks[i]]], blocks[i], slope, &exact);
+        tally(t, o->x, known_pulls(o, blocks[i], live), blocks[i], slope, &exact);
     return gap_of(t, o->mass, exact.top, exact.slack, o->value);
 }
 

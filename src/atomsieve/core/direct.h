@@ -5,13 +5,13 @@
 #include "face.h"
 
 /* A column of the face depends on those that the factor covers: go along the direction that hardly changes the
-   predictions, to the minimum or to the first zero, and so lose a column. Returns whether one was lost. */
+   predictions, to the minimum or to the first zero or limit, and so lose a column. Returns whether one was lost. */
 static int slide(model *o, face *f, ptrdiff_t dependent)
 {
     const task *t = o->t;
     store *s = o->s;
     ptrdiff_t k = s->ordered, c = s->capacity, first_to_go = -1;
-    double *v = o->work, *change = o->work + t->m, *image = o->work + 2 * t->m, pulled = 0, flat, length, growth;
+    double *v = o->work, *change = o->work + t->m, *image = o->work + 2 * t->m, pulled = 0, flat, length, growth, end = 0;
     for (ptrdiff_t i = 0; i < k; i++) v[i] = s->gram[dependent * c + s->order[i]];
     factor_solve(s, v);
     flat = s->gram[dependent * (c + 1)];
@@ -26,21 +26,25 @@ static int slide(model *o, face *f, ptrdiff_t dependent)
     length = flat > 0 ? fabs(pulled) / flat : INFINITY;
     for (ptrdiff_t i = 0; i < f->size; i++) {
         ptrdiff_t e = f->entry[i];
-        double zero = direction[e] != 0 ? -o->x[e] / direction[e] : -1;
-        if (zero > 0 && zero <= length) {
-            length = zero;
+        double x = o->x[e], stop = 0, far; /* the first of 0 and the limit ahead */
+        if (t->lower && direction[e] * x >= 0) stop = direction[e] > 0 ? t->upper[e] : t->lower[e];
+        else if (t->lower) stop = x > 0 ? fmax(t->lower[e], 0) : fmin(t->upper[e], 0);
+        far = direction[e] != 0 ? (stop - x) / direction[e] : -1;
+        if (far > 0 && far <= length && isfinite(far)) {
+            length = far;
             first_to_go = e;
+            end = stop;
         }
     }
     if (first_to_go < 0) return 0;
     for (ptrdiff_t i = 0; i < f->size; i++) {
         ptrdiff_t e = f->entry[i];
-        change[i] = e == first_to_go ? -o->x[e] : length * direction[e];
+        change[i] = e == first_to_go ? end - o->x[e] : length * direction[e];
     }
     double fall = face_fall(o, f, change, image, &growth);
     if (!(fall >= -1e-13 * (slope_of(t, o->mass) * o->mass))) return 0;
     face_accept(o, f, change, image, growth);
-    o->x[first_to_go] = 0;
+    o->x[first_to_go] = end;
     return 1;
 }
 
@@ -103,7 +107,7 @@ static int face_direct(model *o, face *f, double slope)
 {
     const task *t = o->t;
     store *s = o->s;
-    if (hold(o, f->block, f->blocks)) return -1;
+    if (hold(o, f->entry, f->size)) return -1;
     if (t->single) {
         if (face_factor(o, f)) return -1;
         face_solve(o, f, f->residual, f->change);
@@ -121,14 +125,12 @@ static int face_direct(model *o, face *f, double slope)
             for (ptrdiff_t i = j; i < k; i++) matrix[j * k + i] = from[o->place[f->entry[i]]];
             matrix[j * k + j] *= 1 + proximal;
         }
-        for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
-            ptrdiff_t b = f->block[i], first = t->start[b], size = t->start[b + 1] - first;
+        for (ptrdiff_t i = 0, at = 0; i < f->blocks; at = f->end[i++]) {
+            ptrdiff_t b = f->block[i], size = f->end[i] - at;
             double norm = block_norm(t, o->x, b), factor = slope * t->price[b] / norm;
-            for (ptrdiff_t p = 0; size > 1 && p < size; p++)
-                for (ptrdiff_t q = p; q < size; q++)
-                    matrix[(at + p) * k + at + q] +=
-                        factor * ((p == q) - o->x[first + p] / norm * (o->x[first + q] / norm));
-            at += size;
+            for (ptrdiff_t p = at; size > 1 && p < f->end[i]; p++)
+                for (ptrdiff_t q = p; q < f->end[i]; q++)
+                    matrix[p * k + q] += factor * ((p == q) - f->x[p] / norm * (f->x[q] / norm));
         }
         info = factor_by_pieces(matrix, k, t->beat);
         if (ended(t->beat)) break;

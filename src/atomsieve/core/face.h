@@ -1,4 +1,4 @@
-/* The face of x, where its support and its signs stay: products there, and conjugate gradients. */
+/* The face of x, where its support, its signs and what is at a limit stay: products there, and conjugate gradients. */
 #ifndef ATOMSIEVE_FACE_H
 #define ATOMSIEVE_FACE_H
 
@@ -10,7 +10,9 @@
 typedef struct {
     ptrdiff_t blocks, size;
     ptrdiff_t *block;
+    ptrdiff_t *end;   /* where the entries of each block end; of a split one, those that are not 0 */
     ptrdiff_t *entry;
+    double *x;        /* their coefficients */
     double *price;    /* the gradient of the mass */
     double *residual; /* z less what the penalty charges */
     double *change;
@@ -26,7 +28,7 @@ static int open_model(const task *t, store *s, arena *a, model *o, face *f)
     if (!corner) return -1;
     for (ptrdiff_t b = 0; b < t->blocks; b++) {
         ptrdiff_t size = t->start[b + 1] - t->start[b];
-        corner[b] = size > 1 && size <= WIDE ? squares : -1;
+        corner[b] = size > 1 && size <= WIDE && !t->split[b] ? squares : -1;
         if (corner[b] < 0) continue;
         squares += size * size;
         if (size > widest) widest = size;
@@ -54,8 +56,8 @@ static int open_model(const task *t, store *s, arena *a, model *o, face *f)
     o->list = take_places(a, m);
     o->spare = take_places(a, 3 * m);
     o->mark = take(a, m, 1);
-    *f = (face){.block = take_places(a, t->blocks), .entry = take_places(a, m), .price = take_numbers(a, m),
-                .residual = take_numbers(a, m), .change = take_numbers(a, m), .response = take_numbers(a, m),
+    *f = (face){.block = take_places(a, t->blocks), .end = take_places(a, t->blocks), .entry = take_places(a, m),
+                .x = take_numbers(a, m), .price = take_numbers(a, m), .residual = take_numbers(a, m), .change = take_numbers(a, m), .response = take_numbers(a, m),
                 .was = take_numbers(a, m)};
     if (a->failed) return -1;
     memset(o->mark, 0, (size_t)m);
@@ -75,11 +77,17 @@ static void face_of(const model *o, face *f)
     for (ptrdiff_t k = 0; k < t->blocks; k++) {
         double norm = block_norm(t, o->x, k);
         if (!(norm > 0)) continue;
-        f->block[f->blocks++] = k;
         for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++) {
-            f->price[f->size] = t->price[k] * (o->x[e] / norm);
+            double x = o->x[e];
+            if ((t->split[k] && x == 0) || at_lower(t, e, x) || at_upper(t, e, x)) continue;
+            f->x[f->size] = x;
+            f->price[f->size] = t->price[k] * (x / norm);
+            if (t->split[k]) f->price[f->size] += copysign(t->each[k], x);
             f->entry[f->size++] = e;
         }
+        if (f->size == (f->blocks ? f->end[f->blocks - 1] : 0)) continue; /* at a limit */
+        f->block[f->blocks] = k;
+        f->end[f->blocks++] = f->size;
     }
 }
 
@@ -90,14 +98,12 @@ static void face_residual(model *o, face *f)
     for (ptrdiff_t i = 0; i < f->size; i++) f->residual[i] = pull(o, f->entry[i]) - slope * f->price[i];
 }
 
-/* The curvature of the norm of block k times v, at the slope of the penalty; added to `to`. */
-static void bend(const task *t, double slope, const double *x, ptrdiff_t k, const double *v, double *to)
+/* The curvature of the norm of a block of some entries x times v, at a slope; added to `to`. */
+static void bend(double slope, const double *x, ptrdiff_t size, const double *v, double *to)
 {
-    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
     if (size == 1) return;
-    double norm = block_norm(t, x, k), along = dot(x + first, v, size) / norm / norm;
-    double factor = slope * t->price[k] / norm;
-    for (ptrdiff_t i = 0; i < size; i++) to[i] += factor * (v[i] - along * x[first + i]);
+    double norm = sqrt(dot(x, x, size)), along = dot(x, v, size) / norm / norm, factor = slope / norm;
+    for (ptrdiff_t i = 0; i < size; i++) to[i] += factor * (v[i] - along * x[i]);
 }
 
 /* H v on a face by its columns, with the ridge, the bends of the norms and the curvature b of the penalty. */
@@ -120,19 +126,16 @@ static void face_product(model *o, const face *f, double slope, double b, const 
         to[i] = t->unit[k] * column_dot(&t->columns[e], image) - dot(o->along + e * t->free, taken, t->free) +
             o->ridge[k] * v[i] + b * mass * f->price[i];
     }
-    for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
-        ptrdiff_t k = f->block[i];
-        bend(t, slope, o->x, k, v + at, to + at);
-        at += t->start[k + 1] - t->start[k];
-    }
+    for (ptrdiff_t i = 0, at = 0; i < f->blocks; at = f->end[i++])
+        bend(slope * t->price[f->block[i]], f->x + at, f->end[i] - at, v + at, to + at);
 }
 
 /* An inverse of the Hessian on a face without what couples its blocks, times r. */
 static void precondition(const model *o, const face *f, double slope, double b, const double *r, double *to)
 {
     const task *t = o->t;
-    for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
-        ptrdiff_t k = f->block[i], first = t->start[k], size = t->start[k + 1] - first;
+    for (ptrdiff_t i = 0, at = 0; i < f->blocks; at = f->end[i++]) {
+        ptrdiff_t k = f->block[i], first = t->start[k], size = f->end[i] - at;
         double bent = size > 1 ? slope * t->price[k] / block_norm(t, o->x, k) : 0;
         if (size > 1 && o->corner[k] >= 0) {
             memset(to + at, 0, (size_t)size * sizeof *to);
@@ -142,10 +145,9 @@ static void precondition(const model *o, const face *f, double slope, double b, 
             }
         } else
             for (ptrdiff_t j = 0; j < size; j++) {
-                double own = o->diagonal[first + j] + bent + b * f->price[at + j] * f->price[at + j];
+                double own = o->diagonal[f->entry[at + j]] + bent + b * f->price[at + j] * f->price[at + j];
                 to[at + j] = own > 0 ? r[at + j] / own : r[at + j];
             }
-        at += size;
     }
 }
 
@@ -201,16 +203,16 @@ static double face_fall(model *o, const face *f, const double *change, double *i
     const task *t = o->t;
     double linear = 0, curved = 0, grown = 0;
     for (ptrdiff_t i = 0, at = 0; i < f->blocks; i++) {
-        ptrdiff_t k = f->block[i], first = t->start[k], size = t->start[k + 1] - first;
-        double before = block_norm(t, o->x, k), after = 0, product = 0;
-        for (ptrdiff_t p = 0; p < size; p++) {
-            double to = o->x[first + p] + change[at + p];
+        ptrdiff_t k = f->block[i];
+        double before = block_norm(t, o->x, k), after = 0, product = 0, longer = 0;
+        for (; at < f->end[i]; at++) {
+            double x = o->x[f->entry[at]], to = x + change[at];
             after += to * to;
-            product += change[at + p] * (to + o->x[first + p]);
+            product += change[at] * (to + x);
+            longer += fabs(to) - fabs(x);
         }
         after = sqrt(after);
-        if (before + after > 0) grown += t->price[k] * (product / (before + after));
-        at += size;
+        if (before + after > 0) grown += t->price[k] * (product / (before + after)) + t->each[k] * longer;
     }
     double slope = slope_of(t, o->mass);
     for (ptrdiff_t i = 0; i < f->size; i++) linear += change[i] * (f->residual[i] + slope * f->price[i]);
@@ -242,10 +244,25 @@ static double face_fall(model *o, const face *f, const double *change, double *i
     return linear - curved / 2 - grown * (slope + t->b * grown / 2);
 }
 
+/* Where an entry ends that is on its way from x to some place: there, at 0 before its sign changes, or at a limit. */
+static double stop_of(const task *t, ptrdiff_t e, double x, double to)
+{
+    if (t->lower && to <= t->lower[e] && t->lower[e] * x >= 0) return t->lower[e];
+    if (t->lower && to >= t->upper[e] && t->upper[e] * x >= 0) return t->upper[e];
+    return to == 0 || (to > 0) != (x > 0) ? 0 : to;
+}
+
 static void face_accept(model *o, const face *f, const double *change, const double *image, double growth)
 {
     const task *t = o->t;
-    for (ptrdiff_t i = 0; i < f->size; i++) o->x[f->entry[i]] += change[i];
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i];
+        double x = o->x[e];
+        o->x[e] += change[i];
+        if (!t->lower) continue;
+        if (change[i] == t->lower[e] - x) o->x[e] = t->lower[e]; /* to the last bit */
+        if (change[i] == t->upper[e] - x) o->x[e] = t->upper[e];
+    }
     o->mass += growth;
     if (o->by_gram) {
         axpy(-1, image, o->z, o->s->count);

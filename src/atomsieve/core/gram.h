@@ -137,8 +137,10 @@ static int recall(const task *t, store *s, ptrdiff_t *place, ptrdiff_t *entry)
         kept[i] = found[i] = hit ? hit->entry : -1;
         if (hit) place[hit->entry] = i;
     }
-    /* a block is known as a whole, its entries one after another, or not at all; so is no id that occurs twice */
+    /* a block that is not split is known as a whole, its entries one after another, or not at all; so is no id that
+       occurs twice */
     for (ptrdiff_t k = 0; k < t->blocks; k++) {
+        if (t->split[k]) continue;
         ptrdiff_t first = t->start[k], begins = place[first];
         int whole = begins >= 0;
         for (ptrdiff_t e = first; e < t->start[k + 1]; e++) whole &= place[e] == begins + e - first;

@@ -32,7 +32,7 @@ static int polish_by_factor(model *o, face *f)
 {
     const task *t = o->t;
     store *s = o->s;
-    if (hold(o, f->block, f->blocks) || face_factor(o, f)) return FAILED;
+    if (hold(o, f->entry, f->size) || face_factor(o, f)) return FAILED;
     ptrdiff_t before = f->size, *entries = o->spare + t->m;
     double *pulled = o->by_entry, *was = f->was, *image = o->work + 2 * t->m, *change = o->work + t->m;
     double slope = slope_of(t, o->mass);
@@ -53,21 +53,22 @@ static int polish_by_factor(model *o, face *f)
             yield_to(t, f);
         }
         for (ptrdiff_t i = 0; i < k; i++) {
-            double x = o->x[f->entry[i]], to = x + f->change[i];
-            int crosses = x > 0 ? to <= 0 : to >= 0;
+            double x = o->x[f->entry[i]], to = x + f->change[i], stop = stop_of(t, f->entry[i], x, to);
+            int crosses = stop != to || to == 0;
             crossing += crosses;
-            if (crosses && x / -f->change[i] < first) first = x / -f->change[i];
+            if (crosses && (x - stop) / -f->change[i] < first) first = (x - stop) / -f->change[i];
         }
         double fall = 0, growth = 0;
-        /* entries that would change their sign stop at zero; if that is too much for the objective, a shorter step */
+        /* entries that would change their sign stop at zero, others at a limit; if that is too much for the objective, a
+           shorter step */
         for (double length = 1; length >= first;
              length = length > 4 * first ? length / 4 : length > first ? first : 0) {
             double linear = 0, curved = 0;
             growth = 0;
             for (ptrdiff_t i = 0; i < k; i++) {
-                double x = o->x[f->entry[i]], to = x + length * f->change[i];
-                int gone = to == 0 || (to > 0) != (x > 0) || fabs(to) <= 1e-15 * fabs(x);
-                change[i] = gone ? -x : length * f->change[i];
+                double x = o->x[f->entry[i]], to = x + length * f->change[i], stop = stop_of(t, f->entry[i], x, to);
+                change[i] = stop == to ? length * f->change[i] : stop - x;
+                if (stop == 0 || (stop == to && fabs(to) <= 1e-15 * fabs(x))) change[i] = -x;
             }
             gram_product(o, f, change, image);
             for (ptrdiff_t i = 0; i < k; i++) {
@@ -85,9 +86,12 @@ static int polish_by_factor(model *o, face *f)
         ptrdiff_t kept = 0;
         for (ptrdiff_t i = 0; i < k; i++) {
             ptrdiff_t e = f->entry[i];
-            o->x[e] = change[i] == -o->x[e] ? 0 : o->x[e] + change[i];
+            double x = o->x[e], to = change[i] == -x ? 0 : x + change[i];
+            if (t->lower && change[i] == t->lower[e] - x) to = t->lower[e];
+            if (t->lower && change[i] == t->upper[e] - x) to = t->upper[e];
+            o->x[e] = to;
             pulled[e] -= image[o->place[e]];
-            if (o->x[e] == 0) continue;
+            if (to == 0 || at_lower(t, e, to) || at_upper(t, e, to)) continue;
             f->entry[kept] = e;
             f->price[kept++] = f->price[i];
         }
@@ -101,7 +105,15 @@ static int polish_by_factor(model *o, face *f)
     return found;
 }
 
-/* A Newton step on the face f of x, with the entries that would change their sign put to zero, or up to the first. */
+/* Whether an entry is 0 for itself, and not with its block. */
+static int alone(const task *t, ptrdiff_t e)
+{
+    ptrdiff_t k = t->owner[e];
+    return t->split[k] || t->start[k + 1] - t->start[k] == 1;
+}
+
+/* A Newton step on the face f of x, with the entries that would change their sign put to zero, and those beyond a limit
+   there, or up to the first. */
 static int polish(model *o, face *f, double tolerance)
 {
     const task *t = o->t;
@@ -122,12 +134,12 @@ static int polish(model *o, face *f, double tolerance)
     double *change = o->work, first = 1, growth;
     ptrdiff_t crossing = 0;
     for (ptrdiff_t i = 0; i < k; i++) {
-        ptrdiff_t e = f->entry[i], owner = t->owner[e];
-        double x = o->x[e], to = x + f->change[i];
-        int crosses = t->start[owner + 1] - t->start[owner] == 1 && (x > 0 ? to <= 0 : to >= 0);
-        change[i] = crosses ? -x : f->change[i];
+        ptrdiff_t e = f->entry[i];
+        double x = o->x[e], to = x + f->change[i], stop = alone(t, e) ? stop_of(t, e, x, to) : to;
+        int crosses = stop != to || (alone(t, e) && to == 0);
+        change[i] = crosses ? stop - x : f->change[i];
         crossing += crosses;
-        if (crosses && x / -f->change[i] < first) first = x / -f->change[i];
+        if (crosses && (x - stop) / -f->change[i] < first) first = (x - stop) / -f->change[i];
     }
     double fall = face_fall(o, f, change, image, &growth);
     if (fall > 0 && !isinf(fall)) {
@@ -136,11 +148,10 @@ static int polish(model *o, face *f, double tolerance)
     }
     for (int tries = 0; tries < 40; tries++, first /= 2) {
         for (ptrdiff_t i = 0; i < k; i++) {
-            ptrdiff_t e = f->entry[i], owner = t->owner[e];
-            double to = o->x[e] + first * f->change[i];
-            int single = t->start[owner + 1] - t->start[owner] == 1;
-            int gone = single && (to == 0 || (to > 0) != (o->x[e] > 0) || fabs(to) <= 1e-15 * fabs(o->x[e]));
-            change[i] = gone ? -o->x[e] : first * f->change[i];
+            ptrdiff_t e = f->entry[i];
+            double x = o->x[e], to = x + first * f->change[i], stop = alone(t, e) ? stop_of(t, e, x, to) : to;
+            change[i] = stop == to ? first * f->change[i] : stop - x;
+            if (alone(t, e) && (stop == 0 || (stop == to && fabs(to) <= 1e-15 * fabs(x)))) change[i] = -x;
         }
         fall = face_fall(o, f, change, image, &growth);
         if (fall > 0 && !isinf(fall)) {
@@ -161,7 +172,7 @@ static void minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double 
     double before = INFINITY;
     int wait = 0, patience = 2;
     while (sweeps < SWEEPS) {
-        double fall, gap = sweep(o, blocks, count, &fall);
+        double fall, gap = sweep(o, blocks, count, 0, &fall);
         sweeps++;
         double trifle = TINY * (o->value + slope_of(t, o->mass) * o->mass);
         if (gap <= enough || !(fall > trifle) || isinf(fall) || ended(t->beat)) return;
@@ -172,14 +183,15 @@ static void minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double 
             if (!(block_norm(t, o->x, k) > 0)) continue;
             active[held++] = k;
             for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++)
-                work += 20 + (o->by_gram ? (double)o->s->count : 4 * (double)t->columns[e].count);
+                if (!t->split[k] || o->x[e] != 0)
+                    work += 20 + (o->by_gram ? (double)o->s->count : 4 * (double)t->columns[e].count);
         }
         if (!held) {
             before = gap;
             continue;
         }
         for (before = INFINITY; sweeps < SWEEPS;) {
-            double left = sweep(o, active, held, &fall);
+            double left = sweep(o, active, held, 1, &fall);
             sweeps++;
             if (left <= target || !(fall > trifle) || isinf(fall) || ended(t->beat)) break;
             double rate = left / before;

@@ -27,7 +27,7 @@ typedef struct {
     double *steepest;      /* largest curvature of each block; NaN where it is not yet known */
     double *vectors;       /* eigenvectors of the Hessian of each block of several entries, by columns */
     double *values;        /* and its eigenvalues, one for each entry */
-    const ptrdiff_t *corner; /* where the eigenvectors of a block begin; -1 for blocks that have none */
+    const ptrdiff_t *corner; /* where the eigenvectors of a block begin; -1 for blocks that have none, as split ones */
     double *packed;        /* room for the columns of one block */
     double *ridge;         /* of each block: the task's, or more where it has next to no curvature of its own */
     int steady;            /* whether the curvature is the same everywhere */
@@ -168,29 +168,29 @@ static void learn(model *o, ptrdiff_t k)
     o->steepest[k] = fmin(o->steepest[k], decompose(o, k, o->vectors + o->corner[k]));
 }
 
-/* Give the entries of some blocks a place in the Gram matrix, a piece at a time. Returns -1 if memory or time is up. */
-static int hold(model *o, const ptrdiff_t *blocks, ptrdiff_t count)
+/* Give some entries a place in the Gram matrix, a piece at a time; of a block that is not split, all of them, one after
+   another. Returns -1 if memory or time is up. */
+static int hold(model *o, const ptrdiff_t *entries, ptrdiff_t count)
 {
     const task *t = o->t;
     store *s = o->s;
     ptrdiff_t missing = 0;
-    for (ptrdiff_t i = 0; i < count; i++)
-        if (o->place[t->start[blocks[i]]] < 0) missing += t->start[blocks[i] + 1] - t->start[blocks[i]];
+    for (ptrdiff_t i = 0; i < count; i++) missing += o->place[entries[i]] < 0;
     if (!missing) return 0;
     if (store_reserve(s, s->count + missing)) return -1;
     for (ptrdiff_t i = 0; i < s->count; i++) learn(o, t->owner[o->entry[i]]);
     for (ptrdiff_t i = 0; i < count;) {
         ptrdiff_t fresh = 0;
         if (ended(t->beat)) return -1;
-        for (; i < count && fresh < PIECE; i++) {
-            ptrdiff_t k = blocks[i];
-            if (o->place[t->start[k]] >= 0) continue;
+        for (; i < count; i++) {
+            ptrdiff_t e = entries[i], k = t->owner[e];
+            if (fresh >= PIECE && (t->split[k] || e == t->start[k])) break; /* whole blocks */
+            if (o->place[e] >= 0) continue;
             learn(o, k);
-            for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++, fresh++) {
-                o->place[e] = s->count;
-                o->entry[s->count] = e;
-                s->id[s->count++] = t->id[e];
-            }
+            o->place[e] = s->count;
+            o->entry[s->count] = e;
+            s->id[s->count++] = t->id[e];
+            fresh++;
         }
         int failed = fresh && (t->dense ? border_dense(t, s, o->entry, o->h, o->along, o->white, fresh)
                                         : border_sparse(t, s, o->entry, o->h, o->along, fresh));
@@ -204,6 +204,16 @@ static int hold(model *o, const ptrdiff_t *blocks, ptrdiff_t count)
         }
     }
     return 0;
+}
+
+/* The same for all entries of some blocks. */
+static int hold_blocks(model *o, const ptrdiff_t *blocks, ptrdiff_t count)
+{
+    const task *t = o->t;
+    ptrdiff_t entries = 0;
+    for (ptrdiff_t i = 0; i < count; i++)
+        for (ptrdiff_t e = t->start[blocks[i]]; e < t->start[blocks[i] + 1]; e++) o->list[entries++] = e;
+    return hold(o, o->list, entries);
 }
 
 #endif

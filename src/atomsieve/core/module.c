@@ -11,7 +11,6 @@
 #endif
 
 #include "along.h"
-#include "box.h"
 #include "enclosed_calls.h"
 #include "exact.h"
 #include "fingerprint.h"
@@ -103,16 +102,17 @@ typedef struct {
 /* Read what all such calls begin with: store, columns, ids, blocks, loss, samples and iterate. 0 on success. */
 static int open_call(call *c, PyObject *args)
 {
-    PyObject *values, *rows, *at_value, *at_row, *counts, *ids, *ends, *price, *unit, *stiffness, *ridge, *negative;
+    PyObject *values, *rows, *at_value, *at_row, *counts, *ids;
+    given_blocks g;
     PyObject *y, *w, *offset, *basis, *x, *coordinates, *image, *pulls, *first = PyTuple_GetSlice(args, 0, 7);
     task *t = &c->t;
     request *q = &c->q;
     arrays *held = &c->held;
     if (!first) return -1;
-    int parsed = PyArg_ParseTuple(first, "O(OOOOO)O(OOOOOO)(id)(OOOO)(OOOO)", &c->capsule, &values, &rows, &at_value,
-                                  &at_row, &counts, &ids, &ends, &price, &unit, &stiffness, &ridge, &negative,
-                                  &q->loss.kind, &q->loss.delta, &y, &w, &offset, &basis, &x, &coordinates, &image,
-                                  &pulls);
+    int parsed = PyArg_ParseTuple(first, "O(OOOOO)O(OOOOOOOO)(id)(OOOO)(OOOO)", &c->capsule, &values, &rows, &at_value,
+                                  &at_row, &counts, &ids, &g.ends, &g.price, &g.each, &g.unit, &g.stiffness, &g.ridge,
+                                  &g.negative, &g.limits, &q->loss.kind, &q->loss.delta, &y, &w, &offset, &basis, &x,
+                                  &coordinates, &image, &pulls);
     Py_DECREF(first); /* the arguments hold what it held */
     if (!parsed) return -1;
     c->s = PyCapsule_GetPointer(c->capsule, "atomsieve.store");
@@ -128,7 +128,7 @@ static int open_call(call *c, PyObject *args)
     if (!(t->id = array_of(held, ids, "ids", 'l', t->m, 0))) return -1;
     if (!(q->x = array_of(held, x, "x", 'd', t->m, 1))) return -1;
     if (!(q->pulls = array_of(held, pulls, "pulls", 'd', t->m, 1))) return -1;
-    if (read_blocks(held, t, ends, price, unit, stiffness, ridge, negative, &c->places)) return -1;
+    if (read_blocks(held, t, &g, &c->places)) return -1;
     if (t->n < 1 || t->m < 1 || t->m > INT32_MAX / 2) {
         PyErr_SetString(PyExc_ValueError, "expected samples and columns.");
         return -1;
@@ -215,12 +215,13 @@ done:
 
 static PyObject *quadratic(PyObject *self, PyObject *args)
 {
-    PyObject *hessian, *z, *x, *ends, *price, *unit, *stiffness, *ridge, *negative;
+    PyObject *hessian, *z, *x;
+    given_blocks g;
     double a, b, value, seconds;
     request q = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOO(OOOOOO)(dd)dddp", &hessian, &z, &x, &ends, &price, &unit, &stiffness, &ridge,
-                          &negative, &a, &b, &value, &q.target, &seconds, &q.respond))
+    if (!PyArg_ParseTuple(args, "OOO(OOOOOOOO)(dd)dddp", &hessian, &z, &x, &g.ends, &g.price, &g.each, &g.unit,
+                          &g.stiffness, &g.ridge, &g.negative, &g.limits, &a, &b, &value, &q.target, &seconds, &q.respond))
         return NULL;
     if (!has_blas()) return NULL;
     arrays held = {.count = 0};
@@ -238,7 +239,7 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     }
     if (!(pull_ = array_of(&held, z, "z", 'd', t.m, 0))) goto done;
     if (!(matrix = array_of(&held, hessian, "hessian", 'd', t.m * t.m, 0))) goto done;
-    if (read_blocks(&held, &t, ends, price, unit, stiffness, ridge, negative, &places)) goto done;
+    if (read_blocks(&held, &t, &g, &places)) goto done;
     beat.thread = PyEval_SaveThread();
     int failed = solve_quadratic(&t, matrix, pull_, &q, value);
     PyEval_RestoreThread(beat.thread);
@@ -247,29 +248,6 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
 done:
     release(&held);
     free(places);
-    return answer;
-}
-
-static PyObject *box_descent(PyObject *self, PyObject *args)
-{
-    PyObject *hessian, *z, *x, *price, *lower, *upper, *answer = NULL;
-    box o = {0};
-    int sweeps;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OOOOOO(dd)i", &hessian, &z, &x, &price, &lower, &upper, &o.a, &o.b, &sweeps))
-        return NULL;
-    arrays held = {.count = 0};
-    if (!is_line(o.a, o.b) || !(o.x = array_of(&held, x, "x", 'd', -1, 1))) goto done;
-    o.m = length_of(&held);
-    if (!(o.z = array_of(&held, z, "z", 'd', o.m, 1))) goto done;
-    if (!(o.hessian = array_of(&held, hessian, "hessian", 'd', o.m * o.m, 0))) goto done;
-    if (!(o.price = array_of(&held, price, "price", 'd', o.m, 0))) goto done;
-    if (!(o.lower = array_of(&held, lower, "lower", 'd', o.m, 0))) goto done;
-    if (!(o.upper = array_of(&held, upper, "upper", 'd', o.m, 0))) goto done;
-    box_sweeps(&o, sweeps);
-    answer = Py_BuildValue("");
-done:
-    release(&held);
     return answer;
 }
 
@@ -626,7 +604,6 @@ static PyMethodDef methods[] = {
     {"store", new_store, METH_NOARGS, "Return a new store for Gram matrices and factors."},
     {"restricted", restricted, METH_VARARGS, "Solve on a working set."},
     {"along", along, METH_VARARGS, "Solve on a working set along lines of slopes."},
-    {"box", box_descent, METH_VARARGS, "Coordinate descent on a model whose entries have limits."},
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},

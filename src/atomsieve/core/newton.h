@@ -42,7 +42,7 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
     for (ptrdiff_t k = 0; k < t->blocks; k++) {
         if (block_norm(t, o->x, k) > 0) support++;
         else {
-            double score = block_score(t, v->z + t->start[k], k);
+            double score = block_score(t, o->x, v->z + t->start[k], k, slope);
             if (score > slope) scores[joining++] = score;
         }
     }
@@ -51,7 +51,7 @@ static ptrdiff_t choose(model *o, const fields *v, double slope, ptrdiff_t *bloc
     if (most < support) most = support;
     double least = joining > most ? reached_by(scores, joining, most) : slope;
     for (ptrdiff_t k = 0; k < t->blocks; k++) {
-        double score = block_score(t, v->z + t->start[k], k);
+        double score = block_score(t, o->x, v->z + t->start[k], k, slope);
         if (!(block_norm(t, o->x, k) > 0) && !(score > slope && score >= least)) continue;
         blocks[count++] = k;
         for (ptrdiff_t e = t->start[k]; e < t->start[k + 1]; e++, entries++) nonzeros += (double)t->columns[e].count;
@@ -108,7 +108,7 @@ static way way_of(const model *o, const request *q, fields *v, const ptrdiff_t *
             w.start -= v->z[j] * change;
             w.drag += t->ridge[b] * q->x[j] * change;
             w.stretch += t->ridge[b] * change * change;
-            w.noise += NOISE * (fabs(v->z[j]) + at * t->price[b]) * fabs(change);
+            w.noise += NOISE * (fabs(v->z[j]) + at * (t->price[b] + t->each[b])) * fabs(change);
             if (predicted) column_axpy(&t->columns[j], change * t->unit[b], v->direction);
             axpy(change, o->along + j * t->free, o->drawn, t->free);
         }
@@ -201,7 +201,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         begin_at(&o, q, &v, q->mass);
         ptrdiff_t count = choose(&o, &v, slope_of(t, q->mass), blocks);
         if (!count) break;
-        if (o.by_gram && hold(&o, blocks, count)) {
+        if (o.by_gram && hold_blocks(&o, blocks, count)) {
             if (t->beat->over) break;
             return -1;
         }
@@ -210,7 +210,9 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         /* the model makes more or less of this gap; a Gram matrix and a factor serve up to the end where the curvature
            never changes */
         double share = fmin(gap_of(t, q->mass, seen.top, seen.slack, o.value) / q->gap, 1);
-        double rough = fmin(fmax(q->target / 4, (o.by_gram ? SMOOTH : ROUGH) * q->gap), q->gap / 2);
+        /* what descent by columns says of its gap is a guess: where the last models have brought little, less is left */
+        double part = (o.by_gram ? SMOOTH : ROUGH) * pow(0.1, idle);
+        double rough = fmin(fmax(q->target / 4, part * q->gap), q->gap / 2);
         minimise(&o, blocks, count, share * rough, quadratic && t->single ? share * q->target : INFINITY, &f);
 
         way w = way_of(&o, q, &v, blocks, count, !quadratic);
@@ -228,7 +230,7 @@ static int iterate(const task *t, store *s, request *q, arena *a)
         }
         for (ptrdiff_t i = 0; i < count; i++)
             for (ptrdiff_t j = t->start[blocks[i]]; j < t->start[blocks[i] + 1]; j++)
-                q->x[j] = length == 1 ? o.x[j] : q->x[j] + length * (o.x[j] - q->x[j]);
+                q->x[j] = length == 1 ? o.x[j] : within_limits(t, j, q->x[j] + length * (o.x[j] - q->x[j]));
         axpy(length, v.turn, q->coordinates, k);
         if (quadratic) predict(t, q, 1, v.u);
         else axpy(length, v.direction, v.u, n);

@@ -57,30 +57,59 @@ static int are_ridges(const double *ridge, Py_ssize_t count)
     return 1;
 }
 
-/* Read the blocks of a task: where they end, prices, units, stiffness, ridges, signs. 0 on success. */
-static int read_blocks(arrays *a, task *t, PyObject *ends, PyObject *price, PyObject *unit, PyObject *stiffness,
-                       PyObject *ridge, PyObject *negative, ptrdiff_t **memory)
+/* Blocks as they are handed over. */
+typedef struct {
+    PyObject *ends, *price, *each, *unit, *stiffness, *ridge, *negative, *limits;
+} given_blocks;
+
+/* Read the limits of single entries. 0 on success. */
+static int read_limits(arrays *a, task *t, PyObject *limits)
 {
-    const int64_t *end = array_of(a, ends, "ends", 'l', -1, 0);
+    PyObject *lower, *upper;
+    if (!PyTuple_Check(limits) || !PyArg_ParseTuple(limits, "OO", &lower, &upper)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "limits: expected a pair or None.");
+        return -1;
+    }
+    if (!t->single) {
+        PyErr_SetString(PyExc_ValueError, "limits: expected blocks of one entry each.");
+        return -1;
+    }
+    if (!(t->lower = array_of(a, lower, "lower", 'd', t->m, 0))) return -1;
+    if (!(t->upper = array_of(a, upper, "upper", 'd', t->m, 0))) return -1;
+    for (ptrdiff_t e = 0; e < t->m; e++)
+        if (!(t->lower[e] <= t->upper[e]) || t->lower[e] == INFINITY || t->upper[e] == -INFINITY) {
+            PyErr_SetString(PyExc_ValueError, "limits: expected lower <= upper, and a number between them.");
+            return -1;
+        }
+    return 0;
+}
+
+/* Read the blocks of a task: where they end, prices, units, stiffness, ridges, signs. 0 on success. */
+static int read_blocks(arrays *a, task *t, const given_blocks *g, ptrdiff_t **memory)
+{
+    const int64_t *end = array_of(a, g->ends, "ends", 'l', -1, 0);
     if (!end) return -1;
     t->blocks = length_of(a);
-    t->price = array_of(a, price, "price", 'd', t->blocks, 0);
+    t->price = array_of(a, g->price, "price", 'd', t->blocks, 0);
     if (!t->price) return -1;
-    t->unit = array_of(a, unit, "unit", 'd', t->blocks, 0);
+    t->each = array_of(a, g->each, "each", 'd', t->blocks, 0);
+    if (!t->each) return -1;
+    t->unit = array_of(a, g->unit, "unit", 'd', t->blocks, 0);
     if (!t->unit) return -1;
-    t->stiffness = array_of(a, stiffness, "stiffness", 'd', t->blocks, 0);
+    t->stiffness = array_of(a, g->stiffness, "stiffness", 'd', t->blocks, 0);
     if (!t->stiffness) return -1;
-    t->ridge = array_of(a, ridge, "ridge", 'd', t->blocks, 0);
+    t->ridge = array_of(a, g->ridge, "ridge", 'd', t->blocks, 0);
     if (!t->ridge || !are_ridges(t->ridge, t->blocks)) return -1;
-    t->negative = array_of(a, negative, "negative", 'B', t->m, 0);
+    t->negative = array_of(a, g->negative, "negative", 'B', t->m, 0);
     if (!t->negative) return -1;
-    ptrdiff_t *start = malloc((size_t)(t->blocks + 1 + t->m) * sizeof *start);
+    ptrdiff_t *start = malloc((size_t)(t->blocks + 1 + t->m) * sizeof *start + (size_t)t->blocks);
     *memory = start;
     if (!start) {
         PyErr_NoMemory();
         return -1;
     }
     ptrdiff_t *owner = start + t->blocks + 1;
+    unsigned char *split = (unsigned char *)(owner + t->m);
     start[0] = 0;
     t->single = 1;
     for (ptrdiff_t k = 0; k < t->blocks; k++) {
@@ -88,13 +117,19 @@ static int read_blocks(arrays *a, task *t, PyObject *ends, PyObject *price, PyOb
             PyErr_SetString(PyExc_ValueError, "ends: blocks must follow one another and hold an entry each.");
             return -1;
         }
-        if (!(t->price[k] > 0) || isinf(t->price[k]) || !(t->unit[k] > 0) || isinf(t->unit[k])) {
+        double price = t->price[k], each = t->each[k];
+        int priced = price >= 0 && each >= 0 && price + each > 0 && !isinf(price) && !isinf(each);
+        if (!priced || !(t->unit[k] > 0) || isinf(t->unit[k])) {
             PyErr_SetString(PyExc_ValueError, "price, unit: expected positive finite numbers.");
             return -1;
         }
         start[k + 1] = (ptrdiff_t)end[k];
-        t->single &= start[k + 1] - start[k] == 1;
-        for (ptrdiff_t e = start[k]; e < start[k + 1]; e++) owner[e] = k;
+        split[k] = each > 0;
+        for (ptrdiff_t e = start[k]; e < start[k + 1]; e++) {
+            owner[e] = k;
+            split[k] |= end[k] - start[k] > 1 && !t->negative[e];
+        }
+        t->single &= start[k + 1] - start[k] == 1 && !split[k];
     }
     if (start[t->blocks] != t->m) {
         PyErr_SetString(PyExc_ValueError, "ends: the blocks must cover all entries.");
@@ -102,7 +137,8 @@ static int read_blocks(arrays *a, task *t, PyObject *ends, PyObject *price, PyOb
     }
     t->start = start;
     t->owner = owner;
-    return 0;
+    t->split = split;
+    return g->limits == Py_None ? 0 : read_limits(a, t, g->limits);
 }
 
 /* Read the columns of a task; the rows of sparse columns must be rows of the data. */

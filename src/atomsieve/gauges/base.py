@@ -159,6 +159,9 @@ class BlockGauge(Gauge):
     proximal: bool = False
     """Whether there are a prox and faces (gauges/proximal.py), by which working sets of columns are solved."""
 
+    split: bool = False
+    """Whether entries of a block are 0 one by one, at slopes that `joining` tells; working sets are columns then."""
+
     chained: bool = False
     """Whether the faces are cones of falling sizes, on which the gauge is linear."""
 
@@ -205,6 +208,11 @@ class BlockGauge(Gauge):
     def prices(self, shape: tuple[int, ...]) -> Array | None:
         """Return the price of every block if `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""
         return None
+
+    def charges(self, shape: tuple[int, ...]) -> tuple[Array, Array] | None:
+        """Return two numbers of every block if `kappa(x) = sum of price norm2(x_b) + each norm1(x_b)`, or None."""
+        prices = self.prices(shape)
+        return None if prices is None else (prices, np.zeros(len(prices)))
 
     def enclose_sizes(self, x: Array) -> Enclosure:
         """Return the gauge of each block's part of x with a bound of all rounding errors; needed without prices.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.design.seminorm import Seminorm
-from atomsieve.gauges.base import Atom
+from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge
 from atomsieve.numerics.enclosures import Enclosure
@@ -21,8 +21,21 @@ class Orthant(ProximalGauge):
     which leaves it in P. A solution is aligned with `z_+` in P itself, so whatever follows from that holds.
     """
 
-    gauge: ProximalGauge
+    gauge: BlockGauge
     signed = False
+
+    @property
+    def proximal(self) -> bool:  # type: ignore[override]
+        return self.gauge.proximal
+
+    @property
+    def split(self) -> bool:  # type: ignore[override]
+        return self.gauge.split
+
+    @property
+    def _inner(self) -> Any:
+        """The gauge, which has a prox and faces, or split blocks."""
+        return self.gauge
 
     def stated(self) -> dict[str, Any]:
         return {"gauge": self.gauge.spelled_out(())}
@@ -47,6 +60,9 @@ class Orthant(ProximalGauge):
 
     def eligible(self, shape: tuple[int, ...]) -> Mask:
         return self.gauge.eligible(shape)
+
+    def charges(self, shape: tuple[int, ...]) -> tuple[Array, Array] | None:
+        return self.gauge.charges(shape)
 
     def scores(self, z: Array) -> Array:
         return self.gauge.scores(np.maximum(z, 0.0))
@@ -87,10 +103,10 @@ class Orthant(ProximalGauge):
         return replace(facts, zero=facts.zero | down)
 
     def prox(self, v: Array, line: Line) -> Array:
-        return self.gauge.prox(np.maximum(v, 0.0), line)
+        return np.asarray(self._inner.prox(np.maximum(v, 0.0), line))
 
     def face(self, x: Array) -> Face:
-        face = self.gauge.face(x)
+        face: Face = self._inner.face(x)
         kept = np.flatnonzero(face.coordinates)  # entries at 0 stay there
         if len(kept) == len(face.coordinates):
             return face
@@ -98,10 +114,7 @@ class Orthant(ProximalGauge):
         return Face(face.directions[kept], face.coordinates[kept], face.gradient[kept], hessian)
 
     def growth(self, x: Array, there: Array) -> float:
-        return self.gauge.growth(x, there)
+        return float(self._inner.growth(x, there))
 
     def joining(self, z: Array, scores: Array) -> Array:
-        return self.gauge.joining(np.maximum(z, 0.0), scores)
-
-    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
-        return self.gauge.highest_outside(np.maximum(z, 0.0), scores, columns)
+        return np.asarray(self._inner.joining(np.maximum(z, 0.0), scores))

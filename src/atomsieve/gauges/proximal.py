@@ -67,16 +67,6 @@ class ProximalGauge(BlockGauge):
     def face(self, x: Array) -> Face:
         """Return the face that x lies on; entries that a prox makes equal are equal to the last bit."""
 
-    def joining(self, z: Array, scores: Array) -> Array:
-        """Return the slope at which each entry joins x, where there are several blocks; `scores` are those of z."""
-        raise TypeError(f"{type(self).__name__} has no joining: gauges with a prox and several blocks need it.")
-
-    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
-        """Return the largest slope at which columns other than these may join x; -inf if none does."""
-        outside = self.joining(z, scores)
-        outside[columns] = -np.inf
-        return float(outside.max())
-
     def nonnegative(self, rows: int) -> BlockGauge:
         from atomsieve.gauges.orthant import Orthant  # noqa: PLC0415 -- which is one of these
 

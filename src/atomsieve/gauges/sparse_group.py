@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from atomsieve.design import Design
 from atomsieve.design.seminorm import Seminorm
@@ -13,7 +12,8 @@ from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.grouped import Grouped
 from atomsieve.gauges.mixed_norms import MixedNorms
-from atomsieve.gauges.proximal import Face, Line, ProximalGauge, on_line
+from atomsieve.gauges.orthant import Orthant
+from atomsieve.gauges.proximal import Line, on_line
 from atomsieve.intake.arguments import is_number, shown
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, up
@@ -22,7 +22,7 @@ from atomsieve.typing import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparseGroup(Grouped, ProximalGauge):
+class SparseGroup(Grouped):
     """Sparse group norm, `kappa(x) = balance norm1(x) + (1 - balance) sum_g weights_g norm2(x_g)`.
 
     Solutions have few groups, and few features within them. A `balance` of 0 is `Group`, and 1 is `L1`. `groups` and
@@ -45,6 +45,7 @@ class SparseGroup(Grouped, ProximalGauge):
     groups: Any = None
     balance: float = 0.5
     weights: Any = "sqrt"
+    split = True
 
     def __post_init__(self) -> None:
         if not is_number(self.balance) or not 0 <= self.balance <= 1:
@@ -126,6 +127,13 @@ class SparseGroup(Grouped, ProximalGauge):
             nonzero = evidence.least > up(self.balance * most)
         return replace(facts, zero=zero, nonzero=nonzero, signs=evidence.signs)
 
+    def charges(self, shape: tuple[int, ...]) -> tuple[Array, Array]:
+        norms = self._norms(shape)
+        return norms.prices, np.full(len(norms.prices), norms.single)
+
+    def nonnegative(self, rows: int) -> BlockGauge:
+        return Orthant(self)
+
     def prox(self, v: Array, line: Line) -> Array:
         norms, sizes = self._norms(v.shape), np.abs(v).ravel()
 
@@ -136,25 +144,8 @@ class SparseGroup(Grouped, ProximalGauge):
         found = on_line(shrunk, lambda x: float(norms.values(x).sum()), line, steepest)
         return np.copysign(found.reshape(v.shape), v)
 
-    def face(self, x: Array) -> Face:
-        norms, flat = self._norms(x.shape), x.ravel()
-        inside = np.flatnonzero(flat)
-        sizes, labels = np.abs(flat[inside]), norms.labels[inside]
-        lengths = norms.lengths(np.abs(flat))[labels]
-        units, bends = sizes / lengths, norms.prices[labels] / lengths
-        hessian = np.where(labels[:, None] == labels, -np.outer(bends * units, units), 0.0)
-        hessian.ravel()[:: len(inside) + 1] += bends
-        directions = csr_array((np.sign(flat[inside]), inside, np.arange(len(inside) + 1)), shape=(len(inside), x.size))
-        return Face(directions, sizes, norms.single + norms.prices[labels] * units, hessian)
-
-    def growth(self, x: Array, there: Array) -> float:
-        norms = self._norms(x.shape)
-        before, after = np.abs(x).ravel(), np.abs(there).ravel()
-        change, lengths = after - before, norms.lengths(before) + norms.lengths(after)
-        longer = np.bincount(norms.labels, change * (before + after)) / np.where(lengths > 0, lengths, 1.0)
-        return float(norms.single * change.sum() + norms.prices @ longer)
-
     def joining(self, z: Array, scores: Array) -> Array:
+        """Return the slope at which each entry joins x; `scores` are those of z."""
         # a step at a slope moves the entries of groups that score more, with pulls above the slope times the balance
         sizes, scores = np.abs(z), scores[self.labels(z.shape)]
         if self.balance == 0:

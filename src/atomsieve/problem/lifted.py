@@ -123,6 +123,11 @@ class Lifted:
         """The price of every block, if the gauge is a sum of l2 norms of blocks."""
         return self.core.prices(self.shape)
 
+    @cached_property
+    def charges(self) -> tuple[Array, Array] | None:
+        """What every block charges for its l2 norm and for the l1 norm beside it, if the gauge is a sum of these."""
+        return self.core.charges(self.shape)
+
     def mass(self, x: Array, support: Index | None = None) -> float:
         """Return kappa(x); where x is zero outside of a known support, and single entries have prices, from there."""
         if support is None or not self.core.one_by_one or self.core.signed is not True:
@@ -142,7 +147,7 @@ class Lifted:
         """
         if self.known_reaches is not None:
             return self.known_reaches
-        if self.prices is None and self.core.proximal:
+        if self.prices is None and (self.core.proximal or self.core.split):
             return self.core.scores(
                 np.repeat(self.seminorm.column_norms(), math.prod(self.shape[1:])).reshape(self.shape)
             )

@@ -474,7 +474,7 @@ def require_blocks(gauge: Gauge, lifted: Lifted) -> None:
             f"ridge needs a gauge of the coefficients x themselves, and {gauge!r} is solved for others, of which x is "
             "the image. Leave out the ridge, or use a gauge of x itself."
         )
-    if lifted.prices is None and not lifted.core.proximal:
+    if lifted.charges is None and not lifted.core.proximal:
         raise ValueError(
             f"ridge needs a gauge that is a sum of l2 norms of separate blocks, or one with a prox, and {gauge!r} is "
             "neither. Use L1(), Group(groups), L2() or OWL(weights), or leave out the ridge."

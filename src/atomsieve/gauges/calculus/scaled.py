@@ -122,9 +122,17 @@ class Scaled(BlockGauge):
         prices = self._blocks.prices(shape)
         return None if prices is None else prices / self.radius
 
+    def charges(self, shape: tuple[int, ...]) -> tuple[Array, Array] | None:
+        found = self._blocks.charges(shape)
+        return None if found is None else (found[0] / self.radius, found[1] / self.radius)
+
     @property
     def proximal(self) -> bool:  # type: ignore[override]
         return self._blocks.proximal
+
+    @property
+    def split(self) -> bool:  # type: ignore[override]
+        return self._blocks.split
 
     @property
     def _proximal(self) -> ProximalGauge:
@@ -145,12 +153,9 @@ class Scaled(BlockGauge):
         return self._proximal.growth(x, there) / self.radius
 
     def joining(self, z: Array, scores: Array) -> Array:
-        """Return which entries join x sooner; see `ProximalGauge`."""
-        return self.radius * self._proximal.joining(z, scores / self.radius)
-
-    def highest_outside(self, z: Array, scores: Array, columns: Index) -> float:
-        """Return the largest slope at which other columns may join x; see `ProximalGauge`."""
-        return self.radius * self._proximal.highest_outside(z, scores / self.radius, columns)
+        """Return the slope at which each entry joins x, for a gauge whose blocks are split."""
+        inner: Any = self.gauge
+        return np.asarray(self.radius * inner.joining(z, scores / self.radius))
 
     def enclose_sizes(self, x: Array) -> Enclosure:
         return self._blocks.enclose_sizes(x) / self.radius

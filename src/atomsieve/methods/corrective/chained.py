@@ -143,4 +143,5 @@ def blocks_of(images: Array, weights: Array) -> Blocks:
     lengths = largest * np.sqrt((scaled * scaled) @ weights)
     units = np.ldexp(1.0, -np.frexp(lengths)[1])
     ends = np.arange(1, count + 1)
-    return Blocks(ends, units, units, (lengths * units) ** 2, np.zeros(count), np.zeros(count, dtype=np.uint8))
+    none, signs = np.zeros(count), np.zeros(count, dtype=np.uint8)
+    return Blocks(ends, units, none, units, (lengths * units) ** 2, none, signs)

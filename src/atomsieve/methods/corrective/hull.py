@@ -92,8 +92,8 @@ class Corners:
     def solve(self, line: Line, value: float, target: float, *, respond: bool = False) -> float:
         """Find the best weights; return how fast the mass falls as the slope rises, if that is asked for."""
         count, gram = len(self.atoms), self.gram
-        sizes, signs = np.full(count, 1 / self.unit), np.zeros(count, dtype=np.uint8)
-        blocks = Blocks(np.arange(1, count + 1), sizes, sizes, gram.diagonal().copy(), np.zeros(count), signs)
+        sizes, none, signs = np.full(count, 1 / self.unit), np.zeros(count), np.zeros(count, dtype=np.uint8)
+        blocks = Blocks(np.arange(1, count + 1), sizes, none, sizes, gram.diagonal().copy(), none, signs)
         return quadratic(gram, self.pulls, self.weights, blocks, line, value, target, respond)[1]
 
     @property

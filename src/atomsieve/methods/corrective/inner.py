@@ -16,7 +16,7 @@ from atomsieve.design import ALL
 from atomsieve.gauges import Atom
 from atomsieve.losses.compiled import caution
 from atomsieve.methods.corrective.hessian import hessian
-from atomsieve.methods.corrective.working_set import Part, sized
+from atomsieve.methods.corrective.working_set import Part, limited, sized
 from atomsieve.methods.moves import Move, apply
 from atomsieve.methods.steps import ridge_along, slope_along
 from atomsieve.numerics.roots import monotone_zero
@@ -69,8 +69,8 @@ class Memory:
 
 
 def compiled(problem: Problem) -> bool:
-    """Return whether the core can solve a problem: it knows the loss, and there are no limits."""
-    return problem.smooth.compiled is not None and problem.lifted.prices is not None and problem.limits is None
+    """Return whether the core can solve a problem: it knows the loss and the gauge."""
+    return problem.smooth.compiled is not None and problem.lifted.charges is not None
 
 
 class Compiled:
@@ -191,7 +191,12 @@ class Modelled:
         growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, point.smooth_value, part)
         change = np.zeros(state.x.shape)
         change.ravel()[model.entries] = (there - model.x) / self.unit
-        return self._go(point, change, self.along(point, change, growth))
+        state, length = self._go(point, change, self.along(point, change, growth))
+        if problem.limits is not None and length == 1.0:  # what has met a limit is there, to the last bit
+            x = state.x.copy()
+            x.ravel()[model.entries] = there / self.unit
+            state = replace(state, x=x, known_support=None)
+        return state, length
 
     def along(self, point: Point, change: Array, growth: float) -> Move:
         """Return the move along a change of x by which the mass grows."""
@@ -203,7 +208,7 @@ class Modelled:
         labels = problem.lifted.labels
         entries = np.flatnonzero(chosen[labels])
         entries = entries[np.argsort(labels[entries], kind="stable")]
-        blocks = sized(problem.lifted, entries, None, 1 / unit)
+        blocks = limited(problem.limits, entries, sized(problem.lifted, entries, None, 1 / unit))
         matrix = np.ascontiguousarray(hessian(point, entries, unit))
         stiffness = np.repeat(blocks.stiffness, np.diff(blocks.ends, prepend=0))
         if problem.shrinkage is not None:

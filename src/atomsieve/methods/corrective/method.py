@@ -15,7 +15,6 @@ from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.chained import Chained
 from atomsieve.methods.corrective.hull import Hull
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
-from atomsieve.methods.corrective.limited import Limited
 from atomsieve.methods.corrective.proximal import Proximal
 from atomsieve.methods.corrective.working_set import AtomSet, Part, RowSet, WorkingSet
 from atomsieve.penalties import Penalty
@@ -64,15 +63,13 @@ class Corrective(Piece):
 def by_rows(problem: Problem) -> bool:
     """Return whether working sets are rows of x: a Hessian of the widest block must fit into memory."""
     core = problem.core
-    if problem.limits is not None:
-        return True
     if core.listed:
         return modelled_whole(problem)
     if core.proximal:
         return not core.dense or math.prod(problem.shape) <= LARGE
-    if problem.lifted.prices is None or compiled(problem):
-        return problem.lifted.prices is not None
-    return bool(np.bincount(problem.lifted.labels).max() <= LARGE)
+    if problem.lifted.charges is None or compiled(problem):
+        return problem.lifted.charges is not None
+    return core.split or bool(np.bincount(problem.lifted.labels).max() <= LARGE)
 
 
 def modelled_whole(problem: Problem) -> bool:
@@ -83,8 +80,6 @@ def modelled_whole(problem: Problem) -> bool:
 
 def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
     """Return what solves a working set of a problem."""
-    if problem.limits is not None:
-        return Limited
     if problem.core.listed:
         return Hull
     if problem.core.proximal:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from atomsieve.gauges.found import Combination
 from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
+from atomsieve.problem.limits import CoefficientLimits
 from atomsieve.problem.shrinkage import Shrinkage
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -72,7 +73,9 @@ class Part:
 
     def blocks_of(self, problem: Problem) -> Blocks:
         """Return the blocks as the core reads them; each has a unit of its own, and the ridge of the problem."""
-        return self._sizes if problem.shrinkage is None else sized(self.lifted, self.entries, problem.shrinkage)
+        if problem.shrinkage is not None:
+            return sized(self.lifted, self.entries, problem.shrinkage)
+        return limited(problem.limits, self.entries, self._sizes)
 
     def ridges_of(self, problem: Problem, blocks: Blocks) -> Array:
         """Return the ridge of each block as the core reads it, in the units of these blocks."""
@@ -92,10 +95,12 @@ class Part:
         core: Any = point.problem.core
         if core.listed:  # all columns are here
             return -math.inf
+        if core.split:
+            slopes = slopes_of_joining(point)
+            slopes[self.columns] = -math.inf
+            return float(slopes.max())
         if not core.proximal:
             return highest_outside(scores, self.blocks)
-        if len(scores) > 1:
-            return float(core.highest_outside(point.pulls, scores, self.columns))
         return -math.inf if self.whole or not joining(point)[self._outside].any() else math.inf
 
     @cached_property
@@ -130,9 +135,9 @@ def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: flo
         blocks = lifted.labels[entries]
         ends = np.append(np.flatnonzero(blocks[1:] != blocks[:-1]) + 1, len(entries))
         blocks = blocks[ends - 1]
-    assert lifted.prices is not None  # noqa: S101
-    prices = lifted.prices[blocks]
-    lengths = lifted.reaches[blocks] * prices
+    assert lifted.charges is not None  # noqa: S101
+    prices, each = (charge[blocks] for charge in lifted.charges)
+    lengths = lifted.reaches[blocks] * (prices + each)
     ridges = None if shrinkage is None else shrinkage.ridges[blocks]
     longest = lengths if ridges is None else np.maximum(lengths, NEXT_TO_NOTHING * np.sqrt(ridges))
     # a power of two near the norm of a block, by which numbers are scaled without rounding; the Gram matrix, which is
@@ -142,7 +147,16 @@ def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: flo
     signs = lifted.core.signs(lifted.shape)
     negative[:] = signs if isinstance(signs, bool) else signs[entries]
     ridge = np.zeros(len(blocks)) if ridges is None else ridges * units * units
-    return Blocks(ends, prices * units, units, (lengths * units) ** 2, ridge, negative)
+    # |A x_b| is at most the reach times the gauge of x_b
+    longest = lifted.reaches[blocks] * (prices + each * np.sqrt(np.diff(ends, prepend=0)))
+    return Blocks(ends, prices * units, each * units, units, (longest * units) ** 2, ridge, negative)
+
+
+def limited(limits: CoefficientLimits | None, entries: Index, blocks: Blocks) -> Blocks:
+    """Return the same blocks of one entry each with the limits of these entries, if there are any."""
+    if limits is None:
+        return blocks
+    return blocks._replace(limits=(limits.lower[entries] / blocks.units, limits.upper[entries] / blocks.units))
 
 
 class WorkingSet(Protocol):
@@ -191,7 +205,7 @@ class RowSet:
         if lifted.core.listed:
             self._part = Part(lifted, np.arange(lifted.shape[0]), np.zeros(1, dtype=np.intp))
             return self._part
-        if lifted.core.proximal:
+        if lifted.core.proximal or lifted.core.split:
             columns = columns_near(point)
             self._part = Part(lifted, columns, lifted.core.blocks(columns, lifted.shape))
             return self._part
@@ -209,17 +223,15 @@ class RowSet:
 
 
 def columns_near(point: Point) -> Index:
-    """Return the columns of the support and those that join it next, for a gauge with a prox.
+    """Return the columns of the support and those that join it next, where blocks need not be there as a whole.
 
-    Blocks tell the slopes at which columns join. A gauge of one block has a proximal step, and of the columns that it
+    Split blocks tell the slopes at which columns join. Other gauges have a proximal step, and of the columns that it
     would give weight as many sizes are taken as there are in x: a cluster of equal coefficients counts as one.
     """
-    x, core = point.state.x, cast(Any, point.problem.core)
+    x = point.state.x
     support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
-    if len(point.unscaled_scores) > 1:
-        near = core.joining(point.pulls, point.unscaled_scores)
-        near = near if x.ndim == 1 else near.max(axis=1)
-        return best(near, max(LEAST - len(support), len(support)), beside=support)
+    if point.problem.core.split:
+        return best(slopes_of_joining(point), max(LEAST - len(support), len(support)), beside=support)
     pulls, sizes = np.abs(point.pulls), np.abs(stepped(point))
     if x.ndim > 1:
         pulls, sizes = pulls.max(axis=1), sizes.max(axis=1)
@@ -231,6 +243,13 @@ def columns_near(point: Point) -> Index:
         chosen[sizes >= levels[min(count, len(levels)) - 1]] = True
     inside = np.flatnonzero(chosen)
     return best(pulls, LEAST - len(inside), beside=inside) if len(inside) < LEAST else inside
+
+
+def slopes_of_joining(point: Point) -> Array:
+    """Return the slope at which each column joins x, for a gauge whose blocks are split."""
+    core: Any = point.problem.core
+    slopes: Array = core.joining(point.pulls, point.unscaled_scores)
+    return slopes if slopes.ndim == 1 else np.asarray(slopes.max(axis=1))
 
 
 def stepped(point: Point) -> Array:
