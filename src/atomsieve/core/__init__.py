@@ -26,7 +26,6 @@ __all__ = [
     "Trail",
     "along",
     "best",
-    "box_descent",
     "highest_outside",
     "kept",
     "measure",
