@@ -164,7 +164,8 @@ LINE   For strengths of Linear between two numbers the point moves with the slop
        more, with `k = norm2(x_g) - h norm2(l_g)`: 0 for single coefficients. delta without these two differences is
        linear in t, so its length is largest at an end. d is the sum of that, of the latter as a box, and of the length
        of the slopes' differences in the metric s / m (or, where m_i = 0, by the row of C~); in q they are added to M
-       eta. Then FACE holds with eta and `sum_i E_ij abs(theta_i)` for the largest x and theta on the line. Slopes may
+       eta. These lengths are those of the member's columns, so that only `theta + t s D g` meets E by itself: FACE
+       holds with eta for the largest x on the line, and `sum_i E_ij abs(theta_i)` for the largest of these. Slopes may
        move by `M h abs(g_i)` more. Scores differ from those of `theta + t s D g` by at most the length of A~_j, less
        the centre of z_j, times a plus the length of the differences in the metric s / M, plus `sum_i E_ij
        abs(theta_i)`. They are convex in t, the slope is linear: both ends decide. The member's objective at p is above
