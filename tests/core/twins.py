@@ -277,7 +277,7 @@ class Case:
             middle = (low + high) / 2
             left = self.norms(self.shrunk(z, np.repeat(middle, self.ends - self.starts))) > 0
             low, high = np.where(left, middle, low), np.where(left, high, middle)
-        return high
+        return low
 
     def shrunk(self, v, level):
         """Return the prox of `level kappa`, with a level for each entry: soft thresholds, then shorter blocks."""
