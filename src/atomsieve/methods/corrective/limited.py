@@ -93,17 +93,16 @@ class BoxQuadratic(Quadratic):
 class Limited(Proximal):
     """The working set of a problem with limits: its columns, all of them, in one model."""
 
-    def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
-        problem, unit = point.problem, self.unit
-        assert problem.limits is not None  # noqa: S101
-        box = Box.in_units(problem.limits, unit)
-        model = BoxQuadratic(box, self._hessian(point), (line[0] / unit, line[1] / unit / unit))
-        start = point.state.x.ravel() * unit
-        there, face = model.minimise(start, point.pulls.ravel() / unit, part * point.gap)
-        self._found = (model, face)
-        shape = point.state.x.shape
-        change = ((there - start) / unit).reshape(shape)
-        state, length = self._go(point, change, self.along(point, change, box.growth(start, there) / unit))
-        if length == 1.0:  # coefficients that have met a limit are there, to the last bit
-            state = replace(state, x=(there / unit).reshape(shape), known_support=None)
+    quadratic = BoxQuadratic
+
+    def _gauge(self, point: Point) -> Box:
+        assert point.problem.limits is not None  # noqa: S101
+        return Box.in_units(point.problem.limits, self.unit)
+
+    def _arrived(self, point: Point, found: tuple[State, float], there: Array) -> tuple[State, float]:
+        (state, length), problem = found, point.problem
+        x = (there / self.unit).reshape(state.x.shape)
+        if length == 1.0 and problem.penalty.admits(problem.lifted.mass(x)):
+            # coefficients that have met a limit are there, to the last bit
+            state = replace(state, x=x, known_support=None)
         return state, length
