@@ -65,7 +65,6 @@ if __name__ == "__main__":
     for seed in range(given.seeds):
         cases = dict(counted(given.n, given.d, seed))
         found = np.array(list(cases.values()))
-        print(
-            f"seed {seed}: {len(found)} cases, {np.min(found):.1f} to {np.max(found):.1f}, median {np.median(found):.1f}"
-        )
+        spread = f"{found.min():.1f} to {found.max():.1f}, median {np.median(found):.1f}"
+        print(f"seed {seed}: {len(found)} cases, {spread}")
         print("".join(f"  {what}: {passes:.1f}\n" for what, passes in cases.items() if passes > 12), end="", flush=True)
