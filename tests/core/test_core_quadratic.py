@@ -61,7 +61,7 @@ def model(seed, m, kind, blocks, line, positive, start, n=20, split="no", limits
 def test_a_model_of_a_squared_loss_is_the_problem_itself(options):
     H, z, begin, blocks, value, case = model(**options)
     x = begin.copy()
-    growth, response = quadratic(H, z, x, blocks, case.line, value, 0.0, respond=True)
+    _, growth, response = quadratic(H, z, x, blocks, case.line, value, 0.0, respond=True)
     v, c = x.astype(LONG), np.zeros(0, dtype=LONG)
     assert case.allowed(x)
     assert abs(float(case.gap(v, c))) <= 1e-10 * case.scale()
@@ -90,7 +90,7 @@ def test_a_target_is_a_part_of_the_gap(blocks):
     gaps = []
     for target in (1.0, 0.5, 1e-2, 1e-6):
         x = begin.copy()
-        growth, response = quadratic(H, z, x, parts, case.line, value, target)
+        _, growth, response = quadratic(H, z, x, parts, case.line, value, target)
         gaps.append(float(case.gap(x.astype(LONG), np.zeros(0))))
         assert response == 0
         assert gaps[-1] <= 1.01 * target * gaps[0] + 1e-14
@@ -98,6 +98,24 @@ def test_a_target_is_a_part_of_the_gap(blocks):
             np.testing.assert_array_equal(x, begin)
             assert growth == 0
     assert gaps[-1] < gaps[0]
+
+
+@pytest.mark.parametrize("blocks", ["single", "several"])
+@pytest.mark.parametrize("line", ["linear", "square"])
+def test_no_smaller_gap_is_sought_than_what_is_enough(blocks, line):
+    H, z, begin, parts, value, case = model(5, 12, "random", blocks, line, False, True)
+    first = quadratic(H, z, begin.copy(), parts, case.line, value, 1.0).gap
+    gaps = []
+    for enough in (first / 10, first / 1000, 0.0):
+        x = begin.copy()
+        found = quadratic(H, z, x, parts, case.line, value, 0.0, enough=enough)
+        gaps.append(found.gap)
+        assert found.gap <= 1.01 * enough + 1e-12 * first
+        exact = float(case.gap(x.astype(LONG), np.zeros(0)))
+        assert found.gap >= exact * (1 - 1e-6) - 1e-12 * first  # the loss where it began stands in for that at x
+        if line == "square":
+            assert found.gap == pytest.approx(exact, rel=1e-6, abs=1e-12 * first)
+    assert gaps[2] < gaps[1] < gaps[0] < first
 
 
 @pytest.mark.parametrize("split", [0.0, 0.5])
@@ -110,7 +128,7 @@ def test_wide_blocks(split):
             ends=np.array(ends), prices=ones, units=ones, each=split * ones, negative=np.ones(150, dtype=np.uint8)
         )
         x = begin.copy()
-        _, response = quadratic(H, z, x, Blocks(*cut.blocks()), cut.line, value, 1e-12, respond=True)
+        *_, response = quadratic(H, z, x, Blocks(*cut.blocks()), cut.line, value, 1e-12, respond=True)
         assert abs(float(cut.gap(x.astype(LONG), np.zeros(0)))) <= 1e-10 * cut.scale()
         assert response == pytest.approx(cut.response(x.astype(LONG), np.zeros(0)), rel=1e-7)
 
@@ -139,7 +157,7 @@ def test_a_step_never_raises_the_model(seed, split):
 def test_the_response_without_a_step():
     H, z, begin, parts, value, case = model(8, 10, "random", "several", "both", False, True)
     x = begin.copy()
-    _, response = quadratic(H, z, x, parts, case.line, value, 1.0, respond=True)
+    *_, response = quadratic(H, z, x, parts, case.line, value, 1.0, respond=True)
     np.testing.assert_array_equal(x, begin)
     assert response == pytest.approx(case.face_response(H, begin.astype(LONG), 0.0), rel=1e-9)
 
@@ -149,6 +167,6 @@ def test_the_response_leaves_x_where_it_is():
     H, z, begin, parts, value, case = model(4811, 9, "duplicates", "single", "both", False, False)
     begin = np.linspace(-1.0, 1.0, 9)
     x = begin.copy()
-    growth, _ = quadratic(H, z, x, parts, case.line, value, 1.0, respond=True)
+    _, growth, _ = quadratic(H, z, x, parts, case.line, value, 1.0, respond=True)
     np.testing.assert_array_equal(x, begin)
     assert growth == 0

@@ -10,7 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atomsieve import OSCAR, OWL, SLOPE, KSparse, KSupport, LInf, Scaled
+from atomsieve import (
+    OSCAR,
+    OWL,
+    SLOPE,
+    Ball,
+    KSparse,
+    KSupport,
+    Linear,
+    LInf,
+    LogBarrier,
+    Logistic,
+    Problem,
+    Scaled,
+    Square,
+    solve,
+)
 from atomsieve.numerics.enclosures import Enclosure
 
 
@@ -175,3 +190,19 @@ def test_k_must_be_a_positive_whole_number(k):
     for kind in (KSparse, KSupport):
         with pytest.raises(ValueError, match="k must be a positive whole number"):
             kind(k)
+
+
+@pytest.mark.parametrize("shape", [Linear(), Square(), Ball(), LogBarrier()], ids=lambda shape: type(shape).__name__)
+@pytest.mark.parametrize("gauge", [OSCAR(1.0, 0.01), SLOPE(0.1), KSupport(10), KSparse(10)], ids=repr)
+def test_every_penalty_takes_few_passes(gauge, shape):
+    """All have the solution of `Linear` at a tenth of the critical slope, and no slope that is tried costs a pass."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 500))
+    y = np.where(X[:, :20] @ rng.choice([-1.0, 1.0], 20) + rng.logistic(size=300) > 0, 1.0, -1.0)
+    problem = Problem(X, y, loss=Logistic(), gauge=gauge)
+    slope = problem.critical / 10
+    mass = solve(problem.at_penalty(Linear(slope)), tol=1e-9).point.state.mass
+    penalty = Linear(slope) if isinstance(shape, Linear) else shape.through(mass, slope)
+    found = solve(Problem(X, y, loss=Logistic(), gauge=gauge, penalty=penalty), tol=1e-6)
+    assert found.converged
+    assert found.passes <= 12

@@ -199,6 +199,14 @@ def along(
     return Trail(*(part[:done] for part in trail)), caution
 
 
+class Growth(NamedTuple):
+    """How far a model was minimised: the gap left, by how much the mass grew, how fast it falls as the slope rises."""
+
+    gap: float
+    mass: float
+    response: float
+
+
 def quadratic(
     hessian: Array,
     z: Array,
@@ -208,15 +216,14 @@ def quadratic(
     value: float,
     target: float,
     respond: bool = False,
-) -> tuple[float, float]:
+    enough: float = 0.0,
+) -> Growth:
     """Minimise `-z . d + d' H d / 2 + phi(mass(x + d))`, x in place and in units.
 
-    Return by how much the mass has grown, and how fast it falls as the slope rises, if that is asked for.
-
-    The target is a part of the gap that the model has at x; with a target of 1, x stays where it is.
+    The target is a part of the gap that the model has at x; with a target of 1, x stays where it is. No smaller gap is
+    sought than what is enough. The response is computed if that is asked for.
     """
-    growth, response = _core.quadratic(hessian, z, x, blocks, line, value, target, remaining(), respond)
-    return growth, response
+    return Growth(*_core.quadratic(hessian, z, x, blocks, line, value, (target, enough), remaining(), respond))
 
 
 def best(scores: Array, count: int, beside: Index = NO_PLACES) -> NDArray[np.int64]:

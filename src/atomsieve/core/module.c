@@ -217,11 +217,12 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
 {
     PyObject *hessian, *z, *x;
     given_blocks g;
-    double a, b, value, seconds;
+    double a, b, value, enough, seconds;
     request q = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOO(OOOOOOOO)(dd)dddp", &hessian, &z, &x, &g.ends, &g.price, &g.each, &g.unit,
-                          &g.stiffness, &g.ridge, &g.negative, &g.limits, &a, &b, &value, &q.target, &seconds, &q.respond))
+    if (!PyArg_ParseTuple(args, "OOO(OOOOOOOO)(dd)d(dd)dp", &hessian, &z, &x, &g.ends, &g.price, &g.each, &g.unit,
+                          &g.stiffness, &g.ridge, &g.negative, &g.limits, &a, &b, &value, &q.target, &enough, &seconds,
+                          &q.respond))
         return NULL;
     if (!has_blas()) return NULL;
     arrays held = {.count = 0};
@@ -241,10 +242,10 @@ static PyObject *quadratic(PyObject *self, PyObject *args)
     if (!(matrix = array_of(&held, hessian, "hessian", 'd', t.m * t.m, 0))) goto done;
     if (read_blocks(&held, &t, &g, &places)) goto done;
     beat.thread = PyEval_SaveThread();
-    int failed = solve_quadratic(&t, matrix, pull_, &q, value);
+    int failed = solve_quadratic(&t, matrix, pull_, &q, value, enough);
     PyEval_RestoreThread(beat.thread);
     if (failed) PyErr_NoMemory();
-    else if (beat.over != INTERRUPTED) answer = Py_BuildValue("dd", q.mass, q.response);
+    else if (beat.over != INTERRUPTED) answer = Py_BuildValue("ddd", q.gap, q.mass, q.response);
 done:
     release(&held);
     free(places);

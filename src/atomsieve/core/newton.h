@@ -258,8 +258,9 @@ static int solve_restricted(const task *t, store *s, request *q)
     return failed;
 }
 
-/* Minimise one model given by its Hessian, from x, to a part of its gap there; z is the pull. 0 on success. */
-static int solve_quadratic(const task *t, const double *hessian, const double *z, request *q, double value)
+/* Minimise one model given by its Hessian, from x, to a part of its gap there or to the gap `enough`, whichever is
+   larger; z is the pull. 0 on success. */
+static int solve_quadratic(const task *t, const double *hessian, const double *z, request *q, double value, double enough)
 {
     ptrdiff_t m = t->m, b = t->blocks;
     arena a = {.count = 0};
@@ -298,8 +299,11 @@ static int solve_quadratic(const task *t, const double *hessian, const double *z
     record seen = {0, 0, 0};
     for (ptrdiff_t k = 0; k < b; k++) tally(t, q->x, z + t->start[k], k, slope_of(t, o.mass), &seen);
     double gap = gap_of(t, o.mass, seen.top, seen.slack, value);
-    if (q->target < 1) minimise(&o, blocks, b, q->target * gap, INFINITY, &f);
+    if (q->target < 1) minimise(&o, blocks, b, fmax(q->target * gap, enough), INFINITY, &f);
     o.mass = mass_of(t, q->x);
+    seen = (record){0, 0, 0};
+    for (ptrdiff_t k = 0; k < b; k++) tally(t, q->x, o.z + t->start[k], k, slope_of(t, o.mass), &seen);
+    q->gap = gap_of(t, o.mass, seen.top, seen.slack, value);
     q->mass = 0; /* by how much it has grown, to full relative precision */
     for (ptrdiff_t k = 0; k < b; k++) q->mass += growth_of(t, k, begin, q->x);
     memcpy(found, q->x, (size_t)m * sizeof *found);

@@ -15,9 +15,10 @@ from scipy.optimize import isotonic_regression
 from atomsieve.core import Blocks, Iterate, Outcome, Packed, Store, restricted
 from atomsieve.core.clock import look
 from atomsieve.design import ALL
-from atomsieve.gauges.proximal import Face
+from atomsieve.gauges.proximal import Face, Line
 from atomsieve.losses.compiled import caution
-from atomsieve.methods.corrective.inner import Line, Memory, penalty_of
+from atomsieve.methods.corrective.inner import Memory
+from atomsieve.methods.corrective.lines import first_line, meet
 from atomsieve.methods.corrective.working_set import Part, step_length
 from atomsieve.problem import Point
 from atomsieve.problem.state import State
@@ -26,7 +27,7 @@ from atomsieve.typing import Array
 ROUNDS = 200
 """Cones on one working set."""
 
-SHARE = 0.1
+SHARE = 0.01
 """Part of the gap on the working set to which the problem on one cone is solved."""
 
 FAILURES = 12
@@ -72,46 +73,59 @@ class Chained:
         found = self.point.state
         return self.problem.inside(self.part.widen(found).x, found.image, found.coordinates)
 
-    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
-        problem = self.point.problem.at_penalty(penalty_of(line))
-        point, length = self.point.under(problem, self.alive), self.memory.length or step_length(self.point)
-        response, failed = 0.0, 0
-        for rounds in range(ROUNDS):
+    def solve(self, enough: float) -> float:
+        point, length = self.point, self.memory.length or step_length(self.point)
+        problem, line, failed = point.problem, first_line(point, enough), 0
+        for _ in range(ROUNDS):
             look()
-            if (point.gap <= max(target, point.rounding) and rounds >= respond) or failed == FAILURES:
+            if point.gap <= max(enough, point.rounding) or failed == FAILURES:
                 break
             chain = cone(point, line, length)
-            enough = max(SHARE ** (1 + failed) * point.gap, target / 4)  # what is left on a cone may be far less
-            state, found = self._within(chain, point, line, enough, respond)
+            within = SHARE * 0.1**failed * point.gap  # what is left on a cone may be far less
+            state, line = self._within(chain, point, line, within)
             there = problem.at(state, self.alive)
             risen = there.objective - point.objective
             if risen < 0 or (risen <= point.rounding and there.gap < point.gap):
                 length, failed, point = secant(point, there, length), 0, there
             else:
                 length, failed = length / 4, failed + 1
-            response = found.response
             self.point, self.memory.length = point, length
-        return Outcome(point.gap, point.state.mass, response)
+        return point.gap
 
-    def _within(
-        self, chain: Chain | None, point: Point, line: Line, target: float, respond: bool
-    ) -> tuple[State, Outcome]:
-        """Return the best state in a cone, to a gap, and how the core came there."""
-        problem, state, memory = point.problem, point.state, self.memory
+    def _within(self, chain: Chain | None, point: Point, line: Line, enough: float) -> tuple[State, Line]:
+        """Return the best state in a cone, to a gap, and the line of slopes there."""
+        problem, state = point.problem, point.state
         if chain is None:
-            return problem.state(None, state.coordinates), Outcome(0.0, 0.0, 0.0)
-        loss = problem.smooth.compiled
-        assert loss is not None  # noqa: S101
-        assert memory.caution is not None  # noqa: S101
+            return problem.state(None, state.coordinates), line
+        cone = Cone(chain, point, self.memory)
+        _, line = meet(cone.solve, point, enough)
+        found = cone.iterate
+        return problem.inside(chain.entries(found.x), found.image, found.coordinates), line
+
+
+class Cone:
+    """The problem on a cone, in the core."""
+
+    def __init__(self, chain: Chain, point: Point, memory: Memory) -> None:
+        problem, state = point.problem, point.state
         images = images_of(problem.design, chain)
         steps = chain.nearest(state.x)
         unknown = np.full(images.shape[1], np.nan), np.full(len(steps), np.nan)
-        iterate = Iterate(steps, np.array(state.coordinates), *unknown)
+        self.iterate = Iterate(steps, np.array(state.coordinates), *unknown)
+        self.loss, self.memory, self.store = problem.smooth.compiled, memory, Store()
+        self.packed, self.blocks = Packed.of(images.T), blocks_of(images, problem.weights)
+
+    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
+        look()
+        loss, memory = self.loss, self.memory
+        assert loss is not None  # noqa: S101
+        assert memory.caution is not None  # noqa: S101
+        ids = np.arange(len(self.iterate.x))
         outcome, memory.caution = restricted(
-            Store(), Packed.of(images.T), np.arange(len(steps)), blocks_of(images, problem.weights), loss.number,
-            loss.samples, iterate, line, target, memory.caution, respond,
+            self.store, self.packed, ids, self.blocks, loss.number, loss.samples, self.iterate, line, target,
+            memory.caution, respond,
         )  # fmt: skip
-        return problem.inside(chain.entries(iterate.x), iterate.image, iterate.coordinates), outcome
+        return outcome
 
 
 def cone(point: Point, line: Line, length: float) -> Chain | None:
@@ -122,10 +136,13 @@ def cone(point: Point, line: Line, length: float) -> Chain | None:
 
 
 def secant(before: Point, after: Point, length: float) -> float:
-    """Return the length of a proximal step that the curvature between two points allows."""
+    """Return the length of a proximal step that the curvature between two points allows.
+
+    Of the two lengths that fit a change of x and one of the pulls this is the geometric mean.
+    """
     change, bent = after.state.x - before.state.x, before.pulls - after.pulls
-    square, curved = float(np.vdot(change, change)), float(np.vdot(change, bent))
-    return square / curved if curved > 0 and square > 0 else 2 * length
+    moved, turned = float(np.linalg.norm(change)), float(np.linalg.norm(bent))
+    return moved / turned if turned > 0 and moved > 0 else 2 * length
 
 
 def images_of(design: Any, chain: Chain) -> Array:

@@ -7,12 +7,13 @@ import math
 
 import numpy as np
 
-from atomsieve.core import Blocks, quadratic
+from atomsieve.core import Blocks, Outcome, quadratic
 from atomsieve.core.clock import look
 from atomsieve.gauges import Atom
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.proximal import Line
 from atomsieve.methods.corrective.inner import ROUGH
+from atomsieve.methods.corrective.lines import meet
 from atomsieve.methods.corrective.proximal import Proximal
 from atomsieve.methods.moves import Move
 from atomsieve.problem import Point
@@ -29,7 +30,8 @@ class Corners:
     Weights are in units.
     """
 
-    def __init__(self, hessian: Array, r: Array, unit: float) -> None:
+    def __init__(self, point: Point, hessian: Array, r: Array, unit: float) -> None:
+        self.point, self.best = point, point.atom
         self.hessian, self.r, self.unit = hessian, r, unit
         self.atoms: dict[bytes, Atom] = {}
         self.weights = np.empty(0)
@@ -89,12 +91,32 @@ class Corners:
         """The sum of the weights."""
         return float(self.weights.sum()) / self.unit
 
-    def solve(self, line: Line, value: float, target: float, *, respond: bool = False) -> float:
+    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
+        """Go on to the minimiser, up to the target: atoms join while one promises more."""
+        promise = math.inf
+        for _ in range(CALLS):
+            look()
+            fresh = self.best.key not in self.atoms
+            if fresh:
+                self.add(self.best, 0.0)
+            before = self.weights.copy()
+            self._weigh(line, ROUGH)
+            z = self.z
+            self.best = self.point.problem.core.atom(z, 0)
+            slope = line[0] + line[1] * self.mass
+            promise = self.mass * max(self.best.dot(z), slope) - float(self.weights @ self.pulls)
+            if promise <= target or not (fresh or (before != self.weights).any()):
+                break
+            self.drop_idle()
+        return Outcome(promise, self.mass, self._weigh(line, 1.0, respond=True) if respond else 0.0)
+
+    def _weigh(self, line: Line, target: float, *, respond: bool = False) -> float:
         """Find the best weights; return how fast the mass falls as the slope rises, if that is asked for."""
         count, gram = len(self.atoms), self.gram
         sizes, none, signs = np.full(count, 1 / self.unit), np.zeros(count), np.zeros(count, dtype=np.uint8)
         blocks = Blocks(np.arange(1, count + 1), sizes, none, sizes, gram.diagonal().copy(), none, signs)
-        return quadratic(gram, self.pulls, self.weights, blocks, line, value, target, respond)[1]
+        value = self.point.smooth_value
+        return quadratic(gram, self.pulls, self.weights, blocks, line, value, target, respond).response
 
     @property
     def parts(self) -> Combination:
@@ -105,10 +127,10 @@ class Corners:
 class Hull(Proximal):
     """All columns of a problem whose gauge is given by its oracle alone, in one model."""
 
-    def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
-        before = point.state.parts or Combination()
-        after = self._minimised(point, line, part * point.gap)
-        moved = after.less(before)
+    def _newton(self, point: Point, enough: float) -> tuple[State, float]:
+        before, corners = point.state.parts or Combination(), self._corners(point)
+        meet(corners.solve, point, enough)
+        moved = corners.parts.less(before)
         change = moved.sum(point.state.x.shape)
         move = Move(0.0, tuple(moved.pairs), moved.mass, 0.0, 1.0, point.problem.design.matvec(change))
         return self._go(point, change, move)
@@ -118,30 +140,7 @@ class Hull(Proximal):
         reach, x = point.problem.lifted.widest_reach, point.state.x
         unit = 2.0 ** round(math.log2(reach)) if reach > 0 else 1.0
         hessian = self._hessian(point) * self.unit * self.unit
-        corners = Corners(hessian, point.pulls + (hessian @ x.ravel()).reshape(x.shape), unit)
+        corners = Corners(point, hessian, point.pulls + (hessian @ x.ravel()).reshape(x.shape), unit)
         for atom, weight in (point.state.parts or Combination()).pairs:
             corners.add(atom, weight)
         return corners
-
-    def _minimised(self, point: Point, line: Line, enough: float) -> Combination:
-        """Return the minimiser of the model, up to what is enough: atoms join while one promises more."""
-        corners, best = self._corners(point), point.atom
-        for _ in range(CALLS):
-            look()
-            fresh = best.key not in corners.atoms
-            if fresh:
-                corners.add(best, 0.0)
-            before = corners.weights.copy()
-            corners.solve(line, point.smooth_value, ROUGH)
-            z = corners.z
-            best = point.problem.core.atom(z, 0)
-            slope = line[0] + line[1] * corners.mass
-            promise = corners.mass * max(best.dot(z), slope) - float(corners.weights @ corners.pulls)
-            if promise <= enough or not (fresh or (before != corners.weights).any()):
-                break
-            corners.drop_idle()
-        return corners.parts
-
-    def _response(self, point: Point, line: Line) -> float:
-        corners = self._corners(point)
-        return corners.solve(line, point.smooth_value, 1.0, respond=True) if corners.atoms else 0.0

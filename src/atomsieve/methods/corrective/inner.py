@@ -1,6 +1,7 @@
-"""The problem on a working set at a line of slopes, in two ways that share one model: in the core, or driven from here.
+"""The problem on a working set, in two ways that share one model: in the core, or driven from here.
 
-The penalty is `a s + b s^2 / 2` here, with the line (a, b); `method.py` finds the line for every other shape.
+The core knows the penalty `a s + b s^2 / 2` with the line (a, b). `lines.py` finds the line for every other shape: for
+the whole working set where the core solves that, and for each model where models are made here.
 """
 
 import math
@@ -14,13 +15,15 @@ from atomsieve.core import Blocks, Iterate, Outcome, Store, along, best, quadrat
 from atomsieve.core.clock import look
 from atomsieve.design import ALL
 from atomsieve.gauges import Atom
+from atomsieve.gauges.proximal import Line
 from atomsieve.losses.compiled import caution
 from atomsieve.methods.corrective.hessian import hessian
+from atomsieve.methods.corrective.lines import TIGHT, meet
 from atomsieve.methods.corrective.working_set import Part, limited, sized
 from atomsieve.methods.moves import Move, apply
 from atomsieve.methods.steps import ridge_along, slope_along
 from atomsieve.numerics.roots import monotone_zero
-from atomsieve.penalties import Linear, LinearSquare, Penalty, Square
+from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask
@@ -43,14 +46,12 @@ BESIDE = 20
 LEAST_RIDGE = 1e-10
 """Part of the largest possible curvature that stands in for none."""
 
-Line = tuple[float, float]
-
 
 class Inner(Protocol):
     """A problem on a working set, and the coefficients there."""
 
-    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
-        """Go on to a gap of the problem with this line; `respond` asks for the response of the mass to the slope."""
+    def solve(self, enough: float) -> float:
+        """Go on to a gap of the problem on the working set; return the gap that is left."""
 
     def state(self) -> State:
         """Return the state reached, as one of the working set's problem."""
@@ -79,7 +80,7 @@ class Compiled:
     def __init__(self, part: Part, point: Point, memory: Memory) -> None:
         problem = point.problem
         self.part, self.memory = part, memory
-        self.problem = problem
+        self.problem, self.point = problem, point
         self.blocks = part.blocks_of(problem)
         state = point.state
         image = np.array(state.image) if state.drift == 0 else np.full(len(state.image), np.nan)
@@ -106,7 +107,10 @@ class Compiled:
         rows = zip(problems, trail.xs, trail.coordinates, trail.images, strict=False)
         return [self._state_of(problem, *row) for problem, *row in rows]
 
-    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
+    def solve(self, enough: float) -> float:
+        return meet(self._on_line, self.point, enough)[0]
+
+    def _on_line(self, line: Line, target: float, respond: bool) -> Outcome:
         look()
         part, memory = self.part, self.memory
         loss = self.problem.smooth.compiled
@@ -149,52 +153,51 @@ class Modelled:
 
     def state(self) -> State:
         found = self.point.state
-        image = found.image if found.drift == 0 else self.point.problem.design.matvec(found.x)
         if found.parts is not None:
-            return self.problem.combined(found.parts, image, found.coordinates)
-        return self.problem.inside(self.part.widen(found).x, image, found.coordinates)
+            return self.problem.combined(found.parts, found.image, found.coordinates, found.drift)
+        return self.problem.inside(self.part.widen(found).x, found.image, found.coordinates, found.drift)
 
-    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
-        point = self.point.under(self.point.problem.at_penalty(penalty_of(line)), self.alive)
-        idle = 0
-        least = point
-        lowest = math.inf
-        for steps in range(NEWTON_STEPS):
+    def solve(self, enough: float) -> float:
+        point, idle, penalty = self.point, 0, self.problem.penalty
+        share = 1.0 if penalty.line is not None else TIGHT  # what a search may miss is less than a step gains
+        least, lowest = point, math.inf
+        for _ in range(NEWTON_STEPS):
             look()
-            # a gap that is within rounding tells little about the mass, which one more step settles
-            if point.gap <= max(target, point.rounding) and steps >= respond:
+            if point.gap <= max(enough, point.rounding):
                 break
             idle = 0 if point.gap < least.gap / 2 or point.objective < lowest - point.gap / 100 else idle + 1
             least, lowest = (point if point.gap < least.gap else least), point.objective
             if idle == STALLED:
                 break
-            part = min(max(target / 4 / point.gap, self.rough), 0.5) if point.gap > 0 else ROUGH
-            state, length = self._newton(point, line, part)
-            if length == 0:
+            asked = share * min(max(enough / 4, self.rough * point.gap), point.gap / 2)
+            state, length = self._newton(point, asked)
+            if length > 0:
+                point = self.point = point.problem.at(state, self.alive)
+            elif penalty.line is None and asked > EPS * point.rounding:
+                share *= TIGHT
+            else:
                 break
-            point = point.problem.at(state, self.alive)
-        self.point = point
-        response = self._response(point, line) if respond else 0.0
-        return Outcome(point.gap, point.state.mass, response)
+        return point.gap
 
-    def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
-        """Return the state after a Newton step on the blocks that matter, by a model solved to a part of its gap."""
-        problem, state = point.problem, point.state
+    def _newton(self, point: Point, enough: float) -> tuple[State, float]:
+        """Return the state after a Newton step on the blocks that matter, by a model solved to a gap."""
+        problem, state, line = point.problem, point.state, point.problem.penalty.line
         chosen, scores = problem.core.sizes(state.x) > 0, point.unscaled_scores
         support = np.flatnonzero(chosen)
-        joining = np.where(scores > line[0] + line[1] * state.mass, scores, -np.inf)
+        slope = problem.penalty.slope(0.0) if line is None else line[0] + line[1] * state.mass
+        joining = np.where(scores > slope, scores, -np.inf)
         chosen[best(joining, max(BESIDE, len(support)), beside=support)] = True
         if not chosen.any():
             return state, 0.0
         model = self._model(point, chosen)
         there = model.x.copy()
-        growth, _ = quadratic(model.hessian, model.z, there, model.blocks, line, point.smooth_value, part)
+        meet(model.solve, point, enough)
         change = np.zeros(state.x.shape)
-        change.ravel()[model.entries] = (there - model.x) / self.unit
-        state, length = self._go(point, change, self.along(point, change, growth))
+        change.ravel()[model.entries] = (model.x - there) / self.unit
+        state, length = self._go(point, change, self.along(point, change, model.growth))
         if problem.limits is not None and length == 1.0:  # what has met a limit is there, to the last bit
             x = state.x.copy()
-            x.ravel()[model.entries] = there / self.unit
+            x.ravel()[model.entries] = model.x / self.unit
             state = replace(state, x=x, known_support=None)
         return state, length
 
@@ -215,7 +218,7 @@ class Modelled:
             matrix.ravel()[:: len(matrix) + 1] += problem.shrinkage.by_entry[entries] / unit / unit
         self._steepen(matrix, problem.loss.smoothness_near(point.u) * stiffness)
         pull = point.pulls.ravel()[entries] / unit
-        return Model(entries, blocks, matrix, pull, point.state.x.ravel()[entries] * unit)
+        return Model(point, entries, blocks, matrix, pull, point.state.x.ravel()[entries] * unit)
 
     def _steepen(self, matrix: Array, steepest: Array) -> None:
         """Add to a Hessian, in place, what its diagonal lacks, and what steps that were too long call for."""
@@ -226,16 +229,6 @@ class Modelled:
     def caution(self) -> float:
         """Part of the largest possible curvature that is added to every entry, where steps were too long."""
         return self.memory.caution or 0.0
-
-    def _response(self, point: Point, line: Line) -> float:
-        """Return how fast the mass falls as the slope rises."""
-        problem = point.problem
-        chosen = problem.core.sizes(point.state.x) > 0
-        if not chosen.any():
-            return 0.0
-        model = self._model(point, chosen)
-        args = (model.hessian, model.z, model.x, model.blocks, line, point.smooth_value)
-        return quadratic(*args, 1.0, respond=True)[1]
 
     def _go(self, point: Point, change: Array, move: Move) -> tuple[State, float]:
         """Go along a change of x, as far as the objective falls; derivatives tell, values lose their digits."""
@@ -268,18 +261,27 @@ class Modelled:
         return settled(apply(point, move, length), length), length
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Model:
-    """A second-order model: its entries and blocks, the Hessian, the pull and the coefficients, in units."""
+    """A second-order model at a point: its entries and blocks, the Hessian, the pull and the coefficients, in units.
 
+    Pull and coefficients are those at which it has arrived, and the mass has grown by so much on the way.
+    """
+
+    point: Point
     entries: Index
     blocks: Blocks
     hessian: Array
     z: Array
     x: Array
+    growth: float = 0.0
 
-
-def penalty_of(line: Line) -> Penalty:
-    """Return the penalty with a line of slopes."""
-    a, b = line
-    return Linear(a) if b == 0 else LinearSquare(a, b) if a > 0 else Square(b)
+    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
+        before, point = self.x.copy(), self.point
+        # at the line of the penalty the model makes more or less of the gap, and a part of that is enough
+        part, enough = (0.0, target) if respond else (target / point.gap, 0.0)
+        value = point.smooth_value
+        found = quadratic(self.hessian, self.z, self.x, self.blocks, line, value, part, respond, enough)
+        self.z = self.z - self.hessian @ (self.x - before)
+        self.growth += found.mass
+        return Outcome(found.gap, point.state.mass + self.growth, found.response)

@@ -1,16 +1,18 @@
 """Second-order models with a gauge that has a prox and faces: the prox finds the face, a Newton step is taken on it."""
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
+from atomsieve.core import Outcome
 from atomsieve.core.clock import look
 from atomsieve.gauges.proximal import Face, Line
 from atomsieve.methods.corrective.hessian import hessian
 from atomsieve.methods.corrective.inner import ROUGH, Memory, Modelled
+from atomsieve.methods.corrective.lines import meet
 from atomsieve.methods.corrective.working_set import Part
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point
@@ -41,25 +43,27 @@ class Quadratic:
         """Return the slope of the penalty."""
         return self.line[0] + self.line[1] * float(self.gauge.value(x))
 
-    def minimise(self, x: Array, z: Array, enough: float) -> tuple[Array, Face | None]:
-        """Return the minimiser from x on, where minus the gradient is z, and its face.
+    def minimise(self, x: Array, z: Array, enough: float) -> "Minimum":
+        """Return the minimiser from x on, where minus the gradient is z.
 
         It ends when what is left of the gradient, times the length of x, is small enough. Each round is a proximal
         step, as long as the curvature along it allows, and a Newton step on the face where that has led.
         """
         steepest = float(self.hessian.diagonal().max())
-        length = 1 / steepest if steepest > 0 else 1.0
+        length, gap = 1 / steepest if steepest > 0 else 1.0, math.inf
         for _ in range(STEPS):
             look()
             moved, change, length = self._proximal(x, z, 2 * length)
-            left = float(np.linalg.norm(change / length - self.hessian @ change))
-            x, z = moved, z - self.hessian @ change
+            bent = self.hessian @ change
+            left = float(np.linalg.norm(change / length - bent))
+            x, z = moved, z - bent
             size, moved_by = float(np.linalg.norm(x)), float(np.linalg.norm(change))
-            if left * (size + moved_by) <= enough or moved_by <= 4 * EPS * size:
+            gap = left * (size + moved_by)
+            if gap <= enough or moved_by <= 4 * EPS * size:
                 break
             if x.any():
                 x, z = self._newton(x, z, self.gauge.face(x))
-        return x, self.gauge.face(x) if x.any() else None
+        return Minimum(x, z, gap)
 
     def _proximal(self, x: Array, z: Array, length: float) -> tuple[Array, Array, float]:
         """Return the point after a proximal step, the change, and the length, halved until the model allows it."""
@@ -96,6 +100,39 @@ class Quadratic:
             matrix += self.line[1] * np.outer(face.gradient, face.gradient)
         return matrix if face.hessian is None else matrix + slope * face.hessian
 
+    def response(self, x: Array) -> float:
+        """Return how fast the gauge of the minimiser falls as the slope rises, on the face of x."""
+        if not x.any():
+            return 0.0
+        face = self.gauge.face(x)
+        level = replace(self, line=(self.slope(x), 0.0))
+        return float(face.gradient @ solve(level.on(face, self.slope(x)), face.gradient))
+
+
+class Minimum(NamedTuple):
+    """Where a model was minimised: x, minus the gradient there, and a bound of what is left to gain."""
+
+    x: Array
+    z: Array
+    gap: float
+
+
+@dataclass(eq=False)
+class Descent:
+    """A model in units on which the line of slopes may change, and how far it was minimised."""
+
+    model: Quadratic
+    unit: float
+    x: Array
+    z: Array
+
+    def solve(self, line: Line, target: float, respond: bool) -> Outcome:
+        unit = self.unit
+        model = replace(self.model, line=(line[0] / unit, line[1] / unit / unit))
+        self.x, self.z, gap = model.minimise(self.x, self.z, target)
+        response = model.response(self.x) / unit / unit if respond else 0.0
+        return Outcome(gap, float(model.gauge.value(self.x)) / unit, response)
+
 
 def solve(matrix: Array, right: Array) -> Array:
     """Solve a system with a matrix that has no negative eigenvalue, up to rounding."""
@@ -111,6 +148,8 @@ def solve(matrix: Array, right: Array) -> Array:
 class Proximal(Modelled):
     """The working set for a gauge with a prox: its columns, all of them, in one model."""
 
+    quadratic = Quadratic
+
     def __init__(self, part: Part, point: Point, memory: Memory) -> None:
         super().__init__(part, point, memory)
         lengths = self.point.problem.seminorm.column_norms()
@@ -120,18 +159,24 @@ class Proximal(Modelled):
         self.stiffness = np.repeat((lengths / self.unit) ** 2, outputs)
         self.rough = 0.0 if point.problem.loss.quadratic else ROUGH  # the model is then the problem itself
         self._matrix: Array | None = None
-        self._found: tuple[Quadratic, Face | None] | None = None
 
-    def _newton(self, point: Point, line: Line, part: float) -> tuple[State, float]:
-        unit = self.unit
-        gauge: Any = point.problem.core.flat(point.state.x.shape)
-        model = Quadratic(gauge, self._hessian(point), (line[0] / unit, line[1] / unit / unit))
+    def _newton(self, point: Point, enough: float) -> tuple[State, float]:
+        gauge, unit = self._gauge(point), self.unit
         start = point.state.x.ravel() * unit
-        there, face = model.minimise(start, point.pulls.ravel() / unit, part * point.gap)
-        self._found = (model, face)
-        change = ((there - start) / unit).reshape(point.state.x.shape)
-        growth = gauge.growth(start, there) / unit
-        return self._go(point, change, self.along(point, change, growth))
+        model = self.quadratic(gauge, self._hessian(point), (0.0, 0.0))
+        descent = Descent(model, unit, start, point.pulls.ravel() / unit)
+        meet(descent.solve, point, enough)
+        change = ((descent.x - start) / unit).reshape(point.state.x.shape)
+        move = self.along(point, change, gauge.growth(start, descent.x) / unit)
+        return self._arrived(point, self._go(point, change, move), descent.x)
+
+    def _gauge(self, point: Point) -> Any:
+        """Return the gauge of the entries of x, in units."""
+        return point.problem.core.flat(point.state.x.shape)
+
+    def _arrived(self, point: Point, found: tuple[State, float], there: Array) -> tuple[State, float]:
+        """Return the state after a step, and its length, when the model had its minimum there."""
+        return found
 
     def _hessian(self, point: Point) -> Array:
         loss = point.problem.loss
@@ -142,12 +187,3 @@ class Proximal(Modelled):
                 self._matrix.ravel()[:: len(self._matrix) + 1] += ridge
             self._steepen(self._matrix, loss.smoothness_near(point.u) * self.stiffness)
         return self._matrix
-
-    def _response(self, point: Point, line: Line) -> float:
-        assert self._found is not None  # noqa: S101
-        model, face = self._found
-        if face is None:
-            return 0.0
-        slope = (line[0] + line[1] * point.state.mass) / self.unit
-        matrix = Quadratic(model.gauge, model.hessian, (0.0, 0.0)).on(face, slope)
-        return float(face.gradient @ solve(matrix, face.gradient)) / self.unit / self.unit

@@ -27,9 +27,6 @@ NEXT_TO_NOTHING = 1e-100
 TOGETHER = 10
 """Atoms that join a working set of atoms in one pass, at least."""
 
-EDGE = 1e-12
-"""Relative distance from the limit of a penalty that counts as none."""
-
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -101,7 +98,7 @@ class Part:
             return float(slopes.max())
         if not core.proximal:
             return highest_outside(scores, self.blocks)
-        return -math.inf if self.whole or not joining(point)[self._outside].any() else math.inf
+        return -math.inf if self.whole or not joining(point, self._outside).any() else math.inf
 
     @cached_property
     def _outside(self) -> Mask:
@@ -252,11 +249,13 @@ def slopes_of_joining(point: Point) -> Array:
     return slopes if slopes.ndim == 1 else np.asarray(slopes.max(axis=1))
 
 
-def stepped(point: Point) -> Array:
-    """Return where a proximal step from a point leads."""
+def stepped(point: Point, raised: float = 0.0, where: Mask | slice = ALL) -> Array:
+    """Return where a proximal step from a point leads, if some pulls were raised by so much."""
     length, slope = step_length(point), marginal_slope(point)
     core: Any = point.problem.core
-    return np.asarray(core.prox(point.state.x + length * point.pulls, (length * slope, 0.0)))
+    pulls = point.pulls.copy()
+    pulls[where] += raised * np.sign(pulls[where])
+    return np.asarray(core.prox(point.state.x + length * pulls, (length * slope, 0.0)))
 
 
 def step_length(point: Point) -> float:
@@ -267,9 +266,16 @@ def step_length(point: Point) -> float:
     return 1 / steepest if 0 < steepest < math.inf else 1.0
 
 
-def joining(point: Point) -> Mask:
-    """Return which columns a proximal step would give weight."""
-    there = stepped(point)
+def joining(point: Point, where: Mask) -> Mask:
+    """Return which of some columns without weight may join, by the strong rule for gauges of one block.
+
+    The score of all is expected to move by no more than it has to, from sigma to the slope of the penalty. So no pull
+    moves by more than that times the size which an entry has for each unit of its own score.
+    """
+    unit = np.zeros_like(point.pulls)
+    unit.flat[0] = 1.0
+    excess = max(point.sigma / point.dual_scale - marginal_slope(point), 0.0)
+    there = stepped(point, excess / float(point.problem.core.scores(unit)[0]), where)[where]
     return np.asarray(there != 0 if there.ndim == 1 else there.any(axis=1))
 
 
@@ -282,13 +288,17 @@ def joining_score(point: Point) -> float:
 
 
 def marginal_slope(point: Point) -> float:
-    """Return the slope of the penalty; on the edge of its domain, where that is open to choice, what x . z bears."""
+    """Return the slope of the penalty; where that changes with the mass and is no line, the slope that x . z bears.
+
+    At a mass slightly off, a barrier or the edge of a ball has quite another slope than at the optimum.
+    """
     penalty, mass = point.problem.penalty, point.state.mass
     limits = point.problem.limits
     if limits is not None:
         return limits.conjugate(penalty, point.z, point.scores > -math.inf).slope
-    on_edge = mass >= penalty.limit * (1 - EDGE)
-    return max(penalty.slope(mass), point.pull / mass) if on_edge else penalty.slope(mass)
+    if penalty.line is not None or mass == 0:
+        return penalty.slope(mass)
+    return max(penalty.slope(0.0), point.pull / mass)
 
 
 class AtomSet:
