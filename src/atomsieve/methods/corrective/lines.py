@@ -18,6 +18,8 @@ TIGHT = 0.01
 SLOPES = 60
 """Slopes that are tried for one problem, if those of its penalty are not a line."""
 
+MISSES = 5
+"""Slopes at which a problem may miss its target, before no other slope is tried: it can be solved no further."""
 
 Solve = Callable[[Line, float, bool], Outcome]
 """Goes on to a gap of a problem with a line of slopes; with True it also says how the mass responds to the slope."""
@@ -37,9 +39,10 @@ def meet(solve: Solve, point: Point, enough: float) -> tuple[float, Line]:
     if line == (0.0, 0.0):
         return 0.0, line
     low, high, least = 0.0, math.inf, least_slope(penalty, enough)
-    target, beyond = enough / 2, math.inf
+    target, beyond, misses = enough / 2, math.inf, 0
     for _ in range(SLOPES):
         found = solve(line, target, True)
+        misses += found.gap > target
         slope = line[0] + line[1] * found.mass
         missed = mismatch(penalty, found, slope)
         before, beyond = beyond, found.mass - penalty.limit
@@ -53,7 +56,7 @@ def meet(solve: Solve, point: Point, enough: float) -> tuple[float, Line]:
         if abs(short) >= blur:  # at a slope this mass is known no better
             low, high = (low, slope) if short > 0 else (slope, high)
         following = slope + penalty.rise(slope, found.mass, math.sqrt(max(found.response, 0.0)))
-        if following == slope and found.response > 0:
+        if (following == slope and found.response > 0) or misses == MISSES:
             break
         if not low < following < high:
             following = between(low, high)
