@@ -66,8 +66,8 @@ typedef struct {
 static int read_limits(arrays *a, task *t, PyObject *limits)
 {
     PyObject *lower, *upper;
-    if (!PyTuple_Check(limits) || !PyArg_ParseTuple(limits, "OO", &lower, &upper)) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "limits: expected a pair or None.");
+    if (PyTuple_Size(limits) != 2 || !PyArg_ParseTuple(limits, "OO", &lower, &upper)) {
+        PyErr_SetString(PyExc_TypeError, "limits: expected a pair or None.");
         return -1;
     }
     if (!t->single) {
