@@ -241,7 +241,8 @@ class ClassFace(Face):
         """
         statement, signs = self.statement, np.sign(self.nominal.x.ravel()[entries])
         prices = statement.prices[statement.labels[entries]]
-        alike = bool((prices.mid == prices.mid[0]).all() and (prices.rad == prices.rad[0]).all())
+        stated = statement.stated_prices[0][statement.labels[entries]]  # enclosures of two prices may be the same
+        alike = bool((stated == stated[0]).all())
         needed = -(prices * Enclosure.exact(signs)).sum()
         if alike:  # a whole number of times the same price
             needed = prices[0] * Enclosure.exact(-signs.sum())

@@ -227,9 +227,9 @@ def _sway(proof: "Proof", features: Index) -> tuple[Array, Array]:
     """Return how far some features and all free coefficients move along the line of a range of strengths."""
     if proof.sway is None:
         return np.zeros((len(features), proof.x.shape[1])), np.zeros(proof.b.shape)
-    x, b = proof.sway
-    beside = 1 + gamma(proof.x.shape[1] + 8)  # for sums over the classes of the line, which rounding leaves
-    return x.reshape(proof.x.shape)[features] * beside, b * beside
+    part = gamma(proof.x.shape[1] + 8)  # of sums over the classes of the line, which rounding leaves
+    x, b = proof.sway[0].reshape(proof.x.shape)[features], proof.sway[1]
+    return up(x + part * x.sum(axis=1, keepdims=True)), up(b + part * b.sum(axis=1, keepdims=True))
 
 
 def rows_of(statement: "Statement", left: Left, shares: Array) -> Shared:

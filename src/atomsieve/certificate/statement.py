@@ -188,16 +188,21 @@ class Statement:
         with quiet():
             return self.problem.core.prices(self.problem.shape) is not None
 
-    @cached_property
-    def prices(self) -> Enclosure:
-        """The factor of each block's norm in the gauge; a quotient of floats if the gauge is scaled."""
+    @property
+    def stated_prices(self) -> tuple[Array, list[float]]:
+        """The prices of the blocks without scaling, which are floats, and the radii by which they are divided."""
         core: Any = self.problem.core
         radii = []
         while isinstance(core, Scaled):
             radii.append(core.radius)
             core = core.gauge
+        return core.prices(self.problem.shape), radii
+
+    @cached_property
+    def prices(self) -> Enclosure:
+        """The factor of each block's norm in the gauge; a quotient of floats if the gauge is scaled."""
+        exact, radii = self.stated_prices
         eligible = self.problem.eligible
-        exact = core.prices(self.problem.shape)
         if not radii and exact.strides == (0,) and exact[0] == 1:  # one number, seen many times
             return Enclosure(exact, np.broadcast_to(0.0, exact.shape))
         prices = Enclosure.exact(np.where(eligible, exact, 1.0))

@@ -60,9 +60,9 @@ static inline enclosed enclosed_quotient(enclosed a, enclosed b)
 /* The next double above; inf and NaN as they are. */
 static inline double next_above(double t)
 {
-    int64_t bits;
+    uint64_t bits;
     memcpy(&bits, &t, sizeof t);
-    bits += t > 0 ? 1 : -1;
+    bits += t > 0 ? 1 : UINT64_MAX; /* one less */
     double next;
     memcpy(&next, &bits, sizeof next);
     next = t == 0 ? LEAST_DOUBLE : next;

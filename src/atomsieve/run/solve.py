@@ -140,7 +140,8 @@ def run(
                 stopped = [_says_stop(callback(progress)) for callback in callbacks]
                 ended = limits.status(progress) or (Status.STOPPED if any(stopped) else None)
                 ended = ended or (limits.without_headway(best.point) if t - best.seen_at > stepper.patience else None)
-                if ended is Status.STALLED and point.state.drift > 0:  # new predictions may give a smaller gap
+                blurred = ended is Status.STALLED or (ended is None and point.gap <= limits.gap)
+                if blurred and point.state.drift > 0:  # with new predictions the gap is known better
                     fresh = sieve.at(sieve.problem.renewed(point.state))
                     continue
                 if ended:

@@ -120,7 +120,8 @@ class ClassFace(ClassLine):
             self.tops = self._shares(away)
             self._travel()
             way, weights = double_above(self.way), self.data.weights
-            steps = np.sqrt(np.maximum(self.most, way * way / weights) / weights) * way
+            roots = np.sqrt(weights)
+            steps = np.maximum(np.sqrt(self.most), way / roots) / roots * way
             return known((steps + self.swings.ravel()) * UP + TINY)
 
     def _travel(self) -> None:

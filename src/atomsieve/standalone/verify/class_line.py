@@ -131,7 +131,11 @@ class ClassLine(Face, Classes):
             lean += [self.weights[i] * a * (b - mean) for a, b in zip(p, turn[i : i + per])]
         self.lean = arb_mat(self.n, 1, lean)
         self.change = self._adjoint(self.lean)
-        self.change.sharpen(self.rows)
+        self.drift: dict[int, arb] = {}
+        for start in range(0, len(self.rows), self.width):  # of the columns as they are, like those of B
+            part = self.rows[start : start + self.width]
+            for j, column in zip(part, self._columns(part)):
+                self.drift[j] = -(column.transpose() * self.lean)[0, 0]
         for name in self.names:
             if name < 0:
                 self.slants[name] = (self._column(name).transpose() * self.lean)[0, 0]
@@ -162,7 +166,7 @@ class ClassLine(Face, Classes):
     def _end(self, side: int) -> list[arb]:
         """PULL, LINE: return delta at one end of the line, for the columns of C; those of B have none at the point."""
         away, slope = side * self.step, self.slope + side * self.step
-        ends = {j: self.z[j] + away * self.change[j] if side else self.z[j] for j in self.rows}
+        ends = {j: self.z[j] + away * self.drift[j] if side else self.z[j] for j in self.rows}
         for g, mine in self.members.items():
             size = self.gauge.norm([ends[j] for j in mine])
             for j in mine:

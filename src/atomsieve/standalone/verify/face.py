@@ -124,7 +124,7 @@ class Face(Line):
             self.least, self.most = self.loss.bends(*ends, self.data.y)
             self._travel()
             swings = np.array([double_above(self.step * abs(v)) for v in self.turn])
-            moved = np.sqrt(self.most / self.data.weights) * double_above(self.way) + self.most * swings
+            moved = np.sqrt(self.most) / np.sqrt(self.data.weights) * double_above(self.way) + self.most * swings
             return known(moved * UP + TINY)
 
     def _travel(self) -> None:

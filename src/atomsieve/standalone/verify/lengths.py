@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .balls import LEAST
 from .doubles import DOWN, TINY, UNIT, UP, column_sums, gamma, known, lengths_above, sums_above
 from .gap import Gap
 from .gram import Columns
@@ -47,7 +48,7 @@ class Lengths(Gap):
             left, block, errors = factor.features(used), block[used], errors[used]
             with np.errstate(all="ignore"):
                 left = left - self._centres(left) if factor is self.data else left
-                weights = known((np.abs(block) * gamma(len(used) + 8) + errors) * UP)
+                weights = known((np.abs(block) * gamma(len(used) + 8) + errors) * UP + (block != 0) * LEAST)
                 block, errors = left @ block, sums_above(np.abs(left) @ weights, len(used))
         errors = np.where(np.isfinite(block), errors, np.inf)
         for k in np.flatnonzero(~(errors.max(axis=0) < 2.0**-20 * np.abs(block).max(axis=0))):
@@ -92,14 +93,16 @@ class Lengths(Gap):
         second over `sum_i m_i`. The error of the second is at most `gamma` times the root of the product of the others.
         """
         n = self.n
-        good = (squares > 2.0**-900) & (squares < 2.0**900)  # so nothing that matters was too small for a double
+        floor = 2.0**-900 * np.maximum(metric.max(axis=0), 1.0)  # what was too small for a double meets the metric
+        good = (squares > floor) & (squares < 2.0**900)
         squares = sums_above(squares, n + 8)
         left = squares
         if self.intercept:
             total = sums_above(metric.sum(axis=0), n)
-            mean = np.abs(sums) - 2 * gamma(n + 8) * np.sqrt(squares * total) * UP
+            mean = np.abs(sums) - 2 * gamma(n + 8) * np.sqrt(squares) * np.sqrt(total) * UP
             mean = np.where(np.isfinite(mean), np.maximum(mean, 0.0), 0.0)
-            left = np.maximum(squares - mean * mean / total * DOWN, 0.0) + 2 * UNIT * squares
+            part = mean / np.sqrt(total)
+            left = np.maximum(squares - part * part * DOWN, 0.0) + 2 * UNIT * squares
             good &= left > 2.0**-20 * squares  # or else only a few digits are left
         return known(np.sqrt(left) * UP + TINY), np.asarray(good.all(axis=1))
 

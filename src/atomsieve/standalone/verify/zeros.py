@@ -21,10 +21,10 @@ class Zeros(Lengths):
         low, high = np.where(low < 0, low, low * shrink), np.where(high > 0, high, high * shrink)
         y, weights = self.data.y, self.data.weights
         with np.errstate(all="ignore"):
-            reach = known(double_above(self.reach) / weights * UP)
+            reach = known(double_above(self.reach) / weights * UP + TINY)
             most = self.loss.most(low, high, y, reach)
             for _ in range(3):
-                away = known(np.sqrt(reach * most) * UP + TINY)
+                away = known(np.sqrt(reach) * np.sqrt(most) * UP + TINY)
                 least, most = self.loss.bends(np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf), y)
             self.least, self.metric = least, known(weights * most * UP + TINY)
 
