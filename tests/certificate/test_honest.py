@@ -35,6 +35,7 @@ def accepted(problem, X, y, certificate=None, **given):
 @pytest.mark.parametrize(
     "seed",
     [
+        2_001_572,  # a constant column beside an intercept and a ridge, whose pull is exactly 0
         35,  # dependent columns beside a barrier, whose mass is far below its radius
         611,
         58,

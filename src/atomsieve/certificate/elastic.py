@@ -141,6 +141,8 @@ def box(proof: "Proof", ridges: Enclosure) -> Box:
         upper = np.where(z.high > 0, larger[labels] * z.high, smaller[labels] * z.high)
         lower = np.where(z.low < 0, larger[labels] * z.low, smaller[labels] * z.low)
         blur = 64 * EPS * z.size  # parts are off by a few roundings of numbers that are at most 1
+        # a pull that is exactly 0, of a constant column beside an intercept, is no claim for a checker to match
+        blur = blur + EPS * EPS * np.max(z.size, where=np.isfinite(z.size), initial=0.0)
         upper, lower = upper + blur, lower - blur
         ends = (ridges.low[labels], ridges.high[labels])
         upper = np.where(upper > 0, upper / ends[0], upper / ends[1])
