@@ -237,27 +237,28 @@ class Case:
         t = t - Q @ (Q.T @ (self.w * t))
         z = -self.scaled[0].T @ (self.w * t) - self.ridges * v
         if self.limits is not None:
-            return min(self.gap_within(v, u, t, z, scale) for scale in (1.0, None))
+            return min(self.gap_within(v, u, t, z, way) for way in ("mass", "both", "score"))
         top = self.scores(z).max(initial=0)
         scale = min(LONG(1), a / top) if b == 0 and top > 0 else LONG(1)
         apart = weighted(self.w, self.value(u) + self.conjugate(scale * t) - scale * t * u)
         charged = 0 if b == 0 else max(top - a, 0) ** 2 / (2 * LONG(b))
         return apart + self.penalty(mass) + charged - scale * (v @ z) + (1 - scale) ** 2 * self.held(v)
 
-    def gap_within(self, v, u, t, z, scale):
+    def gap_within(self, v, u, t, z, way):
         """Return the same within limits of single entries: each pays for the way that it may go beyond the slope s.
 
         The best z . x is `p z - s price |p|` at the p within the limits that is nearest to 0, and what exceeds the
-        slope from there to a limit. Without a scale no way that is open at x exceeds it, or none that has no end.
+        slope from there to a limit. Any s will do: the slope at the mass, the best score of the ways that are open at
+        x, or the larger one of both; with the latter two the slopes of a linear penalty are scaled.
         """
         (a, b), prices = self.line, self.scaled[1]
         lower, upper = (side.astype(LONG) / self.unit_of for side in self.limits)
         near = np.clip(0, lower, upper)
         ways = [(z / prices, upper, v < upper), (-z / prices, lower, v > lower)]
-        slope = a + b * self.mass(v)
-        if scale is None:
-            slope = max([slope, *(score[still].max(initial=0) for score, _, still in ways)]) if b > 0 else a
+        slope, scale = a + b * self.mass(v), LONG(1)
+        if way != "mass":
             top = max(score[still].max(initial=0) for score, _, still in ways)
+            slope = a if b == 0 else max(top, a if way == "score" else slope)
             scale = min(LONG(1), a / top) if b == 0 and top > 0 else LONG(1)
         best = scale * (near @ z) - slope * (prices * np.abs(near)).sum()
         for score, end, _ in ways:
