@@ -32,6 +32,15 @@ static int read_operand(arrays *a, PyObject *mid, PyObject *rad, operand *to, Py
     return to->rad && radii == *length;
 }
 
+/* Read an enclosure of one number; 0 with an error at the first that is none, and the next is not looked at then. */
+static int read_enclosed(PyObject *mid, PyObject *rad, enclosed *to)
+{
+    to->mid = PyFloat_AsDouble(mid);
+    if (to->mid == -1.0 && PyErr_Occurred()) return 0;
+    to->rad = PyFloat_AsDouble(rad);
+    return !(to->rad == -1.0 && PyErr_Occurred());
+}
+
 /* Combine enclosures: floats into a pair of floats, arrays into two rows of `out`. False if they do not fit. */
 static PyObject *combine(PyObject *self, PyObject *args)
 {
@@ -44,9 +53,8 @@ static PyObject *combine(PyObject *self, PyObject *args)
         return NULL;
     }
     if (out == Py_None) {
-        enclosed a = {PyFloat_AsDouble(mid), PyFloat_AsDouble(rad)};
-        enclosed b = {PyFloat_AsDouble(other_mid), PyFloat_AsDouble(other_rad)};
-        if (PyErr_Occurred()) return NULL;
+        enclosed a, b;
+        if (!read_enclosed(mid, rad, &a) || !read_enclosed(other_mid, other_rad, &b)) return NULL;
         enclosed c = combined((operation)what, a, b);
         return Py_BuildValue("dd", c.mid, c.rad);
     }
@@ -75,8 +83,8 @@ static PyObject *ends(PyObject *self, PyObject *args)
         return NULL;
     }
     if (out == Py_None) {
-        enclosed a = {PyFloat_AsDouble(mid), PyFloat_AsDouble(rad)};
-        return PyErr_Occurred() ? NULL : PyFloat_FromDouble(bound_of((bound)which, a));
+        enclosed a;
+        return !read_enclosed(mid, rad, &a) ? NULL : PyFloat_FromDouble(bound_of((bound)which, a));
     }
     arrays held = {.count = 0};
     operand a;
