@@ -98,7 +98,7 @@ def test_bounds_and_hulls(pairs):
         for mid, rad, least, most in zip(*out, low, high, strict=True):
             assert corners(mid, rad)[0] <= Fraction(least)
             assert Fraction(most) <= corners(mid, rad)[1]
-            assert rad == 0 or rad <= (most / 2 - least / 2) * (1 + 1e-13) + 1e-307
+            assert rad == 0 or rad <= (most / 2 - least / 2) * (1 + 1e-13) + 2 * np.spacing(abs(mid)) + 1e-307
 
 
 def test_what_is_not_finite_stays_so(build):

@@ -91,8 +91,13 @@ def test_a_gap_below_zero_is_never_shown_as_none():
         def fenchel_young(self, u, t, y):
             return super().fenchel_young(u, t, y) - 0.01
 
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((30, 4))
-    result = solve(Problem(X, X[:, 0], loss=Crooked(), penalty=Linear(0.1)), tol=1e-6)
-    assert result.status in (Status.STALLED, Status.EXHAUSTED)
-    assert result.gap > 1e-3
+    # where the gradient needs no scaling the Fenchel-Young terms are 0 by their definition, and nobody computes them
+    seen = 0
+    for seed in range(12):
+        X = np.random.default_rng(seed).standard_normal((30, 4))
+        result = solve(Problem(X, X[:, 0], loss=Crooked(), penalty=Linear(0.1)), tol=1e-6)
+        seen += result.status in (Status.STALLED, Status.EXHAUSTED) and result.gap > 1e-3
+        truth = solve(Problem(X, X[:, 0], penalty=Linear(0.1)), tol=1e-12)
+        assert result.gap >= result.objective - truth.objective - 1e-12
+        assert result.converged == (result.gap < 1e-3)
+    assert seen
