@@ -537,7 +537,7 @@ def make(
     negative = {"both": np.ones(m), "positive": np.zeros(m), "mixed": rng.integers(0, 2, m)}[signs].astype(np.uint8)
     if split == "no":
         negative[~single] = 1
-    part = {"both": 0.5, "entries": 1.0}.get(split, 0.7 * rng.integers(0, 2, len(ends)) if split == "some" else 0.0)
+    part = {"both": 0.5, "entries": 0.9}.get(split, 0.7 * rng.integers(0, 2, len(ends)) if split == "some" else 0.0)
     delta = 0.3 * size if loss == HUBER else 0.0
     case = Case(A, y, w, Q, ends, (1 - part) * prices, units, negative, loss, delta, sparse=sparse)
     case.each = None if split == "no" else part * prices

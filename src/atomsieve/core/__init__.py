@@ -79,8 +79,9 @@ class Packed(NamedTuple):
 class Blocks(NamedTuple):
     """Blocks of entries that follow one another: where they end, prices, units, stiffness, ridges; signs of entries.
 
-    A block charges `price |x_b|_2 + each |x_b|_1`. If the latter is not 0, or if entries of a block of several have
-    signs, they may be 0 one by one. Blocks of one entry each may have limits, lower and upper, in units.
+    A block charges `price |x_b|_2 + each |x_b|_1`, with a positive price. If the latter is not 0, or if entries of a
+    block of several have signs, they may be 0 one by one. Blocks of one entry each may have limits, lower and upper, in
+    units.
 
     A unit is a power of two, in which the coefficients of a block are measured; prices are those of a unit. The
     stiffness is the largest curvature that a block can have where that of the losses is 1, in its unit. So is the

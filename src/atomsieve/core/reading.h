@@ -118,7 +118,7 @@ static int read_blocks(arrays *a, task *t, const given_blocks *g, ptrdiff_t **me
             return -1;
         }
         double price = t->price[k], each = t->each[k];
-        int priced = price >= 0 && each >= 0 && price + each > 0 && !isinf(price) && !isinf(each);
+        int priced = price > 0 && each >= 0 && !isinf(price) && !isinf(each);
         if (!priced || !(t->unit[k] > 0) || isinf(t->unit[k])) {
             PyErr_SetString(PyExc_ValueError, "price, unit: expected positive finite numbers.");
             return -1;

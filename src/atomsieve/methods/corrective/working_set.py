@@ -127,13 +127,15 @@ class Part:
 
 def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: float | None = None) -> Blocks:
     """Return the blocks of entries that are ordered by them; each has a unit of its own, unless one is given."""
+    assert lifted.charges is not None  # noqa: S101
     blocks, ends = entries, np.arange(1, len(entries) + 1)
     if not lifted.core.one_by_one:
         blocks = lifted.labels[entries]
-        ends = np.append(np.flatnonzero(blocks[1:] != blocks[:-1]) + 1, len(entries))
+        ends = np.flatnonzero(np.append(blocks[1:] != blocks[:-1], True) | (lifted.charges[0][blocks] == 0)) + 1
         blocks = blocks[ends - 1]
-    assert lifted.charges is not None  # noqa: S101
     prices, each = (charge[blocks] for charge in lifted.charges)
+    alone = prices == 0  # without a price of its norm a block is its entries
+    prices, each = np.where(alone, each, prices), np.where(alone, 0.0, each)
     lengths = lifted.reaches[blocks] * (prices + each)
     ridges = None if shrinkage is None else shrinkage.ridges[blocks]
     longest = lengths if ridges is None else np.maximum(lengths, NEXT_TO_NOTHING * np.sqrt(ridges))
