@@ -10,7 +10,9 @@ from atomsieve.certificate.frame import beside
 from atomsieve.certificate.gram import Plain, inverse_of
 from atomsieve.certificate.inverse import Dependency, Determined, determined
 from atomsieve.certificate.pattern import Pattern
-from atomsieve.certificate.proof import Proof, image_of, low, mass_of
+from atomsieve.certificate.point import image_of, mass_of
+from atomsieve.certificate.proof import Proof
+from atomsieve.certificate.scores import low
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
