@@ -88,10 +88,11 @@ def _distances(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined,
         moved = proof.shift * proof.unit[kept]
         moved = moved if proof.sway is None else moved + proof.sway[1][kept]
         alone = np.zeros(len(pattern.heads)) if proof.sway is None else proof.sway[0].ravel()[pattern.heads]
-        distances += up(np.append(moved, alone))
+        moved = np.concatenate([moved, alone])
+        distances += up(moved)
         for home, stated in enumerate(statement.frame.directions(kept, pattern.entries)):
             v = pattern.folded(stated, first)
-            distances[home] = root(np.asarray(known.of(v))) * reach + v.size @ np.append(moved, alone)
+            distances[home] = root(np.asarray(known.of(v))) * reach + v.size @ moved
         distances[:first] = up(distances[:first] * (1 + 8 * EPS) + proof.stated.rad[kept])
     return known, distances
 
