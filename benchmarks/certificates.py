@@ -26,7 +26,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 from atomsieve import L1, Group, Linear, Logistic, Multinomial, Pairwise, Problem, Square, Squared, path, solve, verify
 from atomsieve.certificate.dependence import linked_columns
-from atomsieve.certificate.proof import prove
+from atomsieve.certificate.gap import prove
 from atomsieve.certificate.statement import Statement
 from atomsieve.screening.rules import PairwiseRule, PaperRule
 from benchmark_utils.components import Component

@@ -45,7 +45,7 @@ def test_where_nothing_can_be_proven_the_run_says_so_at_once(problem):
 
 
 def test_twins_stay_undecided_and_cost_no_more_than_two_certificates(monkeypatch):
-    module = sys.modules["atomsieve.certificate.proof"]
+    module = sys.modules["atomsieve.certificate.certified"]
     made = []
     prove = module.prove
     monkeypatch.setattr(module, "prove", lambda *a: made.append(1) or prove(*a))

@@ -1,7 +1,7 @@
 """A piece (loss, penalty, gauge, method, step) is a value: frozen, printable, comparable, hashable, picklable."""
 
 import math
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -86,22 +86,6 @@ class Piece:
             object.__setattr__(shadow, name, ranges.get(name, _exact(getattr(self, name))))
         return shadow
 
-    def evaluate(self, name: str, *arguments: Any, shape: tuple[int, ...], **ranges: Enclosure) -> Enclosure:
-        """Evaluate a formula or constant of the piece on enclosures; raise Uncertain if it gives no bounds."""
-        try:
-            with quiet():
-                formula = getattr(self.enclosed(**ranges), name)
-                found = Enclosure.of(formula(*arguments) if callable(formula) else formula)
-            if found.shape == shape:
-                return found
-            return Enclosure(np.broadcast_to(found.mid, shape), np.broadcast_to(found.rad, shape))
-        except FAILURES as error:
-            known = f" ({', '.join(balls.__all__)})" if isinstance(error, AttributeError) else ""
-            raise Uncertain(
-                f"{type(self).__name__}.{name} does not run with error bounds ({type(error).__name__}: {error}); write "
-                f"it with operators and the functions of array_namespace of its argument{known}"
-            ) from error
-
     def __sklearn_clone__(self) -> Self:
         return self  # a frozen object needs no copy
 
@@ -117,6 +101,34 @@ class Piece:
 
     def _content(self) -> tuple[Any, ...]:
         return tuple(_content(getattr(self, field.name)) for field in self._fields())
+
+
+@dataclass(frozen=True, eq=False)
+class Formulas:
+    """The formulas of a piece on enclosures, with ranges for some of its parameters."""
+
+    piece: Piece
+    ranges: dict[str, Enclosure]
+
+    @cached_property
+    def _shadow(self) -> Piece:
+        return self.piece.enclosed(**self.ranges)
+
+    def evaluate(self, name: str, *arguments: Any, shape: tuple[int, ...]) -> Enclosure:
+        """Evaluate a formula or constant of the piece; raise Uncertain if it gives no bounds."""
+        try:
+            with quiet():
+                formula = getattr(self._shadow, name)
+                found = Enclosure.of(formula(*arguments) if callable(formula) else formula)
+            if found.shape == shape:
+                return found
+            return Enclosure(np.broadcast_to(found.mid, shape), np.broadcast_to(found.rad, shape))
+        except FAILURES as error:
+            known = f" ({', '.join(balls.__all__)})" if isinstance(error, AttributeError) else ""
+            raise Uncertain(
+                f"{type(self.piece).__name__}.{name} does not run with error bounds ({type(error).__name__}: {error}); "
+                f"write it with operators and the functions of array_namespace of its argument{known}"
+            ) from error
 
 
 def _exact(value: Any) -> Any:

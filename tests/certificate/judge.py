@@ -15,7 +15,7 @@ from polished import polish
 from polished_classes import polish_classes
 
 from atomsieve import solve
-from atomsieve.certificate import certify, claims
+from atomsieve.certificate import certified, certify
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.statement import Statement
 from atomsieve.standalone.verify import verify
@@ -207,7 +207,7 @@ def run(seed, numbers, tally=None, check=True):
 
 
 CUTS = {
-    "gap": lambda: patch.object(claims, "prove", _with_a_smaller_gap(claims.prove)),
+    "gap": lambda: patch.object(certified, "prove", _with_a_smaller_gap(certified.prove)),
     "gap bound": lambda: _property("gap_bound", lambda bound: bound / 1e6),
     "radius": lambda: _property("radius", lambda radius: radius / 1e3),
     "twentieth": lambda: _property("radius", lambda radius: radius / 20),

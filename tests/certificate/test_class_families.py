@@ -14,7 +14,8 @@ from atomsieve.certificate.class_face import ClassFace
 from atomsieve.certificate.class_line import class_line, still
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.file import seal
-from atomsieve.certificate.proof import feasible, prove
+from atomsieve.certificate.gap import prove
+from atomsieve.certificate.point import feasible
 from atomsieve.certificate.statement import Statement
 
 RNG = np.random.default_rng(8)

@@ -123,6 +123,20 @@ def test_several_sets():
     assert found.nonzero[2]
 
 
+def test_sums_have_all_free_columns_that_depend_on_each_other():
+    """A column without a price that is the twin of the intercept, and features that add up to a constant."""
+    whole = np.round(3 * X[:, :2])
+    features = np.c_[whole, 5.0 - whole[:, 0], np.ones(len(Y))]
+    found = certified(features, intercept=True, gauge=L1([1.0, 1.0, 1.0, 0.0]), penalty=Linear(0.1))
+    reduced = solve(Problem(whole, Y, penalty=Linear(0.1), intercept=True), tol=1e-13)
+    (alone,) = (total for total in found.sums if set(total.index.tolist()) == {0, 2})
+    assert alone.times.tolist() == [1.0, -1.0]
+    assert alone.lower <= reduced.x[0] <= alone.upper
+    (level,) = (total for total in found.sums if -1 in total.index)
+    assert dict(zip(level.index.tolist(), level.times.tolist(), strict=True)) == {2: 5.0, -1: 1.0, -2: 1.0}
+    assert level.lower <= reduced.intercept <= level.upper
+
+
 class TestFiles:
     honest = certified(np.c_[X, TWINS["an ulp away"]])
 

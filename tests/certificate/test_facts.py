@@ -32,7 +32,7 @@ from atomsieve import (
     solve,
     verify,
 )
-from atomsieve.certificate import certify
+from atomsieve.certificate import certify, nothing
 from atomsieve.certificate.file import seal
 from atomsieve.certificate.pattern import Pattern
 from atomsieve.gauges.facts import Evidence, Facts
@@ -287,7 +287,7 @@ class TestCertificates:
         assert (found.upper - found.lower < 1).all()
 
     def test_nothing_is_proven_of_single_coefficients_without_data(self):
-        certificate = Certificate.nothing(Problem(X, Y, gauge=LInf()), np.zeros(30), "for no reason")
+        certificate = nothing(Problem(X, Y, gauge=LInf()), np.zeros(30), "for no reason")
         assert certificate.undecided.shape == (30,)
         assert verify(certificate, X, Y)
 
@@ -428,7 +428,7 @@ class TestForgeries:
         assert "in range" in forged(self.owl, lambda told: told["claims"]["facts"].update(saturated=[99]))
 
     def test_a_silent_certificate_says_nothing(self):
-        silent = Certificate.nothing(Problem(X, Y, gauge=LInf()), np.zeros(30), "for no reason")
+        silent = nothing(Problem(X, Y, gauge=LInf()), np.zeros(30), "for no reason")
         assert "makes claims" in forged(silent, lambda told: told["claims"]["facts"].update(saturated=[0]))
 
     def test_versions_that_are_not_known(self, tmp_path):

@@ -30,7 +30,7 @@ from atomsieve import (  # fmt: skip
 )
 from atomsieve.certificate import certify, line, shape
 from atomsieve.certificate.family import Family
-from atomsieve.certificate.proof import SLACK
+from atomsieve.certificate.gap import SLACK
 
 
 @pytest.mark.parametrize("part", range(3))

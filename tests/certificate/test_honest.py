@@ -53,6 +53,9 @@ def accepted(problem, X, y, certificate=None, **given):
         4930,
         5014,
         19000,
+        50430,  # one sample and an intercept: columns less their means are nothing, and so is their pull
+        51160,  # a gap of next to nothing, and columns that are only nearly dependent
+        51410,  # a column beside the intercept that is its twin, and a sum with the intercept
         1001561,
         500030,
         500181,

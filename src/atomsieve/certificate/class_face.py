@@ -30,8 +30,8 @@ from atomsieve.certificate.class_line import ClassLine, class_line, direction, e
 from atomsieve.certificate.classes import Left, Shared, off_centre, ridge_of, rows_of
 from atomsieve.certificate.face import TOO_WIDE, Face, known_of, norm_one
 from atomsieve.certificate.face_proof import FaceProof
+from atomsieve.certificate.gap import SLACK
 from atomsieve.certificate.gram import Inverse, inverse_of
-from atomsieve.certificate.proof import SLACK
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atomsieve.certificate.classes import Shared
-from atomsieve.certificate.line import products, turning, turning_blocks
+from atomsieve.certificate.line import bends, image, products, turning, turning_blocks
 from atomsieve.numerics import balls
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, up
 from atomsieve.numerics.rounding import EPS
@@ -78,7 +78,7 @@ def class_line(face: "ClassFace", place: "ClassPlace") -> ClassLine:
     blocks = turning_blocks(face, index)
     turned, turn = turning(face, index, p[first:].ravel(), blocks)
     share = face.nominal.slopes + (np.arange(classes) == statement.y[:, None]).astype(float)
-    g = _images(rows.features, p)
+    g = image(rows.features, p)
     bend = (g - balls.sum(share * g, axis=1)[:, None]) * share * statement.weights_of(2)
     pulled = [products(rows.features, bend[:, c]) for c in range(classes)]
     rest = Enclosure(np.stack([v.mid for v in pulled], axis=1), np.stack([v.rad for v in pulled], axis=1))
@@ -111,16 +111,7 @@ def direction(face: "ClassFace", place: "ClassPlace", index: Index) -> Array:
     slopes = face.nominal.slopes.mid + (np.arange(classes) == statement.y[:, None])
     hessian = replace(rows, shares=np.clip(slopes, 0.0, 1.0)).products().gram
     map_ = _map(rows, first, classes)
-    x, used = face.nominal.x.ravel()[index], statement.labels[index]
-    bends = np.zeros((len(index), len(index)))
-    if statement.ridges is not None:
-        bends += np.diag(statement.ridges.mid[used])
-    for block in turning_blocks(face, index):
-        length = np.linalg.norm(x[block])
-        unit, price = x[block] / length, float(statement.prices.mid[used[block[0]]])
-        turn = (np.eye(len(block)) - np.outer(unit, unit)) * (float(face.slope.mid) * price / length)
-        bends[np.ix_(block, block)] += turn
-    hessian = hessian + map_.T @ bends @ map_
+    hessian = hessian + map_.T @ bends(face, index, turning_blocks(face, index)) @ map_
     carried = np.flatnonzero(carried_columns(face, place, index))
     towards, p = map_.T @ face.along(index).mid, np.zeros(rows.shape[1])
     p[carried] = -np.linalg.lstsq(hessian[np.ix_(carried, carried)], towards[carried], rcond=None)[0]
@@ -139,12 +130,6 @@ def _map(rows: Shared, first: int, classes: int) -> Array:
     coded = np.flatnonzero(rows.minus >= 0)
     whole[rows.feature[coded], rows.minus[coded], coded] = -1.0
     return np.asarray(whole[first:].reshape(-1, rows.shape[1]))
-
-
-def _images(features: Enclosure, p: Array) -> Enclosure:
-    """Return the predictions of coefficients by features and classes."""
-    sizes = np.abs(p)
-    return Enclosure(features.mid @ p, up(features.rad @ sizes + gamma(len(p) + 4) * (features.size @ sizes)))
 
 
 def _below(values: Enclosure, first: int, classes: int) -> Enclosure:

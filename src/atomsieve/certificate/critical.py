@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from atomsieve.certificate.proof import feasible, prove
+from atomsieve.certificate.gap import prove
+from atomsieve.certificate.point import feasible
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.penalties import Linear

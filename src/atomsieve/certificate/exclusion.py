@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.certificate.proof import Proof, mass_of
+from atomsieve.certificate.point import mass_of
+from atomsieve.certificate.proof import Proof
 from atomsieve.numerics.enclosures import Enclosure, norm, root, up
 from atomsieve.numerics.rounding import EPS, noise_level
 from atomsieve.problem import Problem

@@ -34,9 +34,12 @@ import numpy as np
 
 from atomsieve.certificate.face_proof import FaceProof
 from atomsieve.certificate.family import Family
+from atomsieve.certificate.gap import SLACK
 from atomsieve.certificate.gram import Inverse, Plain, inverse_of
 from atomsieve.certificate.line import Line, derivative, line_of
-from atomsieve.certificate.proof import SLACK, Proof, low, mass_of, pulls
+from atomsieve.certificate.point import mass_of
+from atomsieve.certificate.proof import Proof
+from atomsieve.certificate.scores import low, pulls
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS

@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from atomsieve.certificate.proof import Proof, low
+from atomsieve.certificate.proof import Proof
+from atomsieve.certificate.scores import low
 from atomsieve.numerics.enclosures import Enclosure, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
@@ -93,6 +94,6 @@ class FaceProof(Proof):
                 found &= above + apart + 4 * EPS * (np.abs(above) + apart) < slope
         return found
 
-    def _beaten(self, index: Index) -> Mask:
+    def beaten(self, index: Index) -> Mask:
         """Return that no coordinate is ruled out by another one: their columns move independently."""
         return np.zeros(len(index), dtype=bool)

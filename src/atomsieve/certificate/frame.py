@@ -72,14 +72,19 @@ class Frame:
             y = (y.reshape(-1, constants) - level).ravel()
             rest = Enclosure(np.zeros(len(y)), EPS * np.abs(y))
             fixed = rest if fixed is None else fixed + rest
-        free_centres = Enclosure(np.append(means, centres.mid[own]), np.append(0 * means, centres.rad[own]))
-        free_homes = np.append(homes_of_given, homes[own])
+        free_centres = Enclosure(
+            np.concatenate([means, centres.mid[own]]), np.concatenate([0 * means, centres.rad[own]])
+        )
+        free_homes = np.concatenate([homes_of_given, homes[own]])
         return cls(problem, constants, centred, centres, homes, free, free_centres, free_homes, level, y, fixed)
 
     @cached_property
     def span(self) -> Span:
         """The span of the columns of B, for the best free coefficients."""
         smooth = self.problem.smooth
+        if self.y is self.problem.y and np.array_equal(self.free.mid, smooth.unpenalised):  # nothing was taken
+            assert self.problem.span is not None  # noqa: S101 -- there are constants
+            return self.problem.span
         return Span.of(self.free.mid, smooth.loss, self.y, smooth.weights, smooth.outputs, smooth.offset)
 
     def best(self, x: Array, coordinates: Array) -> Array:
@@ -120,7 +125,7 @@ class Frame:
 
     def directions(self, free: Index, columns: Index) -> list[Enclosure]:
         """Return what each constant is as a sum of coefficients in this frame: of some columns of B, and of A."""
-        homes = np.append(self.free_homes[free], self.homes[columns])
+        homes = np.concatenate([self.free_homes[free], self.homes[columns]])
         centres = beside(self.free_centres[free][None], self.centres[columns][None])[0]
         found = []
         for home in range(self.constants):
@@ -172,4 +177,7 @@ def beside(given: Enclosure, columns: Enclosure) -> Enclosure:
     """Return columns side by side."""
     if not given.shape[-1]:
         return columns
-    return Enclosure(np.hstack([given.mid, columns.mid]), np.hstack([given.rad, columns.rad]))
+    if not columns.shape[-1]:
+        return given
+    parts = (given.mid, columns.mid), (given.rad, columns.rad)
+    return Enclosure(*(np.concatenate(both, axis=-1) for both in parts))

@@ -75,8 +75,8 @@ def line_of(face: "Face", place: "Place") -> Line:
     towards = _after(first, face.along(place.index))
     blocks = turning_blocks(face, place.index)
     p = _direction(face, place, statement.counts * middle, towards.mid, blocks)
-    columns, sizes = place.columns, np.abs(p)
-    u = Enclosure(columns.mid @ p, up(columns.rad @ sizes + gamma(len(p) + 4) * (columns.size @ sizes)))
+    columns = place.columns
+    u = image(columns, p)
     bend = u * Enclosure.exact(middle) * Enclosure.exact(statement.counts)
     rest = towards + products(columns, bend)
     if statement.ridges is not None:
@@ -104,21 +104,29 @@ def derivative(face: "Face") -> float:
 
 def _direction(face: "Face", place: "Place", weights: Array, towards: Array, blocks: list[Index]) -> Array:
     """Return the direction of the line, in floats."""
-    first, x = len(place.kept), face.nominal.x.ravel()[place.index]
-    columns, statement = place.columns.mid, face.statement
+    first, columns = len(place.kept), place.columns.mid
     hessian = columns.T @ (weights[:, None] * columns)
-    used = statement.labels[place.index]
-    if statement.ridges is not None:
-        hessian[np.arange(first, len(hessian)), np.arange(first, len(hessian))] += statement.ridges.mid[used]
-    for rows in blocks:
-        length = np.linalg.norm(x[rows])
-        unit, price = x[rows] / length, float(statement.prices.mid[used[rows[0]]])
-        turning = (np.eye(len(rows)) - np.outer(unit, unit)) * (float(face.slope.mid) * price / length)
-        hessian[np.ix_(first + rows, first + rows)] += turning
+    hessian[first:, first:] += bends(face, place.index, blocks)
     carried = np.append(np.arange(first), first + np.flatnonzero(face.carries(place.index)))
     p = np.zeros(len(towards))
     p[carried] = -np.linalg.lstsq(hessian[np.ix_(carried, carried)], towards[carried], rcond=None)[0]
     return p
+
+
+def bends(face: "Face", index: Index, blocks: list[Index]) -> Array:
+    """Return `R + sigma H` for some entries of x, in floats."""
+    statement, x = face.statement, face.nominal.x.ravel()[index]
+    used = statement.labels[index]
+    found = np.zeros((len(index), len(index)))
+    if statement.ridges is not None:
+        np.fill_diagonal(found, statement.ridges.mid[used])
+    for rows in blocks:
+        length = np.linalg.norm(x[rows])
+        unit, price = x[rows] / length, float(statement.prices.mid[used[rows[0]]])
+        found[np.ix_(rows, rows)] += (np.eye(len(rows)) - np.outer(unit, unit)) * (
+            float(face.slope.mid) * price / length
+        )
+    return found
 
 
 def turning_blocks(face: "Face", index: Index) -> list[Index]:
@@ -153,6 +161,12 @@ def turning(face: "Face", index: Index, p: Array, blocks: list[Index]) -> tuple[
     if (np.abs(x) < up(face.step * np.abs(p)))[alone & (p != 0)].any():
         raise Uncertain(REACHES_ZERO)
     return Enclosure(mid, rad), turn
+
+
+def image(columns: Enclosure, p: Array) -> Enclosure:
+    """Return the predictions of coefficients that are floats: a vector, or one column for each class."""
+    sizes = np.abs(p)
+    return Enclosure(columns.mid @ p, up(columns.rad @ sizes + gamma(len(p) + 4) * (columns.size @ sizes)))
 
 
 def products(columns: Enclosure, v: Enclosure) -> Enclosure:

@@ -1,16 +1,20 @@
 """How far coefficients at a point can be from the optimum: one by one, and sums of those that depend on each other."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from atomsieve.certificate import classes
 from atomsieve.certificate.frame import beside
+from atomsieve.certificate.gap import SLACK
 from atomsieve.certificate.gram import Plain, inverse_of
 from atomsieve.certificate.inverse import Dependency, Determined, determined
 from atomsieve.certificate.pattern import Pattern
-from atomsieve.certificate.proof import Proof, image_of, low, mass_of
+from atomsieve.certificate.point import image_of, mass_of
+from atomsieve.certificate.proof import Proof
+from atomsieve.certificate.scores import low
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
@@ -61,15 +65,15 @@ def ranges(proof: Proof, alive: Mask, facts: Facts | None = None) -> Ranges:
     if not len(distances):
         return Ranges(away, around, given, [])
     names = np.concatenate([-1 - kept, pattern.heads])
-    sums = [_sum(proof, names[some], times, float(distances[some[0]])) for some, times in known.combinations()]
+    totals = ((_completed(given, names[some], times), distances[some[0]]) for some, times in known.combinations())
+    sums = [_sum(proof, total, float(distance)) for total, distance in totals if total is not None]
     alone = distances.copy()
     alone[known.involved] = np.inf
     away[pattern.entries] = np.minimum(away[pattern.entries], alone[len(kept) :][pattern.owners])
     around[kept] = alone[: len(kept)]
     around[[k for d in statement.sums for k in (d.column, *d.of)]] = np.inf
     found = [Dependency(int(names[d.column]), names[d.of], d.times) for d in known.dependencies]
-    free = [-1 - k for d in given for k in (d.column, *d.of)]
-    return Ranges(away, around, given + found, [s for s in sums if not np.isin(s.index, free).any()])
+    return Ranges(away, around, given + found, sums)
 
 
 def _distances(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined, Array]:
@@ -84,10 +88,11 @@ def _distances(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined,
         moved = proof.shift * proof.unit[kept]
         moved = moved if proof.sway is None else moved + proof.sway[1][kept]
         alone = np.zeros(len(pattern.heads)) if proof.sway is None else proof.sway[0].ravel()[pattern.heads]
-        distances += up(np.append(moved, alone))
+        moved = np.concatenate([moved, alone])
+        distances += up(moved)
         for home, stated in enumerate(statement.frame.directions(kept, pattern.entries)):
             v = pattern.folded(stated, first)
-            distances[home] = root(np.asarray(known.of(v))) * reach + v.size @ np.append(moved, alone)
+            distances[home] = root(np.asarray(known.of(v))) * reach + v.size @ moved
         distances[:first] = up(distances[:first] * (1 + 8 * EPS) + proof.stated.rad[kept])
     return known, distances
 
@@ -135,14 +140,36 @@ def _reach(proof: Proof, known: Determined, index: Index, first: int) -> float:
     entries = index[np.array([d.column for d in known.dependencies]) - first]
     most = up(mass / low(statement.prices)[statement.labels[entries]])
     lost = known.rests @ up(np.abs(proof.x.ravel()[entries]) + most) * (1 + float(gamma(len(entries) + 2)))
-    return float(up(proof.reach + up(lost)))
+    return float(up(proof.reach + up(lost * SLACK)))
 
 
-def _sum(proof: Proof, names: Index, times: Array, distance: float) -> Sum:
+def _completed(given: list[Dependency], names: Index, times: Array) -> tuple[Index, Array] | None:
+    """Return a sum with the free columns that depend on others in it, whose coefficients the data do not tell apart.
+
+    A column that is `sum_l t_l C_l` has the factor `sum_l t_l v_l` if others have v_l. If that is no float, there is no
+    such sum: None.
+
+    >>> twin = Dependency(-2, np.array([-1]), np.ones(1))
+    >>> _completed([twin], np.array([4, -1]), np.array([-2.0, 1.0]))
+    (array([ 4, -1, -2]), array([-2.,  1.,  1.]))
+    """
+    factors = dict(zip(names.tolist(), map(Fraction, times.tolist()), strict=True))
+    for d in given:
+        shares = zip(d.of.tolist(), d.times.tolist(), strict=True)
+        factor = sum((Fraction(t) * factors.get(other, 0) for other, t in shares), Fraction(0))
+        if factor != float(factor):
+            return None
+        if factor:
+            names, times = np.append(names, d.column), np.append(times, float(factor))
+    return names, times
+
+
+def _sum(proof: Proof, total: tuple[Index, Array], distance: float) -> Sum:
     """Return a sum of coefficients with its interval: features in their order, and then free coefficients."""
+    names, times = total
     order = np.lexsort((np.abs(names), names < 0))
     names, times = names[order], times[order]
     values = np.where(names < 0, proof.free[np.maximum(-1 - names, 0)] if len(proof.free) else 0.0, 0.0)
     values = np.where(names < 0, values, proof.x.ravel()[np.maximum(names, 0)])
-    total = dots(times[:, None], Enclosure.exact(values))[0].widened(distance)
-    return Sum(names, times, float(total.low), float(total.high))
+    value = dots(times[:, None], Enclosure.exact(values))[0].widened(distance)
+    return Sum(names, times, float(value.low), float(value.high))

@@ -22,7 +22,8 @@ from atomsieve.certificate.face import Face, Place
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.gram import Inverse
 from atomsieve.certificate.line import still
-from atomsieve.certificate.proof import Proof, low
+from atomsieve.certificate.proof import Proof
+from atomsieve.certificate.scores import low
 from atomsieve.core.clock import look
 from atomsieve.display.live import LiveLine
 from atomsieve.numerics.enclosures import Uncertain, gamma, root, up

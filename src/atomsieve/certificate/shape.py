@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from atomsieve.certificate.family import Family
-from atomsieve.certificate.proof import SLACK, mass_of
+from atomsieve.certificate.gap import SLACK
+from atomsieve.certificate.point import mass_of
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties.base import Penalty

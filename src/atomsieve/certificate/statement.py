@@ -270,6 +270,8 @@ class Statement:
 
         Columns of an image have rounding errors: they are taken for independent, which the enclosure of b then proves.
         """
+        if self.unpenalised.shape[1] < 2:
+            return []
         columns = self.exact_columns(slice(None), np.zeros(0, dtype=np.intp))
         exact = np.flatnonzero(~columns.rad.any(axis=0))
         if len(exact) < 2:
@@ -282,7 +284,9 @@ class Statement:
     @cached_property
     def used(self) -> Index:
         """The free columns without those in `sums`."""
-        return np.setdiff1d(np.arange(self.unpenalised.shape[1]), [d.column for d in self.sums])
+        kept = np.ones(self.unpenalised.shape[1], dtype=bool)
+        kept[[d.column for d in self.sums]] = False
+        return np.flatnonzero(kept)
 
     def block_norms(self, sizes: Array) -> Array:
         """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomsieve.certificate.dependence import linked_columns
 from atomsieve.certificate.family import in_words
 from atomsieve.certificate.features import about, copies_of
 from atomsieve.certificate.file import groups_of as numbers_of
@@ -12,6 +13,7 @@ from atomsieve.certificate.file import labels_of
 from atomsieve.display.coefficients import Coefficients, verdict_words
 from atomsieve.display.numbers import count, interval
 from atomsieve.display.sections import coefficient_section
+from atomsieve.display.sums import written_sum
 from atomsieve.display.table import Section, Summary
 from atomsieve.gauges.facts import Facts
 from atomsieve.intake.names import listed, numbered_copies
@@ -152,3 +154,33 @@ def verdicts_of(certificate: "Certificate") -> NDArray[Any]:
     bounds, limits = (certificate.lower, certificate.upper), (certificate.at_lower, certificate.at_upper)
     limits = (limits[0][labels], limits[1][labels])
     return verdict_words(zero, nonzero, bounds[0].ravel(), bounds[1].ravel(), free, limits).reshape(shape)
+
+
+def group_table(certificate: "Certificate") -> dict[str, Any]:
+    """Return the name, the number of coefficients and the verdict of each group."""
+    names = certificate.names["blocks"]
+    if names is None:
+        raise ValueError("Certificate.group_frame() needs groups with names: gauge=Group(groups).")
+    sizes = np.bincount(numbers_of(certificate.statement), minlength=len(names))
+    return {"group": names, "coefficients": sizes, "verdict": verdict_words(*certificate.of_groups())}
+
+
+def sums_table(certificate: "Certificate") -> dict[str, list[Any]]:
+    """Return the sums of coefficients that are determined, written out, with their intervals."""
+    names = called(certificate)
+    free = ["intercept"] * int(certificate.statement["intercept"]) + [f"free {k}" for k in range(len(certificate.free))]
+    table: dict[str, list[Any]] = {"sum": [], "lower": [], "upper": [], "needed": []}
+    for total in certificate.sums:
+        named = [names[j] if j >= 0 else free[-1 - j] for j in total.index.tolist()]
+        row = (written_sum(zip(total.times.tolist(), named, strict=True)), total.lower, total.upper, total.needed)
+        for column, value in zip(table.values(), row, strict=True):
+            column.append(value)
+    return table
+
+
+def dependent_sets(certificate: "Certificate") -> list[list[str]]:
+    """Return the names of features whose columns are linearly dependent, one list for each set of them."""
+    numbers = about(certificate).get("output")
+    outputs = [""] * certificate.x.size if numbers is None else [f" of output {number}" for number in numbers]
+    names = [name + output for name, output in zip(called(certificate), outputs, strict=True)]
+    return [[names[j] for j in linked if j >= 0] for linked in linked_columns(certificate.dependencies)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from atomsieve.certificate import Certificate
+from atomsieve.certificate import Certificate, nothing
 from atomsieve.certificate.statement import unprovable
 from atomsieve.estimators.notices import why_nothing
 from atomsieve.estimators.solver import Solution, Solver, fits
@@ -75,6 +75,6 @@ def certificate(problem: Problem, x: Array | Combination, solver: Solver) -> Cer
     """
     reason = unprovable(problem)
     if reason is not None:
-        return Certificate.nothing(problem, x.sum(problem.shape) if isinstance(x, Combination) else x, reason)
+        return nothing(problem, x.sum(problem.shape) if isinstance(x, Combination) else x, reason)
     finer = replace(solver, tol=solver.tol / NEXT)
     return finer.solve(problem, start=x, until="decided").certificate()

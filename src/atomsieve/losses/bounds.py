@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atomsieve.numerics.enclosures import Enclosure, quiet
+from atomsieve.piece import Formulas
 from atomsieve.typing import Array
 
 if TYPE_CHECKING:
@@ -25,21 +26,25 @@ class LossBounds:
     loss: "Loss"
 
     @cached_property
+    def _formulas(self) -> Formulas:
+        return Formulas(self.loss, {})
+
+    @cached_property
     def smoothness(self) -> float:
         """An upper bound of the Lipschitz constant of the gradient."""
-        return float(self.loss.evaluate("smoothness", shape=()).high)
+        return float(self._formulas.evaluate("smoothness", shape=()).high)
 
     @cached_property
     def entry_smoothness(self) -> float:
         """An upper bound of the Lipschitz constant of the gradient when only one output changes."""
-        return float(self.loss.evaluate("entry_smoothness", shape=()).high)
+        return float(self._formulas.evaluate("entry_smoothness", shape=()).high)
 
     def slopes(self, u: Enclosure, y: Array) -> Enclosure:
         """Return the slopes at all enclosed predictions: those at the midpoint, widened by curvature times radius."""
         targets = Enclosure.exact(y)
         if u.ndim > 1:
-            return self.loss.evaluate("gradient", u, targets, shape=u.shape)
-        middle = self.loss.evaluate("gradient", Enclosure.exact(u.mid), targets, shape=u.shape)
+            return self._formulas.evaluate("gradient", u, targets, shape=u.shape)
+        middle = self._formulas.evaluate("gradient", Enclosure.exact(u.mid), targets, shape=u.shape)
         return middle if not np.any(u.rad) else self.moved(middle, u.rad, self.curvature(u, y))
 
     def moved(self, slopes: Enclosure, rad: Array, curvature: Enclosure) -> Enclosure:
@@ -49,7 +54,7 @@ class LossBounds:
 
     def curvature(self, u: Enclosure, y: Array) -> Enclosure:
         """Return loss'' at all enclosed predictions, as the formula tells it."""
-        return self.loss.evaluate("curvature", u, Enclosure.exact(y), shape=u.shape)
+        return self._formulas.evaluate("curvature", u, Enclosure.exact(y), shape=u.shape)
 
     def least_curvatures(self, u: Enclosure, y: Array) -> Array:
         """Return lower bounds of loss'' at all enclosed predictions."""
@@ -57,7 +62,7 @@ class LossBounds:
 
     def values(self, u: Enclosure, slopes: Enclosure, y: Array) -> Enclosure:
         """Return the losses: those at the midpoint, widened by slope times radius."""
-        middle = self.loss.evaluate("value", Enclosure.exact(u.mid), Enclosure.exact(y), shape=u.shape[:1])
+        middle = self._formulas.evaluate("value", Enclosure.exact(u.mid), Enclosure.exact(y), shape=u.shape[:1])
         if not np.any(u.rad):
             return middle
         with quiet():
@@ -67,18 +72,18 @@ class LossBounds:
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         """Return upper bounds of the conjugate over the slopes between low and high that lie in its domain."""
         slopes = Enclosure.between(low, high)
-        return self.loss.evaluate("conjugate", slopes, Enclosure.exact(y), shape=low.shape[:1]).high
+        return self._formulas.evaluate("conjugate", slopes, Enclosure.exact(y), shape=low.shape[:1]).high
 
     def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
         """Return a lower and an upper bound of loss'' over slopes between low and high."""
         slopes = Enclosure.between(low, high)
-        found = self.loss.evaluate("curvature_at_slope", slopes, Enclosure.exact(y), shape=low.shape)
+        found = self._formulas.evaluate("curvature_at_slope", slopes, Enclosure.exact(y), shape=low.shape)
         return np.fmax(found.low, 0.0), np.fmin(found.high, self.entry_smoothness)
 
     def largest(self, low: Array, high: Array, y: Array, gap_bound: Array) -> Array:
         """Return upper bounds of loss'' between slopes from low to high and the optimum (see smoothness_towards)."""
         arguments = Enclosure.between(low, high), Enclosure.exact(y), Enclosure.exact(gap_bound)
-        found = self.loss.evaluate("smoothness_towards", *arguments, shape=low.shape)
+        found = self._formulas.evaluate("smoothness_towards", *arguments, shape=low.shape)
         return np.fmin(found.high, self.entry_smoothness)
 
     def largest_eigenvalues(self, most: Array) -> Array:

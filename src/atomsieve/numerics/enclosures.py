@@ -29,6 +29,7 @@ FUNCTION = 8 * EPS
 """Assumed relative error of exp, log, log1p, expm1 and powers: 4 units in the last place."""
 
 _UP = 1 + 2.0**-48
+_NUMBERS = frozenset((float, int))
 
 LARGEST_WHOLE = 2**53
 """All whole numbers up to this size are doubles."""
@@ -151,8 +152,8 @@ class Enclosure(NoArray):
     def __init__(self, mid: Any, rad: Any) -> None:
         held = self.__dict__  # a certificate makes hundreds of enclosures
         # Python floats raise errors where NumPy floats overflow
-        held["mid"] = np.float64(mid) if type(mid) is float else mid
-        held["rad"] = np.float64(rad) if type(rad) is float else rad
+        held["mid"] = np.float64(mid) if type(mid) in _NUMBERS else mid
+        held["rad"] = np.float64(rad) if type(rad) in _NUMBERS else rad
 
     @classmethod
     def exact(cls, mid: Any) -> "Enclosure":
@@ -186,12 +187,14 @@ class Enclosure(NoArray):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the array."""
-        return np.shape(self.mid)
+        shape: tuple[int, ...] = self.mid.shape
+        return shape
 
     @property
     def ndim(self) -> int:
         """The number of axes of the array."""
-        return np.ndim(self.mid)
+        axes: int = self.mid.ndim
+        return axes
 
     def __len__(self) -> int:
         return len(self.mid)
@@ -220,7 +223,7 @@ class Enclosure(NoArray):
     def _end(self, which: int) -> Array:
         """Return bounds: lower ones, upper ones, or those of absolute values."""
         mid, rad = self.mid, self.rad
-        shape = np.shape(mid)
+        shape = mid.shape
         if not shape:
             return np.asarray(_core.ends(which, mid, rad, None))
         out = np.empty(shape)
@@ -304,7 +307,7 @@ class Enclosure(NoArray):
 def combine(what: int, a: Enclosure, b: Any) -> Enclosure:
     """Return sums, differences, products, quotients or the larger ones of two enclosures, counted from 0 to 4."""
     b = b if type(b) is Enclosure else Enclosure.of(b)
-    shape, other = np.shape(a.mid), np.shape(b.mid)
+    shape, other = a.mid.shape, b.mid.shape
     if not shape and not other:
         return Enclosure(*_core.combine(what, a.mid, a.rad, b.mid, b.rad, None))
     out = np.empty((2, *(shape if shape == other or not other else np.broadcast_shapes(shape, other))))

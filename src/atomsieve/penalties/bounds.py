@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atomsieve.numerics.enclosures import Enclosure, Undecided
+from atomsieve.piece import Formulas
 
 if TYPE_CHECKING:
     from atomsieve.penalties.base import Penalty
@@ -24,6 +25,11 @@ class PenaltyBounds:
     penalty: "Penalty"
     strengths: tuple[float, float] | None = None
     """A range of its main parameter, if the bounds are to hold for all numbers in it."""
+
+    @cached_property
+    def _formulas(self) -> Formulas:
+        ranges = {} if self.strengths is None else {self.penalty.main: Enclosure.between(*self.strengths)}
+        return Formulas(self.penalty, ranges)
 
     def value(self, mass: Enclosure) -> Enclosure:
         """Return phi(mass); inf if the mass may lie outside its domain."""
@@ -57,8 +63,7 @@ class PenaltyBounds:
 
     def _known(self, name: str, *number: Enclosure) -> Enclosure:
         """Evaluate a formula; return UNKNOWN if it needs a comparison that cannot be decided."""
-        ranges = {} if self.strengths is None else {self.penalty.main: Enclosure.between(*self.strengths)}
         try:
-            return self.penalty.evaluate(name, *number, shape=(), **ranges)
+            return self._formulas.evaluate(name, *number, shape=())
         except Undecided:
             return UNKNOWN

@@ -10,7 +10,7 @@ from atomsieve.certificate import Certificate
 from atomsieve.core.clock import TimeUp, deadline
 from atomsieve.problem import Point, State
 from atomsieve.run.limits import Limits
-from atomsieve.run.progress import say
+from atomsieve.run.progress import say, watcher
 from atomsieve.run.result import Result
 from atomsieve.run.status import Status
 from atomsieve.typing import Mask
@@ -62,7 +62,8 @@ def _certified(result: Result) -> Certificate:
     """Return the certificate of a result, and say so where somebody listens."""
     say(f"certificate at the gap {result.gap:.2e}: proving ...")
     certificate = result.certificate()
-    say(f"certificate at the gap {result.gap:.2e}: {certificate!r}")
+    if watcher() is not None:  # the words take as long as a tenth of a small certificate
+        say(f"certificate at the gap {result.gap:.2e}: {certificate!r}")
     return certificate
 
 

@@ -124,18 +124,22 @@ class Paired(Checker):
                 block = self._block(part)
                 taken, off = self._centred_errors(block, numbers)
                 products = zip(part, block.adjoint(numbers), taken, off.tolist())
-                found |= {j: added + arb(0, r) - product for j, product, added, r in products}
+                found |= {j: added + arb(0, r) - product if r else arb(0) for j, product, added, r in products}
         return [found[j] for j in index]
 
     def _centred_errors(self, block: Block, numbers: Pairs) -> tuple[list[arb], np.ndarray]:
-        """Return what the centres of columns take off the products, and what errors of the numbers add to the rest."""
+        """Return what the centres of columns take off the products, and what errors of the numbers add to the rest.
+
+        That is 0 only for a constant column less itself, of which nothing is left.
+        """
         nothing = [arb(0)] * block.count
         with np.errstate(all="ignore"):
             if block.rows is not None:
                 sums = column_sums(np.abs(block.values) * numbers.radius[block.rows], block.starts)
                 return nothing, sums_above(sums, self.n)
             centres = self._centres(block.values)
-            sums = sums_above((np.abs(block.values - centres) * UP).T @ numbers.radius, self.n)
+            rest = np.abs(block.values - centres)
+            sums = np.where(rest.any(axis=0), sums_above((rest * UP).T @ numbers.radius, self.n), 0.0)
         if not centres.any():
             return nothing, sums
         total = Pairs(numbers.high, numbers.low, np.zeros(len(numbers.high))).total()

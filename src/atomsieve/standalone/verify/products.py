@@ -192,7 +192,8 @@ class Products:
                 off = np.where(((parts[0] != 0) & (parts[1] != 0)).any(axis=0), off, 0.0)
             for k, (c, r) in enumerate(zip(centres.tolist(), off.tolist())):
                 taken = sums[places[k]] * arb(c) if c else arb(0)
-                found.append(arb(0, r) - product[0, k] + taken)
+                nothing = c and not parts[0][:, k].any()  # a constant less itself
+                found.append(arb(0) if nothing else arb(0, r) - product[0, k] + taken)
         return found
 
     def _matrix_of(self, index: list[int]) -> arb_mat:

@@ -1,0 +1,95 @@
+"""From a point to a proof: its objective, its dual point and the gap between them, in spite of rounding."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from atomsieve.certificate import elastic, limited
+from atomsieve.certificate.free import with_free
+from atomsieve.certificate.point import image_of, mass_of
+from atomsieve.certificate.proof import Proof
+from atomsieve.certificate.scores import sharper
+from atomsieve.certificate.statement import Statement
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, quiet, up
+from atomsieve.numerics.rounding import EPS
+from atomsieve.typing import Array
+
+SLACK = 1 + 2.0**-9
+"""Factor by which the gap in the claims is enlarged; the interval of the objective is widened by the same amount. A
+checker with slightly weaker bounds can then still confirm the claims."""
+
+
+def prove(statement: Statement, x: Array, b: Array) -> Proof:
+    """Evaluate gap, scores and objective at a point, with error bounds; raise Uncertain if that fails."""
+    problem = statement.problem
+    blur = statement.blur(x)
+    point = Enclosure.exact(x) if blur is None else Enclosure(x, blur)
+    support = np.flatnonzero(point.size if x.ndim == 1 else point.size.any(axis=1))
+    image = image_of(statement, x, support)
+    if blur is not None:
+        image = image + statement.design.enclose(Enclosure(0 * x[support], blur[support]), support)
+    offset = statement.frame.offset
+    u, shift, slopes = with_free(statement, image if offset is None else image + offset, b)
+    theta = slopes * statement.weights_of(slopes.ndim)
+    mass = mass_of(statement, x)
+    with quiet():
+        z, scores = sharper(statement, statement.pulled(theta), theta, support)
+    sigma = float(np.max(scores[1], where=problem.eligible, initial=0.0))
+    unscaled = Proof(statement, x, b, slopes, z, shift, sigma, 1.0, mass, np.inf, (z, scores))
+    losses = (statement.loss.values(u, slopes, statement.y) * Enclosure.exact(statement.counts)).sum()
+    charge = statement.total * statement.penalty.value(mass)
+    if statement.ridges is not None:
+        charge = charge + elastic.held(statement, statement.ridges, x, support)
+    objective = losses + charge
+    pull = (point[support] * z[support]).sum()
+
+    def gap_at(shrink: float, answer: float) -> float:
+        if shrink == 1:
+            return float((charge + Enclosure.exact(answer) - pull).high)
+        return float((objective + _dual_loss(unscaled, theta, shrink) + Enclosure.exact(answer)).high)
+
+    if statement.limits is None:
+        gap, shrink = _best_gap(unscaled, gap_at)
+    else:
+        gap, shrink = limited.best_gap(unscaled, statement.limits, mass, gap_at)
+    if not math.isfinite(gap):
+        raise Uncertain("the gap is not finite in double precision")
+    gap = float(up(max(gap, 0.0) * SLACK))
+    objective = objective.widened(gap * (SLACK - 1))
+    return replace(unscaled, shrink=shrink, objective=objective, gap=gap)
+
+
+def _best_gap(unscaled: Proof, gap_at: Callable[[float, float], float]) -> tuple[float, float]:
+    """Return the gap and the scale of the dual point at which it is reached: 1, unless a linear penalty needs another.
+
+    `gap_at` returns the gap for a scale and an upper bound of the conjugate of penalty and ridge there.
+    """
+    statement = unscaled.statement
+    sigma, ridges, penalty = unscaled.sigma, statement.ridges, statement.penalty
+    if ridges is None:
+        answer = float((statement.total * penalty.conjugate(Enclosure.exact(sigma) / statement.total)).high)
+        if math.isfinite(answer):
+            return gap_at(1.0, answer), 1.0
+        slope = float((statement.total * penalty.first_slope).low)
+        shrink = max(slope / sigma * (1 - 8 * EPS), 0.0) if sigma > 0 else 0.0
+        return gap_at(shrink, 0.0), shrink
+    gap = gap_at(1.0, elastic.answer(unscaled, ridges, 1.0))
+    if statement.problem.penalty.superlinear or not statement.priced:
+        return gap, 1.0
+    shrink = elastic.fitting_scale(unscaled)
+    scaled = gap_at(shrink, elastic.answer(unscaled, ridges, shrink))
+    return (scaled, shrink) if 2 * scaled < gap else (gap, 1.0)
+
+
+def _dual_loss(unscaled: Proof, theta: Enclosure, shrink: float) -> Enclosure:
+    """Return an upper bound of the conjugate of the loss at the dual point, scaled; without what an offset adds."""
+    statement, slopes = unscaled.statement, unscaled.slopes
+    low, high = slopes.low, slopes.high
+    shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
+    ends = np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf)
+    bound = statement.loss.conjugates(*ends, statement.y)
+    dual = (Enclosure.exact(bound) * Enclosure.exact(statement.counts)).sum()
+    offset = statement.frame.offset
+    return dual if offset is None else dual - (theta * Enclosure.exact(shrink) * offset).sum()
