@@ -88,11 +88,13 @@ class Gap(Point):
         return min(values, key=lambda value: float(value.mid()))
 
     def _answer_beside(self, first: arb) -> arb:
-        """Return a bound of the conjugate of penalty and ridge at z for a gauge of one block that is no l2 norm."""
+        """Return a bound of the conjugate of penalty and ridge at z for a gauge that is no sum of l2 norms."""
         self.z.sharpen(range(self.d))
         pulls, ridge = [self.z[j] for j in range(self.d)], self.ridge[0]
         held = [ridge * self.x.get(j, arb(0)) for j in range(self.d)]
-        sigma = arb((self.gauge.dual_norm([z - r for z, r in zip(pulls, held)]) / self.gauge.prices[0]).upper())
+        dragged = [z - r for z, r in zip(pulls, held)]
+        scores = (self.gauge.score(g, dragged) for g in np.flatnonzero(self.gauge.priced).tolist())
+        sigma = arb(highest(scores).upper())
         linear = self.phi_conjugate is None
         kept = arb((first / sigma).lower()) if linear and not sigma <= first else arb(1)
         left = sum((square((1 - kept) * z + kept * r) for z, r in zip(pulls, held)), arb(0))
