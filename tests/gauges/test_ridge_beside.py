@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 from test_against_cvxpy import charged, lost, modelled
 
 from atomsieve import (
-    L1,
     L2,
     OWL,
     Ball,
     Group,
-    Image,
     KSparse,
     KSupport,
-    LatentGroup,
     Linear,
     LInf,
     LogBarrier,
@@ -147,10 +144,3 @@ def test_a_large_ridge_and_a_tiny_one():
             result = solve(Problem(X, y, gauge=gauge, penalty=Linear(0.05), ridge=ridge), tol=1e-9)
             assert result.status is Status.CONVERGED
         assert np.abs(result.x).max() < 1e-5
-
-
-@pytest.mark.parametrize("gauge", [Image(L1(), np.eye(6)), LatentGroup([[0, 1, 2], [2, 3, 4, 5]])])
-def test_images_are_refused(gauge):
-    X, y = drawn(Squared(), 0)
-    with pytest.raises(ValueError, match="of the coefficients x themselves"):
-        Problem(X, y, gauge=gauge, ridge=RIDGE)

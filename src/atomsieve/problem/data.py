@@ -1,6 +1,7 @@
 """The data of a problem, checked once; an error message names the argument and the remedy."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -92,6 +93,27 @@ class Data:
             raise ValueError(f"offset must have shape {wanted}, like the predictions, got {got}.{hint}")
         known = check_names(names, X, d)
         return cls(design, targets, weights, stated, given, bool(intercept), shift, known, outputs, lost)
+
+    def with_ridge(self, ridge: float, curved: float) -> "Data":
+        """Return the data with a sample for each feature, of target 0, by which a ridge on x counts (`Ridged`).
+
+        The constant is 0 there, and so are the other free columns: it becomes one of these.
+        """
+        n, d = self.design.shape
+        given = np.hstack([np.ones((n, int(self.intercept))), self.free])
+
+        def joined(numbers: Any, rest: float = 0.0) -> Any:
+            return np.concatenate([numbers, np.full((d, *numbers.shape[1:]), rest)])
+
+        return replace(
+            self,
+            y=joined(self.y),
+            weights=joined(self.weights, ridge / curved),
+            stated_weights=joined(self.stated_weights, math.fsum(self.stated_weights) * ridge / curved),
+            free=joined(given),
+            intercept=False,
+            offset=None if self.offset is None else joined(self.offset),
+        )
 
     @property
     def tasks(self) -> int:

@@ -60,9 +60,10 @@ class Gap(Point):
             parts = (row * arb_mat(self.n, 1, values) for values in (self.slopes, added))
             curved, straight = (arb(part[0, 0]) for part in parts)
             return shrink * shrink * curved / 2 + shrink * straight
-        samples = zip(self.weights, self.slopes, self.data.y.tolist(), self.data.offset.tolist())
-        dual = (w * (self.loss.conjugate(shrink * t, y) - shrink * t * arb(o)) for w, t, y, o in samples)
-        return sum(dual, arb(0))
+        scaled = [shrink * t for t in self.slopes]
+        found = self.loss.conjugates(scaled, self.data.y.tolist())
+        samples = zip(self.weights, found, scaled, self.data.offset.tolist())
+        return sum((w * (dual - t * arb(o)) for w, dual, t, o in samples), arb(0))
 
     def _answer(self, shrink: arb) -> arb:
         """Return the conjugate of penalty and ridge at k z, or a bound of it: GAP with a RIDGE."""
