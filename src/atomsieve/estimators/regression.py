@@ -118,7 +118,7 @@ class GaugeRegressor(ExposureMixin, NumberMixin, SparseEstimator):
     limits : pair (lower, upper) or dict {name: (lower, upper)}, optional
         Limits of the coefficients, as glmnet's `lower.limits` and `upper.limits`: numbers, or arrays with one for each
         feature; None or an infinite number means no limit. They hold for `coef_` in the units of X, whatever
-        `standardize` says. For gauges of single coefficients (`L1`, `NonNegative`), without a ridge.
+        `standardize` says. For gauges of single coefficients (`L1`, `NonNegative`).
 
     Attributes
     ----------

@@ -94,22 +94,22 @@ class Data:
         known = check_names(names, X, d)
         return cls(design, targets, weights, stated, given, bool(intercept), shift, known, outputs, lost)
 
-    def with_ridge(self, ridge: float, curved: float) -> "Data":
-        """Return the data with a sample for each feature, of target 0, by which a ridge on x counts (`Ridged`).
+    def with_ridge(self, ridges: Array, curved: float) -> "Data":
+        """Return the data with a sample for each feature that has a ridge, of target 0, by which it counts (`Ridged`).
 
         The constant is 0 there, and so are the other free columns: it becomes one of these.
         """
-        n, d = self.design.shape
+        n = self.design.shape[0]
         given = np.hstack([np.ones((n, int(self.intercept))), self.free])
 
-        def joined(numbers: Any, rest: float = 0.0) -> Any:
-            return np.concatenate([numbers, np.full((d, *numbers.shape[1:]), rest)])
+        def joined(numbers: Any) -> Any:
+            return np.concatenate([numbers, np.zeros((len(ridges), *numbers.shape[1:]))])
 
         return replace(
             self,
             y=joined(self.y),
-            weights=joined(self.weights, ridge / curved),
-            stated_weights=joined(self.stated_weights, math.fsum(self.stated_weights) * ridge / curved),
+            weights=np.append(self.weights, ridges / curved),
+            stated_weights=np.append(self.stated_weights, math.fsum(self.stated_weights) * ridges / curved),
             free=joined(given),
             intercept=False,
             offset=None if self.offset is None else joined(self.offset),

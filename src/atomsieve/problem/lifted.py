@@ -83,7 +83,7 @@ class Lifted:
     """What this is a part of, and its blocks there, whose spreads it has."""
 
     @classmethod
-    def of(cls, data: Data, loss: Loss, gauge: Gauge, shape: Any, ridge: float = 0.0) -> Self:
+    def of(cls, data: Data, loss: Loss, gauge: Gauge, shape: Any, ridge: float | Array = 0.0) -> Self:
         """State data and pieces in lifted coordinates, without solving anything; with a ridge as samples of x."""
         form = check_shape(shape, data)
         gauge.check(form)
@@ -92,10 +92,12 @@ class Lifted:
             if form != (data.design.shape[1], *data.outputs):
                 raise TypeError(f"{type(gauge).__name__} maps vectors: leave out shape={shape!r}.")
             form = (design.shape[1], *data.outputs)
-        if ridge > 0:
+        if np.any(ridge):
             loss = Ridged(loss, data.design.shape[0] * data.tasks)
-            design = BelowDesign(design, gauge.lift(identity(data.design.shape[1]))[0])
-            data = data.with_ridge(ridge, loss.curved)
+            held = np.ones(data.design.shape[1], dtype=bool)
+            held[[] if gauge.mapped else core.unpenalised()] = False
+            design = BelowDesign(design, gauge.lift(identity(len(held)).samples(held))[0])
+            data = data.with_ridge(np.broadcast_to(ridge, held.shape)[held], loss.curved)
         inner = (form[0], *data.outputs)
         if data.tasks > 1:
             design = RepeatedDesign.of(design, data.tasks)

@@ -84,7 +84,8 @@ class Problem:
     limits : pair (lower, upper) or dict {name: (lower, upper)}, optional
         Limits of the coefficients: numbers, or arrays with one number for each feature (for each feature and output);
         None or an infinite number means no limit. 0 need not lie within them, and a coefficient with
-        `lower == upper` is fixed. Gauges of single coefficients (`L1`, `NonNegative`, `Simplex`) take limits.
+        `lower == upper` is fixed. Gauges of single coefficients (`L1`, `NonNegative`, `Simplex`) take limits, also
+        beside a ridge.
 
     Examples
     --------
@@ -119,11 +120,10 @@ class Problem:
         lifted = Lifted.of(data, loss, gauge, shape)
         stated = check_ridge(ridge, data.design.shape[1], lifted.core.one_by_one)
         whole = Ridge(stated if isinstance(stated, float) else np.repeat(stated, data.tasks))
-        if isinstance(stated, float) and stated > 0 and not is_eliminated(gauge, lifted):
-            lifted = Lifted.of(data, loss, gauge, shape, stated)
         pair = check_limits(limits, gauge, lifted, data)
-        if pair is not None and not whole.is_zero:
-            raise ValueError("limits beside a ridge are not supported: leave out one of them.")
+        if not whole.is_zero and (pair is not None or not is_eliminated(gauge, lifted)):
+            require_samples(gauge, lifted, data)
+            lifted = Lifted.of(data, loss, gauge, shape, stated)
         self._hold(data, gauge, penalty, lifted, Beside(whole, pair))
 
     def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, beside: Beside) -> None:
@@ -172,7 +172,7 @@ class Problem:
         So the elastic nets of one mixing ratio form a path over the slope of `Linear`.
         """
         if self.joined:
-            raise ValueError(f"The ridge beside {self.gauge!r} is part of the data: it cannot follow the penalty.")
+            raise ValueError("A ridge beside limits or an image is part of the data: it cannot follow the penalty.")
         beside = self._beside._replace(ridge=replace(self._beside.ridge, coupled=True))
         return self.of(self.data, self.gauge, self.penalty, self.lifted, beside)
 
@@ -477,14 +477,19 @@ class Problem:
 
 
 def is_eliminated(gauge: Gauge, lifted: Lifted) -> bool:
-    """Return whether a ridge is eliminated from gap and certificate: the gauge is one of x, with prices or a prox.
+    """Return whether a ridge is eliminated from gap and certificate: the gauge is one of x, with prices or a prox."""
+    return not gauge.mapped and (lifted.charges is not None or lifted.core.proximal)
 
-    Refuse a ridge that would have to be joined to a loss of several classes.
-    """
-    eliminated = not gauge.mapped and (lifted.charges is not None or lifted.core.proximal)
-    if not eliminated and lifted.smooth.outputs:
+
+def require_samples(gauge: Gauge, lifted: Lifted, data: Data) -> None:
+    """Refuse a ridge that cannot be joined to the samples."""
+    if lifted.smooth.outputs:
         raise ValueError(
-            f"A ridge beside {gauge!r} is for losses of one prediction for each target, and "
-            f"{type(lifted.smooth.loss).__name__} has one for each class. Use L1(), Group(groups) or L2()."
+            f"A ridge beside limits or {gauge!r} is for losses of one prediction for each target, and "
+            f"{type(lifted.smooth.loss).__name__} has one for each class. Leave out the limits, or the ridge."
         )
-    return eliminated
+    if data.tasks > 1 and not gauge.mapped and len(lifted.core.unpenalised()):
+        raise ValueError(
+            "A ridge beside limits is not for several outputs with coefficients of weight 0. Fit the outputs one by "
+            "one, or leave out the limits."
+        )

@@ -1,8 +1,9 @@
-"""A ridge on `x = Q c`, the image of other coefficients: samples of x below those of X.
+"""A ridge on `x = Q c`, the image of other coefficients, or beside limits: samples of x below those of X.
 
 `R / 2 norm2(Q c)^2` is the loss of d samples of weight R, one for each row of Q, with the squared loss and targets 0.
 Their rows of X are those of the identity. Constant and free columns are 0 there, and so is the offset: the constant is
-one of the free columns then. So everything is derived as without a ridge, and z is `-A' theta - R Q' Q c`.
+one of the free columns then. So everything is derived as without a ridge, and z is `-A' theta - R Q' Q c`. Beside
+limits Q is the identity, and coefficients without a price have no such sample.
 """
 
 import copy
@@ -17,7 +18,7 @@ from .facts import Facts
 from .gauges import Gauge
 from .losses import Loss
 from .pairs import sum_of
-from .verdict import Refused
+from .verdict import Refused, Unknown
 
 SQUARED = Loss({"type": "Squared"})
 
@@ -60,22 +61,22 @@ class JoinedLoss(Loss):
         return [*first, *rest]
 
 
-def joined(data: Data, weight: float, *, constant: bool) -> Data:
-    """Return data with a sample of a weight for each feature; the sum S stays that of the stated weights."""
-    (n, d), tasks = data.rows, data.tasks
+def joined(data: Data, held: list[int], weights: list[float], *, constant: bool) -> Data:
+    """Return data with samples of so many weights for some features; the sum S stays that of the stated weights."""
+    (n, d), tasks, more = data.rows, data.tasks, len(held)
     found = copy.copy(data)
     if data.sparse:
         from scipy.sparse import eye_array, vstack  # noqa: PLC0415 -- sparse data come with it
 
-        found.X = vstack([data.X, eye_array(d)], format="csc")
+        found.X = vstack([data.X, eye_array(d, format="csr")[held]], format="csc")
     else:
-        found.X = np.concatenate([data.X, np.eye(d)])
+        found.X = np.concatenate([data.X, np.eye(d)[held]])
     given = np.kron(np.ones((n, 1)), np.eye(tasks)) if constant else np.zeros((n * tasks, 0))
     given = np.concatenate([given, data.given], axis=1)
-    found.given = np.concatenate([given, np.zeros((d * tasks, given.shape[1]))])
-    found.rows, found.shape = (n + d, d), ((n + d) * tasks, d * tasks)
-    found.y, found.offset = (np.append(part, np.zeros(d * tasks)) for part in (data.y, data.offset))
-    found.weights = np.append(data.weights, np.full(d * tasks, weight))
+    found.given = np.concatenate([given, np.zeros((more * tasks, given.shape[1]))])
+    found.rows, found.shape = (n + more, d), ((n + more) * tasks, d * tasks)
+    found.y, found.offset = (np.append(part, np.zeros(more * tasks)) for part in (data.y, data.offset))
+    found.weights = np.append(data.weights, weights)
     return found
 
 
@@ -83,16 +84,21 @@ class Joined(Checker):
     """One problem whose ridge is joined to its samples."""
 
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
-        problem = content["problem"]
-        if isinstance(problem["ridge"], list):
-            raise Refused("a ridge beside an Image is one number")
-        ridge = sum_of(data.total) * arb(problem["ridge"])
-        near = float(ridge.mid())  # bounds in doubles cover what it is off
-        samples = joined(data, near, constant=problem["intercept"])
-        stated = {key: part for key, part in problem.items() if key != "ridge"} | {"intercept": False}
-        super().__init__(content | {"problem": stated}, samples, gauge)
+        problem, (_, d), tasks = content["problem"], data.rows, data.tasks
+        stated, unpriced = problem["ridge"], [] if gauge.matrix is not None else gauge.free
+        if isinstance(stated, list) and (gauge.matrix is not None or len(stated) != d * tasks):
+            raise Refused(f"there are {len(stated)} ridges: beside an Image one for all, else one per coefficient")
+        if unpriced and tasks > 1:
+            raise Unknown("a ridge beside limits and coefficients without a price is known here for one output")
+        held = sorted(set(range(d)) - set(unpriced))
+        each = [stated[j * tasks + k] if isinstance(stated, list) else stated for j in held for k in range(tasks)]
+        ridges = [sum_of(data.total) * arb(v) for v in each]
+        near = [float(v.mid()) for v in ridges]  # bounds in doubles cover what they are off
+        samples = joined(data, held, near, constant=problem["intercept"])
+        plain = {key: part for key, part in problem.items() if key != "ridge"} | {"intercept": False}
+        super().__init__(content | {"problem": plain}, samples, gauge)
         self.loss = JoinedLoss(problem["loss"], data.shape[0])
-        vars(self)["weights"] = [*map(arb, data.weights.tolist()), *[ridge] * (self.n - data.shape[0])]
+        vars(self)["weights"] = [*map(arb, data.weights.tolist()), *ridges]
 
 
 class JoinedFacts(Joined, Facts):

@@ -64,7 +64,8 @@ def verify(
 
 def _kinds(content: dict[str, Any], data: Data, gauge: Gauge) -> tuple[type[Paired] | None, type[Checker]]:
     """Return what checks a certificate in pairs of doubles, if anything does, and in balls."""
-    if "ridge" in content["problem"] and gauge.matrix is not None and data.labels is None:
+    beside = gauge.matrix is not None or "limits" in content["problem"]
+    if "ridge" in content["problem"] and beside and data.labels is None:
         return None, JoinedFacts if "facts" in content["claims"] else Joined
     if "facts" in content["claims"]:
         return PairedFacts, Facts
