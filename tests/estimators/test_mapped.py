@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atomsieve import L1, GaugeRegressor, Group, Image, Linear, Problem, Scaled, Square, solve
+from atomsieve import L1, GaugeRegressor, Group, Image, LatentGroup, Linear, Problem, Scaled, Square, solve, verify
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 3)) * [1.0, 5.0, 0.2]
@@ -50,3 +50,14 @@ def test_standardised_groups():
     assert (table.lower <= table.coefficient + 1e-7).all()
     assert (table.coefficient - 1e-7 <= table.upper).all()
     assert "preimage" in model.certificate_.to_frame()
+
+
+def test_a_ridge_acts_on_the_coefficients_and_not_on_their_parts():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 6))
+    y = X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=40)
+    chain = LatentGroup([[0, 1, 2], [2, 3], [3, 4, 5]])
+    fits = [GaugeRegressor(gauge=chain, penalty=Linear(0.05), ridge=ridge, tol=1e-9).fit(X, y) for ridge in (0.0, 1.0)]
+    plain, held = (np.linalg.norm(fit.coef_) for fit in fits)
+    assert held < 0.8 * plain
+    assert verify(fits[1].certificate_, X, y).valid

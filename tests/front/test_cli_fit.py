@@ -401,3 +401,27 @@ def test_whole_numbers_may_be_classes_or_counts(call, tmp_path):
     path.write_text("\n".join(["kind,a,b", *rows]))
     said = call("fit", path, "-t", "kind", "--fraction", "0.5", "--out", tmp_path / "kinds").stdout
     assert "if they are classes, take --loss logistic or, if they are counts, --loss poisson" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("ridge", ["0", "0.5"])
+def test_limits_hold_are_proven_and_checked(call, data, tmp_path, ridge):
+    words = (
+        "-t",
+        "outcome",
+        "--fraction",
+        "0.1",
+        "--ridge",
+        ridge,
+        "--lower",
+        "0",
+        "--upper",
+        "9",
+        "--upper",
+        "x0=0.01",
+    )
+    content = fitted(call, data, *words, "--unpenalized", "x1")
+    rows = {row["feature"]: row for row in content["coefficients"]}
+    assert rows["x0"]["coefficient"] == 0.01
+    assert rows["x0"]["verdict"] == "at its upper limit"
+    assert all(row["coefficient"] >= 0 for name, row in rows.items() if name != "x1")
+    assert call("verify", tmp_path / "fitted", data).exit_code == 0

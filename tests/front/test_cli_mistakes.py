@@ -120,6 +120,19 @@ def test_what_is_wrong_with_the_data(call, tmp_path, text, fragments):
         (("data.csv", "-t", "outcome", "--seed", "-1"), ("--seed must be at least 0",)),
         (("data.csv", "-t", "outcome", "--exponent", "1", "--penalty", "power"), ("--exponent",)),
         (("data.csv", "-t", "outcome", "--ridge", "-1"), ("--ridge must be a number that is not negative",)),
+        (("data.csv", "-t", "outcome", "--lower", "much"), ("--lower must be a number, or COLUMN=NUMBER, got 'much'",)),
+        (("data.csv", "-t", "outcome", "--upper", "x0=nan"), ("--upper must be a number, or COLUMN=NUMBER",)),
+        (("data.csv", "-t", "outcome", "--upper", "=1"), ("--upper must be a number, or COLUMN=NUMBER",)),
+        (("data.csv", "-t", "outcome", "--lower", "colur=1"), ("(--lower)", "Did you mean 'colour'?")),
+        (
+            ("data.csv", "-t", "outcome", "--lower", "1", "--upper", "x0=0"),
+            ("--lower is above --upper for 'x0': 1 and 0",),
+        ),
+        (
+            ("data.csv", "-t", "outcome", "--upper", "x0=1", "--unpenalized", "x0"),
+            ("'x0' has limits and is --unpenalized",),
+        ),
+        (("data.csv", "-t", "outcome", "--gauge", "group", "--upper", "1"), ("limits of single coefficients",)),
         (("data.csv", "-t", "outcome", "--groups", "g.csv"), ("--groups needs --gauge group",)),
         (
             ("data.csv", "-t", "outcome", "--gauge", "group", "--groups", "g.csv"),

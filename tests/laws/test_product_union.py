@@ -77,8 +77,9 @@ class TestProduct:
         assert certificate.valid
         certificate.save(tmp_path / "certificate.json")
         assert verify(tmp_path / "certificate.json", X, Y).valid
-        with pytest.raises(ValueError, match="ridge needs a gauge"):
-            solution(Union(L1(), L2()), ridge=0.1)
+        joined = solution(Union(L1(), L2()), ridge=0.1)  # the ridge is one of x, not of its two parts
+        assert joined.converged
+        assert verify(joined.certificate(), X, Y).valid
 
     def test_families_of_problems(self, tmp_path):
         certificate = solution(Product([([0, 1], L2()), ([2, 3, 4], L1())])).certificate(x_error=1e-9)

@@ -47,7 +47,7 @@ def targets_of(rng, loss, m):
     return np.where(m + rng.standard_normal(len(m)) > 0, 1.0, -1.0)
 
 
-def draw(rng, loss=None, penalty=None):
+def draw(rng, loss=None, penalty=None, ridge=0.0):
     """Return a problem with limits, and its data as `verify` needs them."""
     losses = [Squared(), Logistic(), Poisson(), Huber(1.0), SquaredHinge()]
     penalties = [Linear(10 ** rng.uniform(-2, -0.5)), Square(10 ** rng.uniform(-1.5, 0)), Ball(rng.uniform(0.8, 2))]
@@ -70,5 +70,6 @@ def draw(rng, loss=None, penalty=None):
         "intercept": bool(rng.integers(2)) and isinstance(loss, (Squared, Huber)),
         "sample_weight": rng.uniform(0.1, 2, n) if rng.integers(2) else None,
         "limits": limits_of(rng, d),
+        "ridge": ridge if rng.random() < 0.5 else np.full(d, ridge) * rng.uniform(0.5, 2.0, d) if ridge else 0.0,
     }
     return Problem(X, y, **stated), X, y, stated

@@ -14,6 +14,7 @@ from atomsieve import (
     CertifiedLasso,
     CertifiedLassoCV,
     CertifiedLogisticRegression,
+    GaugeRegressor,
     Linear,
     Problem,
     Square,
@@ -27,12 +28,12 @@ from atomsieve.certificate.proof import Proof
 KINDS = ("zero", "nonzero", "at_lower", "at_upper")
 
 
-def false_claims(seeds, points=2):
+def false_claims(seeds, points=2, ridge=0.0):
     """Return how many claims of each kind were made at poor points, and how many contradict good solutions."""
     made, false = Counter(), Counter()
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        problem, _, _, stated = draw(rng)
+        problem, _, _, stated = draw(rng, ridge=ridge)
         best = solve(problem, tol=1e-12)
         if not best.converged:
             continue
@@ -54,8 +55,9 @@ def false_claims(seeds, points=2):
     return made, false
 
 
-def test_no_claim_is_false():
-    made, false = false_claims(range(40))
+@pytest.mark.parametrize("ridge", [0.0, 0.2])
+def test_no_claim_is_false(ridge):
+    made, false = false_claims(range(40), ridge=ridge)
     assert all(made[kind] > 20 for kind in KINDS)
     assert not any(false.values()), false
 
@@ -78,7 +80,7 @@ def test_the_checker_follows():
     checked = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
-        problem, X, y, stated = draw(rng)
+        problem, X, y, stated = draw(rng, ridge=(0.0, 0.1)[seed % 2])
         told = solve(problem, tol=10.0 ** -rng.integers(1, 13)).certificate()
         verdict = verify(told, X, y, sample_weight=stated["sample_weight"])
         assert verdict, (seed, verdict)
@@ -209,3 +211,39 @@ def test_gauges_with_signs_and_free_columns():
     assert told.at_upper.tolist() == [True, *[False] * 5]
     assert told.at_lower.tolist() == [False, True, *[False] * 4]
     assert verify(told, X, y)
+
+
+def test_a_ridge_beside_limits_and_columns_without_a_price(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((30, 5))
+    y = X @ [2.0, -2.0, 0.5, 1.0, 0.0] + 0.1 * rng.standard_normal(30)
+    lower, upper = np.array([-0.4, -0.4, -0.4, -np.inf, -0.4]), np.array([0.4, 0.4, 0.4, np.inf, 0.4])
+    problem = Problem(
+        X, y, gauge=L1([1.0, 1.0, 1.0, 0.0, 1.0]), penalty=Linear(0.1), limits=(lower, upper), ridge=0.5, intercept=True
+    )
+    result = solve(problem, tol=1e-12)
+    told = result.certificate()
+    assert told.at_upper[0]
+    assert told.at_lower[1]
+    # the coefficient without a price has no ridge either
+    rest = y - X[:, :3] @ result.x[:3] - X[:, 4] * result.x[4]
+    free = np.linalg.lstsq(np.column_stack([np.ones(30), X[:, 3]]), rest, rcond=None)[0]
+    assert result.x[3] == pytest.approx(free[1], abs=1e-8)
+    path = tmp_path / "certificate.json"
+    told.save(path)
+    assert verify(path, X, y).valid
+    content = json.loads(path.read_text())
+    for ridge in (0.25, 50.0):
+        content["problem"]["ridge"] = ridge
+        path.write_text(json.dumps(content | {"seal": seal(content)}))
+        assert not verify(path, X, y).valid
+
+
+def test_estimators_with_a_ridge_and_limits():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((60, 6)) * [1, 10, 0.1, 1, 1, 1]
+    y = X @ [1.0, 0.2, 20.0, 0, 0, 0] + 0.2 * rng.standard_normal(60)
+    model = GaugeRegressor(penalty=Linear(0.1), ridge=0.2, limits=(0, 0.5), standardize=True, tol=1e-10).fit(X, y)
+    assert (model.coef_ >= 0).all()
+    assert (model.coef_ <= 0.5).all()
+    assert model.support_report().verdict[0] == "at its upper limit"

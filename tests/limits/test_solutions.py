@@ -15,6 +15,7 @@ from atomsieve import (
     Linear,
     LogBarrier,
     Logistic,
+    Multinomial,
     NonNegative,
     Pairwise,
     Poisson,
@@ -37,7 +38,7 @@ def optimum(problem, X, y, stated):
         Squared: lambda: cp.square(u - y) / 2,
         Logistic: lambda: cp.logistic(-cp.multiply(y, u)),
         Poisson: lambda: cp.exp(u) - cp.multiply(y, u) + np.where(y > 0, y * np.log(np.maximum(y, 1)), 0) - y,
-    }[type(problem.loss)]()
+    }[type(stated["loss"])]()
     lower, upper = stated["limits"]
     prices = np.ones(d) if problem.gauge.weights is None else problem.gauge.weights
     constraints = [prices @ cp.abs(x) <= s]
@@ -51,7 +52,8 @@ def optimum(problem, X, y, stated):
         LogBarrier: lambda: (-cp.log(1 - s / penalty.radius) - s / penalty.radius) / penalty.sharpness,
     }
     constraints += [s <= penalty.radius] if isinstance(penalty, Ball) else []
-    program = cp.Problem(cp.Minimize(weights @ losses + charges[type(penalty)]()), constraints)
+    ridge = cp.sum(cp.multiply(np.broadcast_to(stated["ridge"], d), cp.square(x))) / 2
+    program = cp.Problem(cp.Minimize(weights @ losses + charges[type(penalty)]() + ridge), constraints)
     tight = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
     program.solve(solver="CLARABEL", **tight)
     return program.value
@@ -61,9 +63,9 @@ def optimum(problem, X, y, stated):
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("penalty", [Linear(0.05), Square(0.1), Ball(1.5), LogBarrier(2.0, 5.0)], ids=repr)
 @pytest.mark.parametrize("loss", [Squared(), Logistic(), Poisson()], ids=repr)
-@pytest.mark.parametrize("seed", range(10))
-def test_agrees_with_a_conic_solver(loss, penalty, seed):
-    problem, X, y, stated = draw(np.random.default_rng(seed), loss, penalty)
+@pytest.mark.parametrize(("seed", "ridge"), [*((k, 0.0) for k in range(10)), *((k, 0.2) for k in range(10, 16))])
+def test_agrees_with_a_conic_solver(loss, penalty, seed, ridge):
+    problem, X, y, stated = draw(np.random.default_rng(seed), loss, penalty, ridge)
     result = solve(problem, tol=1e-10)
     best = optimum(problem, X, y, stated)
     assert result.gap <= 1e-8
@@ -143,7 +145,7 @@ BAD = [
     ({"limits": (0.5, 1), "gauge": L1([1, np.inf, 1])}, "contain 0"),
     ({"limits": (0, 1), "gauge": Group([0, 0, 1])}, "each coefficient for itself"),
     ({"limits": (0, 1), "gauge": OWL([3, 2, 1])}, "each coefficient for itself"),
-    ({"limits": (0, 1), "ridge": 0.1}, "ridge"),
+    ({"limits": (0, 1), "ridge": 0.1, "loss": Multinomial()}, "one for each class"),
     ({"limits": (0.5, 1), "penalty": Ball(1.0)}, "no solution"),
 ]
 
@@ -151,7 +153,7 @@ BAD = [
 @pytest.mark.parametrize(("arguments", "words"), BAD, ids=lambda value: value if isinstance(value, str) else "")
 def test_what_cannot_be_is_refused(arguments, words):
     with pytest.raises(ValueError, match=words):
-        Problem(np.eye(3), np.ones(3), **arguments)
+        Problem(np.eye(3), np.arange(3) if "loss" in arguments else np.ones(3), **arguments)
 
 
 @pytest.mark.parametrize("method", [GCG(), Away(), Pairwise()], ids=repr)

@@ -154,6 +154,8 @@ def _require_plain(problem: Problem) -> None:
         why = "groups beside coefficients with a sign"
     elif problem.limits is not None:
         why = "limits of the coefficients"
+    elif problem.joined:
+        why = "a ridge beside images of other coefficients"
     if why:
         raise ValueError(f"Certificates for families of problems (x_error, y_error, strengths) do not cover {why}.")
 

@@ -13,7 +13,7 @@ from atomsieve.design.base import bounded
 from atomsieve.design.selected import enclosed_fold, places_of
 from atomsieve.display.coefficients import verdict_words
 from atomsieve.intake.names import entries, feature_names
-from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.enclosures import Enclosure, root, up
 from atomsieve.typing import Array, Index, Mask
 
 if TYPE_CHECKING:
@@ -60,11 +60,24 @@ def bounds_of(certificate: "Certificate") -> tuple[Array, Array, Mask]:
         places = places_of(matrix)
         x = bounded(as_design(matrix)).enclose(x) if places is None else enclosed_fold(x, places, matrix.shape[0])
         unknown, alive = _touched(matrix, unknown), _touched(matrix, alive)
-    return (
-        np.where(unknown, -np.inf, np.where(alive, x.low, 0.0)),
-        np.where(unknown, np.inf, np.where(alive, x.high, 0.0)),
-        ~alive,
-    )
+    low = np.where(unknown, -np.inf, np.where(alive, x.low, 0.0))
+    high = np.where(unknown, np.inf, np.where(alive, x.high, 0.0))
+    if "ridge" in certificate.statement and certificate.valid:
+        held = held_by_ridge(certificate, matrices)
+        low, high = np.where(alive, np.maximum(low, held.low), low), np.where(alive, np.minimum(high, held.high), high)
+    return low, high, ~alive
+
+
+def held_by_ridge(certificate: "Certificate", matrices: list[Any]) -> Enclosure:
+    """Return bounds of x: the objective is above the optimum by at least `ridge / 2 |x - x*|^2`, and at most the gap.
+
+    They hold whether or not x determines its preimage.
+    """
+    x = Enclosure.exact(certificate.x)
+    for matrix in reversed(matrices):
+        x = bounded(as_design(matrix)).enclose(x)
+    with np.errstate(over="ignore"):
+        return x.widened(root(np.asarray(up(2 * certificate.gap / certificate.statement["ridge"]))))
 
 
 def merged(certificate: "Certificate", places: Index | None) -> tuple[Array, Array]:

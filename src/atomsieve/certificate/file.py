@@ -204,12 +204,12 @@ def describe(problem: Problem, blocks: int) -> dict[str, Any]:
 
     Verdicts are about `blocks`.
     """
-    beside: dict[str, Any] = {} if problem.shrinkage is None else {"ridge": _plain(problem.ridge)}
+    beside: dict[str, Any] = {} if not np.any(problem.ridge != 0) else {"ridge": _plain(problem.ridge)}
     if problem.limits is not None:
         sides = zip(("lower", "upper"), problem.stated_limits, strict=True)
         beside["limits"] = {side: [_number(v) for v in values] for side, values in sides}
     return beside | {
-        "loss": _piece(problem.loss),
+        "loss": _piece(problem.loss.stated_loss),
         "gauge": _piece(problem.gauge.spelled_out(problem.lifted.form)),
         "penalty": _piece(problem.penalty),
         "intercept": problem.data.intercept,

@@ -54,7 +54,7 @@ class Frame:
     def of(cls, problem: Problem) -> "Frame":
         """Return the frame of a problem; nothing is taken without an intercept."""
         design, columns = bounded(problem.design), problem.smooth.unpenalised
-        constants = problem.data.tasks * int(problem.data.intercept)
+        constants = 0 if problem.joined else problem.data.tasks * int(problem.data.intercept)
         offset = problem.smooth.offset
         fixed = None if offset is None else Enclosure.exact(offset)
         own = problem.core.unpenalised()

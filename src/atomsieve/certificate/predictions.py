@@ -10,7 +10,7 @@ from atomsieve.certificate.inverse import Dependency, is_sum
 from atomsieve.certificate.pattern import Pattern
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.ranges import knowledge
-from atomsieve.design import ProductDesign, SelectedDesign, as_design
+from atomsieve.design import BelowDesign, ProductDesign, SelectedDesign, as_design
 from atomsieve.design.base import Enclosed, enclosed
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
@@ -70,6 +70,8 @@ def _like(problem: Problem, X: Any) -> Enclosed:
 
 def _with_samples(design: Any, new: Any) -> Any:
     """Return a design, which may be an image of an image, with other samples."""
+    if isinstance(design, BelowDesign):  # a ridge has no samples among the new ones
+        return _with_samples(design.above, new)
     if isinstance(design, ProductDesign):
         return replace(design, left=_with_samples(design.left, new))
     if isinstance(design, SelectedDesign):

@@ -70,7 +70,7 @@ def removable(proof: Proof, zero: Mask) -> Mask:
 def _require(problem: Problem, family: Family | None) -> None:
     """Refuse problems for which leaving out samples has no proof."""
     several = bool(problem.outputs) or problem.data.tasks > 1
-    if family is not None or several or problem.shrinkage is not None or problem.limits is not None:
+    if family is not None or several or np.any(problem.ridge != 0) or problem.limits is not None:
         raise ValueError("without_each_sample() is for one problem with one output, without a ridge or limits.")
     if problem.penalty.superlinear or not problem.core.entrywise:
         raise ValueError("without_each_sample() needs the penalty Linear and a gauge of coordinates (L1).")

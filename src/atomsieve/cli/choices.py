@@ -36,6 +36,8 @@ class Wish:
     ridge: float = 0.0
     groups: str | None = None
     unpenalized: tuple[str, ...] = ()
+    lower: tuple[str, ...] = ()
+    upper: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_words()
@@ -43,6 +45,8 @@ class Wish:
         for option, given, gauge in (("--unpenalized", self.unpenalized, "l1"), ("--groups", self.groups, "group")):
             if given and self.gauge != gauge:
                 raise RefusedError(f"{option} needs --gauge {gauge}, got --gauge {self.gauge}.")
+        if (self.lower or self.upper) and self.gauge == "group":
+            raise RefusedError("--lower and --upper are limits of single coefficients: take --gauge l1.")
 
     def _check_words(self) -> None:
         for value, known, option in (
@@ -108,6 +112,7 @@ class Wish:
             self.gauge
         ]
         gauge += f" and a ridge of {self.ridge:g}" if self.ridge else ""
+        gauge += ", within limits" if self.lower or self.upper else ""
         scale = "features standardised" if self.standardize else "features as they are"
         what = f"{loss.replace('-', ' ')} loss{chosen}{against}"
         return f"{what}; {gauge}, {self.penalty} penalty; {scale}; {self.strength_words}."
@@ -154,7 +159,7 @@ def require_word(value: str, known: Sequence[str], option: str) -> None:
         raise RefusedError(f"{option} {value!r} is not known. {closest(value, known)}")
 
 
-def estimator(wish: Wish, labels: Sequence[Any] | None, gauge: Any, unpenalized: Sequence[int]) -> Any:
+def estimator(wish: Wish, labels: Sequence[Any] | None, gauge: Any, unpenalized: Sequence[int], limits: Any) -> Any:
     """Return the estimator that the options ask for."""
     from sklearn.model_selection import KFold, StratifiedKFold  # noqa: PLC0415 -- slow to import
 
@@ -174,7 +179,8 @@ def estimator(wish: Wish, labels: Sequence[Any] | None, gauge: Any, unpenalized:
         "standardize": wish.standardize,
         "unpenalized": list(unpenalized) or None,
         "time_limit": wish.time_limit,
-    } | ({"ridge": wish.ridge} if wish.ridge else {})
+    }
+    common |= ({"ridge": wish.ridge} if wish.ridge else {}) | ({} if limits is None else {"limits": limits})
     if wish.validates:
         folds = KFold if labels is None else StratifiedKFold
         splitter = folds(wish.folds or FOLDS, shuffle=True, random_state=wish.seed)

@@ -32,6 +32,8 @@ def fit(  # noqa: PLR0913, PLR0917 -- the options of the command
     penalty: options.PenaltyWord = "linear",
     groups: options.Groups = None,
     unpenalized: options.Unpenalized = None,
+    lower: options.Lower = None,
+    upper: options.Upper = None,
     ridge: options.Ridge = 0.0,
     standardize: options.Standardize = True,
     delta: options.Delta = 1.0,
@@ -83,6 +85,8 @@ def fit(  # noqa: PLR0913, PLR0917 -- the options of the command
             ridge=ridge,
             groups=None if groups is None else str(groups),
             unpenalized=tuple(unpenalized or ()),
+            lower=tuple(lower or ()),
+            upper=tuple(upper or ()),
         )
         columns = (tuple(exclude or ()), tuple(categorical or ()))
         source = Source(str(data), target, offset, exposure, weights, *columns, separator, header)

@@ -71,7 +71,9 @@ def job(source: Source, wish: Wish) -> Job:
     _check_signs(source, wish, samples)
     _check_folds(wish, samples, reading)
     labels = _grouped(reading, wish.groups) if wish.gauge == "group" else None
-    model = estimator(wish, reading.labels, gauge_of(wish, labels), _positions(reading, wish.unpenalized))
+    unpenalized = _positions(reading, wish.unpenalized, "--unpenalized")
+    limits = limits_of(reading, wish, unpenalized)
+    model = estimator(wish, reading.labels, gauge_of(wish, labels), unpenalized, limits)
     return Job(samples, reading, model, table.unread, [*notes, *_exposure_note(source, wish, samples)])
 
 
@@ -117,7 +119,7 @@ def _check_folds(wish: Wish, samples: "Samples", reading: "Reading") -> None:
         )
 
 
-def _positions(reading: "Reading", names: Sequence[str]) -> list[int]:
+def _positions(reading: "Reading", names: Sequence[str], option: str) -> list[int]:
     """Return the places of columns among the features; of all its levels for a category."""
     from atomsieve.tables import closest, named  # noqa: PLC0415
 
@@ -127,8 +129,44 @@ def _positions(reading: "Reading", names: Sequence[str]) -> list[int]:
     chosen = list(named(names, where))
     for name in chosen:
         if name not in where:
-            raise RefusedError(f"There is no feature {name!r} (--unpenalized). {closest(name, where)}")
+            raise RefusedError(f"There is no feature {name!r} ({option}). {closest(name, where)}")
     return [j for name in chosen for j in where[name]]
+
+
+def limits_of(reading: "Reading", wish: Wish, unpenalized: Sequence[int]) -> tuple[Any, Any] | None:
+    """Return the limits of all coefficients; None if there are none. A number is for all that are penalised."""
+    import numpy as np  # noqa: PLC0415 -- slow to import
+
+    if not (wish.lower or wish.upper):
+        return None
+    sides = []
+    for option, given, none in (("--lower", wish.lower, -np.inf), ("--upper", wish.upper, np.inf)):
+        side = np.full(len(reading.features), none)
+        for name, number in sorted((_limit(option, text) for text in given), key=lambda pair: pair[0] is not None):
+            side[slice(None) if name is None else _positions(reading, [name], option)] = number
+            if name is None:
+                side[list(unpenalized)] = none
+        sides.append(side)
+    wrong = np.flatnonzero(~(sides[0] <= sides[1]))
+    if len(wrong):
+        name, low, high = reading.features[wrong[0]], sides[0][wrong[0]], sides[1][wrong[0]]
+        raise RefusedError(f"--lower is above --upper for {name!r}: {low:g} and {high:g}.")
+    held = [j for j in unpenalized if np.isfinite(sides[0][j]) or np.isfinite(sides[1][j])]
+    if held:
+        raise RefusedError(f"{reading.features[held[0]]!r} has limits and is --unpenalized: leave out one of them.")
+    return sides[0], sides[1]
+
+
+def _limit(option: str, text: str) -> tuple[str | None, float]:
+    """Return the column and the number of a limit; None for all columns. A column may have "=" in its name."""
+    name, _, number = text.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = float("nan")
+    if value != value or abs(value) == float("inf") or (not name and "=" in text):  # noqa: PLR0124 -- NaN
+        raise RefusedError(f"{option} must be a number, or COLUMN=NUMBER, got {text!r}.")
+    return (name.strip() or None), value
 
 
 def _grouped(reading: "Reading", path: str | None) -> list[str]:

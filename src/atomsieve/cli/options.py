@@ -117,6 +117,23 @@ Unpenalized = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+Lower = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LIMIT",
+        help="No coefficient below a number, or COLUMN=NUMBER for one column; in the units of the file. May be "
+        "repeated. For --gauge l1 and nonnegative.",
+        rich_help_panel=MODEL,
+    ),
+]
+Upper = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LIMIT",
+        help="No coefficient above a number, or COLUMN=NUMBER for one column. May be repeated.",
+        rich_help_panel=MODEL,
+    ),
+]
 Ridge = Annotated[
     float,
     typer.Option(

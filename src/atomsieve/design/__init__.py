@@ -5,6 +5,7 @@ from typing import Any
 from scipy.sparse import issparse
 
 from atomsieve.design.base import ALL, Columns, Design, as_slice
+from atomsieve.design.below import BelowDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
@@ -16,6 +17,7 @@ from atomsieve.intake.arguments import as_numbers
 
 __all__ = [
     "ALL",
+    "BelowDesign",
     "Columns",
     "DenseDesign",
     "Design",

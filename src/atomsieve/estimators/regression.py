@@ -112,13 +112,13 @@ class GaugeRegressor(ExposureMixin, NumberMixin, SparseEstimator):
     verbose : bool
         Whether to print what happens while the fit, and later the proof, goes on.
     ridge : float
-        The strength of a ridge beside the penalty (elastic net), for gauges of the coefficients themselves: every one
-        but `LatentGroup`, `Atoms`, `Image` and `Union`. With `standardize` it is a ridge on the
+        The strength of a ridge beside the penalty (elastic net), on the coefficients themselves, whatever the gauge.
+        With `standardize` it is a ridge on the
         coefficients of features of unit standard deviation (with `L1`). It leaves unpenalised features alone.
     limits : pair (lower, upper) or dict {name: (lower, upper)}, optional
         Limits of the coefficients, as glmnet's `lower.limits` and `upper.limits`: numbers, or arrays with one for each
         feature; None or an infinite number means no limit. They hold for `coef_` in the units of X, whatever
-        `standardize` says. For gauges of single coefficients (`L1`, `NonNegative`), without a ridge.
+        `standardize` says. For gauges of single coefficients (`L1`, `NonNegative`).
 
     Attributes
     ----------

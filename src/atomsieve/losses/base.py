@@ -53,6 +53,11 @@ class Loss(Piece, ABC):
     """Whether `mean` gives probabilities of classes."""
 
     @property
+    def stated_loss(self) -> "Loss":
+        """The loss as a problem states it: this one, unless a ridge was joined to it (`Ridged`)."""
+        return self
+
+    @property
     def entry_smoothness(self) -> float:
         """Lipschitz constant when only one output changes; it is smaller than `smoothness` for Multinomial."""
         return self.smoothness

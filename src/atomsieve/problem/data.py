@@ -1,6 +1,7 @@
 """The data of a problem, checked once; an error message names the argument and the remedy."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -92,6 +93,27 @@ class Data:
             raise ValueError(f"offset must have shape {wanted}, like the predictions, got {got}.{hint}")
         known = check_names(names, X, d)
         return cls(design, targets, weights, stated, given, bool(intercept), shift, known, outputs, lost)
+
+    def with_ridge(self, ridges: Array, curved: float) -> "Data":
+        """Return the data with a sample for each feature that has a ridge, of target 0, by which it counts (`Ridged`).
+
+        The constant is 0 there, and so are the other free columns: it becomes one of these.
+        """
+        n = self.design.shape[0]
+        given = np.hstack([np.ones((n, int(self.intercept))), self.free])
+
+        def joined(numbers: Any) -> Any:
+            return np.concatenate([numbers, np.zeros((len(ridges), *numbers.shape[1:]))])
+
+        return replace(
+            self,
+            y=joined(self.y),
+            weights=np.append(self.weights, ridges / curved),
+            stated_weights=np.append(self.stated_weights, math.fsum(self.stated_weights) * ridges / curved),
+            free=joined(given),
+            intercept=False,
+            offset=None if self.offset is None else joined(self.offset),
+        )
 
     @property
     def tasks(self) -> int:

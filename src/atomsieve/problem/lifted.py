@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import eye_array
 
-from atomsieve.design import Design, Meter, Metered, RepeatedDesign
+from atomsieve.design import BelowDesign, Design, Meter, Metered, RepeatedDesign, as_design
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.intake.arguments import is_whole
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import Seen
+from atomsieve.losses.ridged import Ridged
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.rounding import noise_level
 from atomsieve.numerics.threads import one_thread
@@ -81,8 +83,8 @@ class Lifted:
     """What this is a part of, and its blocks there, whose spreads it has."""
 
     @classmethod
-    def of(cls, data: Data, loss: Loss, gauge: Gauge, shape: Any) -> Self:
-        """State data and pieces in lifted coordinates, without solving anything."""
+    def of(cls, data: Data, loss: Loss, gauge: Gauge, shape: Any, ridge: float | Array = 0.0) -> Self:
+        """State data and pieces in lifted coordinates, without solving anything; with a ridge as samples of x."""
         form = check_shape(shape, data)
         gauge.check(form)
         design, core = gauge.lift(data.design)
@@ -90,6 +92,12 @@ class Lifted:
             if form != (data.design.shape[1], *data.outputs):
                 raise TypeError(f"{type(gauge).__name__} maps vectors: leave out shape={shape!r}.")
             form = (design.shape[1], *data.outputs)
+        if np.any(ridge):
+            loss = Ridged(loss, data.design.shape[0] * data.tasks)
+            held = np.ones(data.design.shape[1], dtype=bool)
+            held[[] if gauge.mapped else core.unpenalised()] = False
+            design = BelowDesign(design, gauge.lift(identity(len(held)).samples(held))[0])
+            data = data.with_ridge(np.broadcast_to(ridge, held.shape)[held], loss.curved)
         inner = (form[0], *data.outputs)
         if data.tasks > 1:
             design = RepeatedDesign.of(design, data.tasks)
@@ -246,6 +254,11 @@ class Lifted:
         design, core = self.design.select(columns), self.core.restrict(columns)
         places = columns if self.places is None else self.places[columns]
         return Lifted(self.smooth, design, core, shape, shape, places, None, reaches, (self, blocks))
+
+
+def identity(count: int) -> Design:
+    """Return the identity as a design."""
+    return as_design(eye_array(count, format="csc"))
 
 
 def _view_of(state: State, seen: Seen, z: Array) -> View:

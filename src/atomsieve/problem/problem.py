@@ -14,6 +14,7 @@ from atomsieve.gauges.found import Combination
 from atomsieve.intake.arguments import require_piece
 from atomsieve.intake.names import entries, numbered_copies
 from atomsieve.losses import Loss, Squared
+from atomsieve.losses.ridged import Ridged
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties import Penalty, Square
@@ -78,12 +79,13 @@ class Problem:
     ridge : float or array of shape (d,)
         The strength of a ridge beside the penalty (elastic net), 0 by default: half of it times the sum of squares of
         all coefficients but the free ones. An array has a positive number for each feature; gauges of single
-        coefficients (`L1`, `NonNegative`, `Simplex`) take it. A ridge needs a gauge of x itself: every gauge but
-        `LatentGroup`, `Atoms`, `Image`, `Union` and `Oracle`.
+        coefficients (`L1`, `NonNegative`, `Simplex`) take it. For `Image`, `LatentGroup`, `Atoms` and `Union` it is the
+        sum of squares of x, not of its preimage.
     limits : pair (lower, upper) or dict {name: (lower, upper)}, optional
         Limits of the coefficients: numbers, or arrays with one number for each feature (for each feature and output);
         None or an infinite number means no limit. 0 need not lie within them, and a coefficient with
-        `lower == upper` is fixed. Gauges of single coefficients (`L1`, `NonNegative`, `Simplex`) take limits.
+        `lower == upper` is fixed. Gauges of single coefficients (`L1`, `NonNegative`, `Simplex`) take limits, also
+        beside a ridge.
 
     Examples
     --------
@@ -118,11 +120,10 @@ class Problem:
         lifted = Lifted.of(data, loss, gauge, shape)
         stated = check_ridge(ridge, data.design.shape[1], lifted.core.one_by_one)
         whole = Ridge(stated if isinstance(stated, float) else np.repeat(stated, data.tasks))
-        if not whole.is_zero:
-            require_blocks(gauge, lifted)
         pair = check_limits(limits, gauge, lifted, data)
-        if pair is not None and not whole.is_zero:
-            raise ValueError("limits beside a ridge are not supported: leave out one of them.")
+        if not whole.is_zero and (pair is not None or not is_eliminated(gauge, lifted)):
+            require_samples(gauge, lifted, data)
+            lifted = Lifted.of(data, loss, gauge, shape, stated)
         self._hold(data, gauge, penalty, lifted, Beside(whole, pair))
 
     def _hold(self, data: Data, gauge: Gauge, penalty: Penalty, lifted: Lifted, beside: Beside) -> None:
@@ -170,6 +171,8 @@ class Problem:
 
         So the elastic nets of one mixing ratio form a path over the slope of `Linear`.
         """
+        if self.joined:
+            raise ValueError("A ridge beside limits or an image is part of the data: it cannot follow the penalty.")
         beside = self._beside._replace(ridge=replace(self._beside.ridge, coupled=True))
         return self.of(self.data, self.gauge, self.penalty, self.lifted, beside)
 
@@ -186,10 +189,15 @@ class Problem:
         """The strength of the ridge: a number, or one for each column of the full lifted design."""
         return self._beside.ridge.at(self.penalty)
 
+    @property
+    def joined(self) -> bool:
+        """Whether a ridge is joined to the loss, in samples of x: beside gauges that cannot eliminate it."""
+        return isinstance(self.loss, Ridged)
+
     @cached_property
     def shrinkage(self) -> Shrinkage | None:
-        """The ridge of each block; None without a ridge."""
-        if self._beside.ridge.is_zero:
+        """The ridge of each block; None without a ridge, or where it is joined to the loss."""
+        if self._beside.ridge.is_zero or self.joined:
             return None
         ridge = self.ridge
         return Shrinkage.of(ridge, self.lifted) if np.any(ridge != 0) else None
@@ -209,7 +217,8 @@ class Problem:
     def __repr__(self) -> str:
         n, d = self.data.design.shape
         outputs = f", {self.data.outputs[0]} outputs" if self.data.outputs else ""
-        pieces = f"loss={self.loss!r}, gauge={self.gauge!r}, penalty={self.penalty!r}, intercept={self.data.intercept}"
+        loss, intercept = self.loss.stated_loss, self.data.intercept
+        pieces = f"loss={loss!r}, gauge={self.gauge!r}, penalty={self.penalty!r}, intercept={intercept}"
         ridge = self.ridge
         if np.any(ridge != 0):
             pieces += f", ridge={ridge!r}" if isinstance(ridge, float) else ", a ridge for each feature"
@@ -467,15 +476,20 @@ class Problem:
         return self.gauge.lower(lifted.reshape(self.lifted.form))
 
 
-def require_blocks(gauge: Gauge, lifted: Lifted) -> None:
-    """Refuse a ridge beside a gauge whose coefficients are not those of x, or that has neither prices nor a prox."""
-    if gauge.mapped:
+def is_eliminated(gauge: Gauge, lifted: Lifted) -> bool:
+    """Return whether a ridge is eliminated from gap and certificate: the gauge is one of x, with prices or a prox."""
+    return not gauge.mapped and (lifted.charges is not None or lifted.core.proximal)
+
+
+def require_samples(gauge: Gauge, lifted: Lifted, data: Data) -> None:
+    """Refuse a ridge that cannot be joined to the samples."""
+    if lifted.smooth.outputs:
         raise ValueError(
-            f"ridge needs a gauge of the coefficients x themselves, and {gauge!r} is solved for others, of which x is "
-            "the image. Leave out the ridge, or use a gauge of x itself."
+            f"A ridge beside limits or {gauge!r} is for losses of one prediction for each target, and "
+            f"{type(lifted.smooth.loss).__name__} has one for each class. Leave out the limits, or the ridge."
         )
-    if lifted.charges is None and not lifted.core.proximal:
+    if data.tasks > 1 and not gauge.mapped and len(lifted.core.unpenalised()):
         raise ValueError(
-            f"ridge needs a gauge that is a sum of l2 norms of separate blocks, or one with a prox, and {gauge!r} is "
-            "neither. Use L1(), Group(groups), L2() or OWL(weights), or leave out the ridge."
+            "A ridge beside limits is not for several outputs with coefficients of weight 0. Fit the outputs one by "
+            "one, or leave out the limits."
         )

@@ -75,7 +75,12 @@ RANGE  `G = C' diag(s m) C` plus `c R_g / 2` on the diagonal, for columns of A. 
        `sqrt(reach) spread_g price_g` of that of `k z_g`. A claim holds if it follows from one of the three.
 NOT 0  A block is also not zero if the norm of its z* exceeds `t* price_g` for certain.
 
-With LIMITS `l_j <= x_j <= u_j` of single coefficients (no ridge, classes or family), let p be the point within them
+Beside an Image or Atoms the ridge is one of `v = Q x`, with Q the product of the matrices: `R norm2(v)^2 / 2` counts as
+one more sample for each row of Q, of weight R and target 0, with the squared loss, in which constant, free columns and
+offset are 0 (`joined.py`). All that is said of problems without a ridge holds for these samples. So it is beside
+LIMITS, with the identity for Q and one sample for each coefficient that has a price.
+
+With LIMITS `l_j <= x_j <= u_j` of single coefficients (no classes or family), let p be the point within them
 that is nearest to 0. So `abs(x_j) = abs(p_j) + abs(x_j - p_j)` within the limits, and these become:
 
 GAP    `gap = S phi(mass) + S phi*(t / S) + sum_j h_j(z_j) - x . z` for any t, where h_j(z_j) is the largest of

@@ -60,9 +60,10 @@ class Gap(Point):
             parts = (row * arb_mat(self.n, 1, values) for values in (self.slopes, added))
             curved, straight = (arb(part[0, 0]) for part in parts)
             return shrink * shrink * curved / 2 + shrink * straight
-        samples = zip(self.weights, self.slopes, self.data.y.tolist(), self.data.offset.tolist())
-        dual = (w * (self.loss.conjugate(shrink * t, y) - shrink * t * arb(o)) for w, t, y, o in samples)
-        return sum(dual, arb(0))
+        scaled = [shrink * t for t in self.slopes]
+        found = self.loss.conjugates(scaled, self.data.y.tolist())
+        samples = zip(self.weights, found, scaled, self.data.offset.tolist())
+        return sum((w * (dual - t * arb(o)) for w, dual, t, o in samples), arb(0))
 
     def _answer(self, shrink: arb) -> arb:
         """Return the conjugate of penalty and ridge at k z, or a bound of it: GAP with a RIDGE."""
@@ -88,11 +89,13 @@ class Gap(Point):
         return min(values, key=lambda value: float(value.mid()))
 
     def _answer_beside(self, first: arb) -> arb:
-        """Return a bound of the conjugate of penalty and ridge at z for a gauge of one block that is no l2 norm."""
+        """Return a bound of the conjugate of penalty and ridge at z for a gauge that is no sum of l2 norms."""
         self.z.sharpen(range(self.d))
         pulls, ridge = [self.z[j] for j in range(self.d)], self.ridge[0]
         held = [ridge * self.x.get(j, arb(0)) for j in range(self.d)]
-        sigma = arb((self.gauge.dual_norm([z - r for z, r in zip(pulls, held)]) / self.gauge.prices[0]).upper())
+        dragged = [z - r for z, r in zip(pulls, held)]
+        scores = (self.gauge.score(g, dragged) for g in np.flatnonzero(self.gauge.priced).tolist())
+        sigma = arb(highest(scores).upper())
         linear = self.phi_conjugate is None
         kept = arb((first / sigma).lower()) if linear and not sigma <= first else arb(1)
         left = sum((square((1 - kept) * z + kept * r) for z, r in zip(pulls, held)), arb(0))

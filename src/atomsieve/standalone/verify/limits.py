@@ -32,7 +32,7 @@ class Limits(Ranges):
                 raise Refused("a coefficient is claimed to be at a limit that is not stated")
             return
         if not gauge.coordinates or gauge.matrix is not None or self.ridge or data.labels is not None:
-            raise Unknown("limits beside a ridge, classes, or a gauge of other than coefficients are not known here")
+            raise Unknown("limits beside classes, or a gauge of other than coefficients, are not known here")
         self.lower = np.array([-math.inf if v is None else v for v in stated["lower"]], float)
         self.upper = np.array([math.inf if v is None else v for v in stated["upper"]], float)
         if not (len(self.lower) == len(self.upper) == self.d):

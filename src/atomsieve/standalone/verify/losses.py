@@ -84,6 +84,14 @@ class Loss:
             ends = np.nextafter(low - known(moved), -np.inf), np.nextafter(high + known(moved), np.inf)
         return self.bends(*ends, y)[0]
 
+    def values(self, u: list[arb], y: list[float], slopes: list[arb]) -> list[arb]:
+        """Return the losses of all samples."""
+        return [self.value(*sample) for sample in zip(u, y, slopes)]
+
+    def conjugates(self, slopes: list[arb], y: list[float]) -> list[arb]:
+        """Return upper bounds of the conjugates of all samples."""
+        return [self.conjugate(t, target) for t, target in zip(slopes, y)]
+
     def value(self, u: arb, y: float, slope: arb) -> arb:
         """Return the value at the middle of a ball, plus or minus the largest slope times the radius.
 

@@ -56,8 +56,8 @@ class Point(Free):
         if self.loss.kind == "Squared":
             twice: arb = (self.theta.transpose() * arb_mat(self.n, 1, self.slopes))[0, 0]
             return twice / 2
-        samples = zip(self.weights, u, self.data.y.tolist(), self.slopes)
-        return sum((w * self.loss.value(v, y, t) for w, v, y, t in samples), arb(0))
+        values = self.loss.values(u, self.data.y.tolist(), self.slopes)
+        return sum((w * value for w, value in zip(self.weights, values)), arb(0))
 
     def _first_slope(self) -> arb:
         """Return S phi'(0)."""

@@ -66,7 +66,7 @@ class Products:
         if stated is None:
             return []
         if self.gauge.matrix is not None:
-            raise Unknown("a ridge beside an Image is not known to this checker")
+            raise Unknown("a ridge beside an Image is known to this checker for one problem and one output per target")
         blocks = len(self.gauge.prices)
         if isinstance(stated, list) and not (self.gauge.coordinates and len(stated) == blocks):
             raise Refused(f"there are {len(stated)} ridges for {blocks} blocks: one for all, or one per coefficient")

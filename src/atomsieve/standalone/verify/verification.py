@@ -12,6 +12,7 @@ from .face import Face
 from .facts import Facts
 from .family import Family
 from .gauges import Gauge, gauge_of
+from .joined import Joined, JoinedFacts
 from .losses import Loss
 from .paired import Paired, PairedFacts
 from .reading import read
@@ -45,7 +46,7 @@ def verify(
             face = Face if data.labels is None else ClassFace
             checker = face(content, data, gauge, family)
         else:
-            paired, balls = _kinds(content, data)
+            paired, balls = _kinds(content, data, gauge)
             checker = _first_look(paired, content, data, gauge) or balls(content, data, gauge)
         if not isinstance(checker, Paired):
             checker.check()
@@ -61,8 +62,11 @@ def verify(
     return Verification(True, f"every claim follows from the data{members}.", checker.checked, _method(checker))
 
 
-def _kinds(content: dict[str, Any], data: Data) -> tuple[type[Paired] | None, type[Checker]]:
+def _kinds(content: dict[str, Any], data: Data, gauge: Gauge) -> tuple[type[Paired] | None, type[Checker]]:
     """Return what checks a certificate in pairs of doubles, if anything does, and in balls."""
+    beside = gauge.matrix is not None or "limits" in content["problem"]
+    if "ridge" in content["problem"] and beside and data.labels is None:
+        return None, JoinedFacts if "facts" in content["claims"] else Joined
     if "facts" in content["claims"]:
         return PairedFacts, Facts
     return (None, Classes) if data.labels is not None else (Paired, Checker)
