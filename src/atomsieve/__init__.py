@@ -51,6 +51,8 @@ if TYPE_CHECKING:
         Shifted,
         Simplex,
         SparseGroup,
+        TotalVariation,
+        TrendFilter,
         Union,
     )
     from atomsieve.losses import Huber, Logistic, Multinomial, Poisson, Squared, SquaredHinge
@@ -141,7 +143,9 @@ __all__ = [
     "StabilitySelector",
     "Status",
     "StrengthRule",
+    "TotalVariation",
     "Trace",
+    "TrendFilter",
     "Union",
     "UnprovenWarning",
     "load_model",
@@ -158,7 +162,8 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Oracle Positive Product Scaled Shifted Simplex SparseGroup Union"
+        "NonNegative Oracle Positive Product Scaled Shifted Simplex SparseGroup TotalVariation "
+        "TrendFilter Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

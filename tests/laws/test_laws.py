@@ -41,6 +41,8 @@ from atomsieve import (
     Square,
     Squared,
     SquaredHinge,
+    TotalVariation,
+    TrendFilter,
     Union,
 )
 from atomsieve.gauges import Gauge
@@ -135,6 +137,12 @@ GAUGES = [
     (Image(Group([0, 0, 1]), RNG.normal(size=(4, 3))), (4,)),
     (Image(Group([0, 0, 1, 1]), RNG.normal(size=(3, 4))), (3,)),
     (Image(Scaled(L2(), 2.0), RNG.normal(size=(4, 4))), (4,)),
+    (TotalVariation(), (6,)),
+    (TotalVariation(weights=[1.0, 2.0, 0.5]), (4, 2)),
+    (Scaled(TotalVariation(), 3.0), (5,)),
+    (TrendFilter(), (6,)),
+    (TrendFilter(2, [1.0, 2.0, np.inf]), (6,)),
+    (Image(TotalVariation(), RNG.normal(size=(4, 3))), (4,)),
     (LatentGroup([[0, 1, 2], [2, 3], [3, 4, 0], [5]]), (6,)),
     (LatentGroup({"a": [0, 1], "b": [1, 2]}, weights={"a": 2.0, "b": 0.5}), (3, 2)),
     (Scaled(LatentGroup([[0, 1], [0], [1, 2]], weights="equal"), 3.0), (3,)),

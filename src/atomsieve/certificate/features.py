@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from atomsieve.design import as_design
+from atomsieve.design import Steps, as_design
 from atomsieve.design.base import bounded
 from atomsieve.design.selected import enclosed_fold, places_of
 from atomsieve.display.coefficients import verdict_words
@@ -18,6 +18,9 @@ from atomsieve.typing import Array, Index, Mask
 
 if TYPE_CHECKING:
     from atomsieve.certificate.claims import Certificate
+
+FREE = ("level", "slope")
+"""Names of the free coefficients of a signal, by degree."""
 
 
 def matrices_of(gauge: dict[str, Any]) -> list[Any]:
@@ -38,12 +41,42 @@ def about(certificate: "Certificate") -> dict[str, list[Any]]:
     matrices = matrices_of(gauge)
     if not matrices:
         return entries(certificate.names["features"], shape)
+    if all(isinstance(matrix, Steps) for matrix in matrices):
+        per = certificate.x.size // len(certificate.x)
+        named = change_names(matrices, feature_names(certificate.names["features"], len(certificate.x)))
+        return {"preimage" if key == "feature" else key: column for key, column in entries(None, shape).items()} | {
+            "preimage": [name for name in named for _ in range(per)]
+        }
     copies = copies_of(gauge)
     if copies is None:  # these coefficients belong to no feature
         return {"preimage" if key == "feature" else key: column for key, column in entries(None, shape).items()}
     names = feature_names(certificate.names["features"], matrices[0].shape[0])
     per = certificate.x.size // len(copies)
     return entries(None, shape) | {"feature": [names[j] for j in copies for _ in range(per)]}
+
+
+def change_names(matrices: list[Steps], names: list[str]) -> list[str]:
+    """Return what the coefficients of a signal are called: changes by the places they lie between, free ones by degree.
+
+    >>> change_names([Steps(4, 2)], ["a", "b", "c", "d"])
+    ['a to b', 'b to c', 'level', 'c to d']
+    """
+    order, roots = len(matrices), [steps.root for steps in matrices]
+    called = [f"{first} to {last}" for first, last in zip(names, names[order:], strict=False)]
+    for degree, place in sorted(enumerate(roots), key=lambda pair: pair[1]):
+        called.insert(place, FREE[degree] if degree < len(FREE) else f"degree {degree}")
+    return called
+
+
+def changes_of(gauge: dict[str, Any]) -> str | None:
+    """Return what the coefficients of a signal are, "jump" or "knot"; None for other gauges."""
+    stated, piece = [], gauge
+    while "gauge" in piece:
+        stated += [piece["matrix"]] if "matrix" in piece else []
+        piece = piece["gauge"]
+    if not stated or not all(isinstance(matrix, dict) and "steps" in matrix for matrix in stated):
+        return None
+    return "jump" if len(stated) == 1 else "knot"
 
 
 def bounds_of(certificate: "Certificate") -> tuple[Array, Array, Mask]:
@@ -109,6 +142,8 @@ def feature_table(certificate: "Certificate") -> dict[str, Any]:
 
 def _matrix(stated: Any) -> Any:
     """Return a matrix from its description in a file."""
+    if isinstance(stated, dict) and "steps" in stated:
+        return Steps(stated["steps"], stated["root"], tuple(stated["fixed"]))
     if not isinstance(stated, dict):
         return np.array(stated, dtype=np.float64)
     return csc_array((stated["value"], (stated["row"], stated["column"])), shape=stated["shape"])
@@ -116,4 +151,6 @@ def _matrix(stated: Any) -> Any:
 
 def _touched(matrix: Any, chosen: Mask) -> Mask:
     """Return which entries of `Q c` can be non-zero when only the chosen entries of c are."""
+    if isinstance(matrix, Steps):
+        return matrix.touched(chosen)
     return np.asarray(abs(matrix) @ chosen.astype(np.float64) > 0)

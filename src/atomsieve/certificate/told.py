@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from atomsieve.certificate.dependence import linked_columns
 from atomsieve.certificate.family import in_words
-from atomsieve.certificate.features import about, copies_of
+from atomsieve.certificate.features import about, changes_of, copies_of
 from atomsieve.certificate.file import groups_of as numbers_of
 from atomsieve.certificate.file import labels_of
 from atomsieve.display.coefficients import Coefficients, verdict_words
@@ -39,6 +39,10 @@ def sentence(certificate: "Certificate") -> str:
     at_limit = int(np.count_nonzero(certificate.at_lower | certificate.at_upper))
     held = f" ({at_limit} at a limit)" if at_limit else ""
     decided = f"{zero} of {blocks} {noun} proven zero, {nonzero} proven non-zero{held}, {undecided} undecided"
+    change = changes_of(certificate.statement["gauge"])
+    if change is not None:
+        found = f"{nonzero} proven {change}{'' if nonzero == 1 else 's'}"
+        decided = f"{zero} of {blocks} places proven to have no {change}, {found}, {undecided} undecided"
     if noun == "groups" and blocks == 1:  # the whole of x, for gauges that cannot be taken apart
         verdict = "proven zero" if zero else "proven not all zero" if nonzero else "undecided as a whole"
         decided = f"{certificate.lower.size} coefficients {verdict}"
@@ -50,7 +54,7 @@ def summary(certificate: "Certificate") -> Summary:
     """Return the sentence, and the coefficients that are not proven zero."""
     if not certificate.valid:
         return Summary([sentence(certificate)], [])
-    noun = "feature" if "feature" in about(certificate) else "preimage"
+    noun = "feature" if "feature" in about(certificate) else changes_of(certificate.statement["gauge"]) or "preimage"
     sections = [coefficient_section(part, noun=noun) for part in coefficients(certificate)]
     facts = [Section(notes=fact_sentences(certificate))]
     return Summary([sentence(certificate)], sections + facts if facts[0].notes else sections)

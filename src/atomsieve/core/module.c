@@ -16,6 +16,7 @@
 #include "fingerprint.h"
 #include "machine.h"
 #include "reading.h"
+#include "steps_calls.h"
 #include "survey.h"
 
 static double now(void)
@@ -620,6 +621,9 @@ static PyMethodDef methods[] = {
     {"hulls", hulls, METH_VARARGS, "Write the enclosures of the numbers between two ends."},
     {"total", total, METH_VARARGS, "Return the sum of numbers with error bounds."},
     {"fingerprint", fingerprint, METH_VARARGS, "Write the sums of a fingerprint of bytes under a key."},
+    {"running_sums", running_sums, METH_VARARGS, "Write running sums in twice the precision, and those of radii."},
+    {"squares_of_sums", squares_of_sums, METH_VARARGS, "Add the changes of squares of running sums of rows."},
+    {"denoised", denoised, METH_VARARGS, "Write the best fit of bounded variation to a signal."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},
     {NULL, NULL, 0, NULL},

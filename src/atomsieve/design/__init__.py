@@ -6,6 +6,7 @@ from scipy.sparse import issparse
 
 from atomsieve.design.base import ALL, Columns, Design, as_slice
 from atomsieve.design.below import BelowDesign
+from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
@@ -13,12 +14,14 @@ from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.selected import SelectedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.design.stack import StackDesign
+from atomsieve.design.steps import Steps
 from atomsieve.intake.arguments import as_numbers
 
 __all__ = [
     "ALL",
     "BelowDesign",
     "Columns",
+    "CumulatedDesign",
     "DenseDesign",
     "Design",
     "Meter",
@@ -28,6 +31,7 @@ __all__ = [
     "SelectedDesign",
     "SparseDesign",
     "StackDesign",
+    "Steps",
     "as_design",
     "as_slice",
     "require_entries",
@@ -45,6 +49,8 @@ def require_entries(X: Any, name: str = "X") -> None:
 
 def as_design(X: Any, name: str = "X") -> Design:
     """Return the design of a two-dimensional array, data frame or sparse matrix; refuse anything else."""
+    if isinstance(X, Steps):
+        return X
     require_entries(X, name)
     sparse = issparse(X)
     X = X if sparse else as_numbers(X, name)

@@ -15,6 +15,7 @@ from atomsieve.gauges.nonnegative import NonNegative
 from atomsieve.gauges.oracle import Oracle
 from atomsieve.gauges.owl import OWL
 from atomsieve.gauges.shifted import Shifted
+from atomsieve.gauges.signal import TotalVariation, TrendFilter
 from atomsieve.gauges.simplex import Simplex
 from atomsieve.gauges.slope import OSCAR, SLOPE
 from atomsieve.gauges.sparse_group import SparseGroup
@@ -45,5 +46,7 @@ __all__ = [
     "Shifted",
     "Simplex",
     "SparseGroup",
+    "TotalVariation",
+    "TrendFilter",
     "Union",
 ]

@@ -71,6 +71,9 @@ class Gauge(Piece, ABC):
     mapped: bool = False
     """Whether x is the image of other coefficients, the preimage. Solvers and certificates work on the preimage."""
 
+    of_signals: bool = False
+    """Whether x is a signal, its entries in a row: X may then be left out, and y is the signal with noise."""
+
     @abstractmethod
     def check(self, shape: tuple[int, ...]) -> None:
         """Refuse an x of this shape, with a clear message, if the gauge is not defined for it."""

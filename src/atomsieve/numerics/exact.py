@@ -34,7 +34,7 @@ def dots(packed: Packed, v: Enclosure, centres: Array | None = None) -> Enclosur
     mid, rad = np.ascontiguousarray(v.mid), np.ascontiguousarray(v.rad)
     _core.exact_dots(packed, mid, rad, np.zeros(m) if centres is None else centres, found)
     total, small, size, spread = found
-    return _rounded(total, small, size, terms, spread * (1 + gamma(terms + 4)))
+    return rounded(total, small, size, terms, spread * (1 + gamma(terms + 4)))
 
 
 def image(packed: Packed, x: Array, n: int, level: tuple[float, float] = (0.0, 0.0)) -> Enclosure:
@@ -47,10 +47,10 @@ def image(packed: Packed, x: Array, n: int, level: tuple[float, float] = (0.0, 0
         sums[:] = np.array([-level[0], -level[1], abs(level[1])])[:, None]
     _core.exact_image(packed, np.ascontiguousarray(x), sums)
     total, small, size = sums
-    return _rounded(total, small, size, len(packed.counts) + 2, 0.0)
+    return rounded(total, small, size, len(packed.counts) + 2, 0.0)
 
 
-def _rounded(total: Array, small: Array, size: Array, terms: int, spread: Array | float) -> Enclosure:
+def rounded(total: Array, small: Array, size: Array, terms: int, spread: Array | float) -> Enclosure:
     """Return sums rounded once; what is lost is the rounding of the sum of all rounding errors."""
     with quiet():
         mid = total + small

@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import eye_array
 
 from atomsieve.design import Design, Meter, Metered
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.gauges.found import Combination
-from atomsieve.intake.arguments import require_piece
+from atomsieve.intake.arguments import as_numbers, require_piece
 from atomsieve.intake.names import entries, numbered_copies
 from atomsieve.losses import Loss, Squared
 from atomsieve.losses.ridged import Ridged
@@ -49,7 +50,8 @@ class Problem:
     ----------
     X : array, data frame or sparse matrix of shape (n, d)
         The design A. It is held by reference if it is float64 (dense, or CSR and CSC without duplicates), and converted
-        once otherwise. It is never modified. Predictions are `X @ result.x + result.intercept`.
+        once otherwise. It is never modified. Predictions are `X @ result.x + result.intercept`. For
+        `TotalVariation` and `TrendFilter` None means the identity: x is the signal y without its noise.
     y : array of shape (n,) or (n, K)
         Targets: real numbers, labels -1 and 1, counts, or classes 0, ..., K - 1, depending on the loss. With K columns
         there are K outputs: x has the shape (d, K), and the losses of all outputs are added.
@@ -58,8 +60,8 @@ class Problem:
         its weighted mean over the samples.
     gauge : Gauge
         `L1()`, `NonNegative()`, `Simplex()`, `L2()`, `LInf()`, `Group(groups)`, `SparseGroup(groups)`,
-        `LatentGroup(groups)`, `Atoms(matrix)`, `Oracle(lmo)`, or `Scaled`, `Image`, `Positive`, `Product` and `Union`
-        of these.
+        `LatentGroup(groups)`, `TotalVariation()`, `TrendFilter(order)`, `Atoms(matrix)`, `Oracle(lmo)`, or `Scaled`,
+        `Image`, `Positive`, `Product` and `Union` of these.
     penalty : Penalty
         `Square(a)`, `Power(a, p)`, `Ball(C)`, `LogBarrier(C, b)`, `LinearSquare(a, m)` or `Linear(a)`.
     sample_weight : array of shape (n,), optional
@@ -115,6 +117,8 @@ class Problem:
         for name, piece, kind in (("loss", loss, Loss), ("gauge", gauge, Gauge), ("penalty", penalty, Penalty)):
             require_piece(name, piece, kind)
         given = {"sample_weight": sample_weight, "intercept": intercept, "free": free, "offset": offset, "names": names}
+        if X is None and gauge.of_signals:  # predictions are the coefficients themselves
+            X = eye_array(len(as_numbers(y, "y")), format="csr")
         data = Data.of(X, y, loss, **given)
         gauge = gauge.named(data.names if shape is None else None, data.design.shape[1])
         lifted = Lifted.of(data, loss, gauge, shape)

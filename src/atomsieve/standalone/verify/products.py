@@ -102,11 +102,23 @@ class Products:
         """Return the product of a matrix with others, from the rows that are not zero."""
         width = image.ncols()
         used = [i for i in range(image.nrows()) if any(not image[i, k] == 0 for k in range(width))]
+        if factor is self.data and self.data.sparse and self.data.tasks == 1 and not (centred and self.intercept):
+            return self._sparse_times(image, used)
         chosen = factor.columns(np.array(used, dtype=int))
         if not used:
             return arb_mat(len(chosen), width)
         left = self._centred(chosen, used) if centred else arb_mat(chosen.tolist())
         return left * arb_mat([[image[i, k] for k in range(width)] for i in used])
+
+    def _sparse_times(self, image: arb_mat, used: list[int]) -> arb_mat:
+        """Return the product of a sparse X with others, from its entries."""
+        X, product = self.data.X, arb_mat(self.n, image.ncols())
+        for i in used:
+            part = slice(X.indptr[i], X.indptr[i + 1])
+            for row, value in zip(X.indices[part].tolist(), X.data[part].tolist()):
+                for k in range(image.ncols()):
+                    product[row, k] += image[i, k] * arb(value)
+        return product
 
     def _own_rows(self, block: np.ndarray, index: list[int]) -> np.ndarray:
         """Return columns of A without the rows of other outputs, where they are 0."""

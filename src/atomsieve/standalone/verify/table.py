@@ -56,6 +56,8 @@ def _prices_form(value: Any) -> Any:
 
 PLACES = {"shape": [COUNT], "row": [COUNT], "column": [COUNT], "value": [NUMBER]}
 
+STEPS = {"steps": COUNT, "root": COUNT, "fixed": [COUNT]}
+
 BLOCKS: dict[str, dict[str, Any]] = {
     "L1": {"weights": _prices_form, "positive": OrNull([TRUTH])},
     "NonNegative": {"weights": _prices_form},
@@ -72,8 +74,10 @@ BLOCKS: dict[str, dict[str, Any]] = {
 
 
 def _matrix_form(value: Any) -> Any:
-    """Return the form of a matrix: places and values of its non-zero entries, or rows of numbers."""
-    return PLACES if isinstance(value, dict) else [[NUMBER]]
+    """Return the form of a matrix: places and values of its non-zero entries, steps of a signal, or rows of numbers."""
+    if isinstance(value, dict):
+        return STEPS if "steps" in value else PLACES
+    return [[NUMBER]]
 
 
 def _gauge_form(_: Any) -> Kinds:

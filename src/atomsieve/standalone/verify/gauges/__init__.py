@@ -12,11 +12,12 @@ from .matrix import Matrix
 from .ordered import OWL, KSparse, KSupport
 from .parts import Parts
 from .sparse_groups import SparseGroup
+from .steps import Steps
 
 ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
-__all__ = ["KINDS", "Gauge", "Matrix", "gauge_of"]
+__all__ = ["KINDS", "Gauge", "Matrix", "Steps", "gauge_of"]
 
 
 def gauge_of(piece: dict[str, Any], data: Data, form: list[int]) -> Gauge:
@@ -29,7 +30,9 @@ def gauge_of(piece: dict[str, Any], data: Data, form: list[int]) -> Gauge:
         elif piece["type"] == "Orthant":
             upward = True
         else:
-            matrix = Matrix(piece["matrix"], data, matrix)
+            stated = piece["matrix"]
+            kind = Steps if isinstance(stated, dict) and "steps" in stated else Matrix
+            matrix = kind(stated, data, matrix)
         piece = piece["gauge"]
     gauge = KINDS[piece["type"]](piece, scale, matrix, data, form)
     return gauge.in_orthant() if upward else gauge

@@ -1,0 +1,37 @@
+"""Signals in the compiled core (steps.h): running sums, norms of sums of columns, and denoising."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomsieve.core import _core
+from atomsieve.typing import Array
+
+
+def running_sums(values: Array, radii: Array) -> Array:
+    """Return four rows: running sums, the sums of their rounding errors and of the absolute values of these, radii."""
+    found = np.empty((4, len(values)))
+    _core.running_sums(np.ascontiguousarray(values), np.ascontiguousarray(radii), found)
+    return found
+
+
+def squares_of_sums(
+    rows: tuple[Array, NDArray[np.int32], NDArray[np.int64]], weights: Array, width: int, *, upward: bool, unit: float
+) -> Array:
+    """Return by how much `sum_i w_i s_i(j)^2` changes at each place j, and the sums of the sizes of the terms.
+
+    s_i(j) is the sum of row i of a sparse matrix (values, places that rise, starts) from j on, or up to j if `upward`.
+    With `unit`, twice the rounding of one operation, upper bounds of abs(s_i) take its place.
+    """
+    found = np.zeros((2, width))
+    _core.squares_of_sums(*rows, np.ascontiguousarray(weights), upward, unit, found)
+    return found
+
+
+def denoised(y: Array, weights: Array, prices: Array) -> Array:
+    """Return the x that minimises `sum_i w_i (x_i - y_i)^2 / 2 + sum_e price_e |x_{e+1} - x_e|`, in time O(n).
+
+    Weights are positive, prices are not negative, all finite. Johnson's dynamic program (2013).
+    """
+    x = np.empty(len(y))
+    _core.denoised(np.ascontiguousarray(y), np.ascontiguousarray(weights), np.ascontiguousarray(prices), x)
+    return x

@@ -1,0 +1,98 @@
+/* What Python calls for signals. */
+#ifndef ATOMSIEVE_STEPS_CALLS_H
+#define ATOMSIEVE_STEPS_CALLS_H
+
+#include "reading.h"
+#include "steps.h"
+
+static PyObject *running_sums(PyObject *self, PyObject *args)
+{
+    PyObject *values, *radii, *out, *answer = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO", &values, &radii, &out)) return NULL;
+    arrays held = {.count = 0};
+    const double *rad;
+    double *found;
+    const double *value = array_of(&held, values, "values", 'd', -1, 0);
+    if (!value) goto done;
+    Py_ssize_t count = length_of(&held);
+    if (!(rad = array_of(&held, radii, "radii", 'd', count, 0))) goto done;
+    if (!(found = array_of(&held, out, "found", 'd', 4 * count, 1))) goto done;
+    running(value, rad, count, found);
+    answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
+/* Whether rows follow one another within the entries, and the places of each rise below `width`. */
+static int are_rows(const weighted_rows *a, Py_ssize_t entries, Py_ssize_t width)
+{
+    int right = a->start[0] >= 0;
+    for (ptrdiff_t i = 0; right && i < a->rows; i++) {
+        right = a->start[i] <= a->start[i + 1] && a->start[i + 1] <= entries;
+        for (int64_t k = a->start[i]; right && k < a->start[i + 1]; k++)
+            right = a->place[k] >= 0 && a->place[k] < width && (k == a->start[i] || a->place[k - 1] < a->place[k]);
+    }
+    if (!right) PyErr_SetString(PyExc_ValueError, "places: expected rows of rising places within the width.");
+    return right;
+}
+
+static PyObject *squares_of_sums(PyObject *self, PyObject *args)
+{
+    PyObject *values, *places, *starts, *weights, *out, *answer = NULL;
+    int upward;
+    double unit;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOOOpdO", &values, &places, &starts, &weights, &upward, &unit, &out)) return NULL;
+    arrays held = {.count = 0};
+    weighted_rows a = {0};
+    double *found;
+    if (!(a.value = array_of(&held, values, "values", 'd', -1, 0))) goto done;
+    Py_ssize_t entries = length_of(&held);
+    if (!(a.place = array_of(&held, places, "places", 'i', entries, 0))) goto done;
+    if (!(a.weight = array_of(&held, weights, "weights", 'd', -1, 0))) goto done;
+    a.rows = length_of(&held);
+    if (!(a.start = array_of(&held, starts, "starts", 'l', a.rows + 1, 0))) goto done;
+    if (!(found = array_of(&held, out, "found", 'd', -1, 1))) goto done;
+    Py_ssize_t width = length_of(&held) / 2;
+    if (!are_rows(&a, entries, width)) goto done;
+    summed_squares(&a, upward, unit, found, found + width);
+    answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
+static PyObject *denoised(PyObject *self, PyObject *args)
+{
+    PyObject *targets, *weights, *prices, *out, *answer = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOOO", &targets, &weights, &prices, &out)) return NULL;
+    arrays held = {.count = 0};
+    double *x, *memory = NULL;
+    const double *w, *price, *y = array_of(&held, targets, "y", 'd', -1, 0);
+    if (!y) goto done;
+    Py_ssize_t n = length_of(&held);
+    if (!n) {
+        PyErr_SetString(PyExc_ValueError, "y: expected at least one number.");
+        goto done;
+    }
+    if (!(w = array_of(&held, weights, "weights", 'd', n, 0))) goto done;
+    if (!(price = array_of(&held, prices, "prices", 'd', n - 1, 0))) goto done;
+    if (!(x = array_of(&held, out, "x", 'd', n, 1))) goto done;
+    if (!(memory = malloc((size_t)n * 8 * sizeof *memory))) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    denoise(y, w, price, n, x, memory);
+    PyEval_RestoreThread(thread);
+    answer = Py_NewRef(Py_None);
+done:
+    free(memory);
+    release(&held);
+    return answer;
+}
+
+#endif

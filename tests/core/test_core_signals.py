@@ -1,0 +1,99 @@
+"""Running sums, squares of sums of columns, and denoising, against slow twins that read like the formulas."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import lsq_linear
+from scipy.sparse import csr_array, random_array
+
+from atomsieve.core import _plain, signals
+
+NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
+
+
+def twin(y, weights, prices):
+    """Return the denoised signal from its dual: `x = y - D' f / w`, with the f in the box that minimises it."""
+    D = np.diff(np.eye(len(y)), axis=0)
+    if not len(D):
+        return y
+    roots = np.sqrt(weights)
+    f = lsq_linear((D / roots).T, roots * y, (-prices, prices), method="bvls", tol=1e-15, max_iter=10_000).x
+    return y - D.T @ f / weights
+
+
+def assert_optimal(x, y, weights, prices):
+    """Check the conditions that hold of the solution and of no other point."""
+    pulls = np.cumsum(weights * (y - x).astype(np.longdouble))
+    near = 1e-9 * (1 + np.abs(weights * y).sum())
+    assert abs(pulls[-1]) <= near
+    assert (np.abs(pulls[:-1]) <= prices + near).all()
+    jumps = np.diff(x)
+    assert (np.abs(pulls[:-1] + np.sign(jumps) * prices)[jumps != 0] <= near).all()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_denoising_is_what_the_dual_says(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 25))
+    y, weights, prices = np.round(rng.normal(size=n), 1), rng.uniform(0.2, 2, n), rng.choice([0.2, 0.5, 1.0], n - 1)
+    np.testing.assert_allclose(signals.denoised(y, weights, prices), twin(y, weights, prices), atol=1e-8)
+
+
+@settings(deadline=None)
+@given(arrays(float, st.integers(1, 60), elements=NUMBERS), st.floats(0.0, 1e6), st.integers(0, 99))
+def test_denoised_signals_are_optimal(y, price, seed):
+    rng = np.random.default_rng(seed)
+    weights, prices = rng.uniform(0.1, 3, len(y)), price * rng.uniform(0.1, 1, len(y) - 1)
+    assert_optimal(signals.denoised(y, weights, prices), y, weights, prices)
+
+
+def test_exact_cases():
+    ones = np.ones(4)
+    assert signals.denoised(np.array([0.0, 0.0, 4.0, 4.0]), ones, ones[1:]).tolist() == [0.5, 0.5, 3.5, 3.5]
+    assert signals.denoised(np.full(4, 2.0), ones, ones[1:]).tolist() == [2.0] * 4
+    assert signals.denoised(np.array([1.0]), ones[:1], ones[:0]).tolist() == [1.0]
+    assert signals.denoised(np.array([3.0, 1.0]), ones[:2], np.zeros(1)).tolist() == [3.0, 1.0]
+
+
+@given(arrays(float, st.integers(0, 50), elements=NUMBERS))
+def test_running_sums_are_exact_up_to_their_bounds(values):
+    total, small, size, spread = signals.running_sums(values, np.abs(values))
+    for i in range(len(values)):
+        exact = sum(map(Fraction, values[: i + 1].tolist()), Fraction(0))
+        found = Fraction(float(total[i])) + Fraction(float(small[i]))
+        assert abs(found - exact) <= Fraction(float(size[i])) * (i + 1) * Fraction(2) ** -52
+    np.testing.assert_allclose(spread, np.cumsum(np.abs(values)))
+
+
+@pytest.mark.parametrize("upward", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_squares_of_sums(seed, upward):
+    rng = np.random.default_rng(seed)
+    matrix = csr_array(random_array((6, 9), density=0.4, rng=rng))
+    matrix.sort_indices()
+    weights = rng.uniform(size=6)
+    rows = matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64)
+    dense = matrix.toarray()
+    sums = np.cumsum(dense, axis=1) if upward else np.cumsum(dense[:, ::-1], axis=1)[:, ::-1]
+    for unit, least in ((0.0, -1e-13), (2.0**-52, 0.0)):
+        change, size = signals.squares_of_sums(rows, weights, 9, upward=upward, unit=unit)
+        found = np.cumsum(change) if upward else np.cumsum(change[::-1])[::-1]
+        np.testing.assert_allclose(found, weights @ sums**2, atol=1e-12)
+        assert (found - weights @ sums**2 >= least - 1e-15).all()
+        assert (size >= 0).all()
+
+
+def test_what_does_not_fit_is_refused():
+    ones, places, starts = np.ones(3), np.zeros(3, dtype=np.int32), np.array([0, 3])
+    with pytest.raises(ValueError, match="rising places"):
+        signals.squares_of_sums((ones, places, starts), ones[:1], 5, upward=True, unit=0.0)
+    with pytest.raises(ValueError, match="rising places"):
+        signals.squares_of_sums((ones, np.arange(3, dtype=np.int32), starts), ones[:1], 2, upward=True, unit=0.0)
+    with pytest.raises(ValueError, match="prices: expected 2 numbers"):
+        signals.denoised(ones, ones, ones)
+    with pytest.raises(ValueError, match="at least one"):
+        _plain.denoised(ones[:0], ones[:0], ones[:0], ones[:0].copy())
