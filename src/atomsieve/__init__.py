@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         LInf,
         NonNegative,
         Oracle,
+        PathsInDAG,
         Positive,
         Product,
         Scaled,
@@ -117,6 +118,7 @@ __all__ = [
     "Pairwise",
     "Path",
     "PathDisplay",
+    "PathsInDAG",
     "Point",
     "Poisson",
     "Positive",
@@ -158,7 +160,7 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Oracle Positive Product Scaled Shifted Simplex SparseGroup Union"
+        "NonNegative Oracle PathsInDAG Positive Product Scaled Shifted Simplex SparseGroup Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

@@ -84,6 +84,8 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
             },
         },
     }
+    if certificate.atoms is not None:
+        content["point"]["atoms"] = certificate.atoms
     if certificate.facts is not None:
         content["claims"]["facts"] = _facts(certificate.facts)
     if "limits" in certificate.statement:
@@ -195,6 +197,7 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         "names": {key: names and tuple(names) for key, names in content["names"].items()},
         "family": content["family"],
         "facts": _facts_of(claims["facts"], zero, nonzero) if "facts" in claims else None,
+        "atoms": point.get("atoms"),
         "identity": Identity(content["data"]["sha256"]),
     }
 

@@ -3,6 +3,7 @@
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.calculus import Image, Positive, Product, Scaled, Union
+from atomsieve.gauges.combinatorial import PathsInDAG
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.ksparse import KSparse
@@ -39,6 +40,7 @@ __all__ = [
     "LatentGroup",
     "NonNegative",
     "Oracle",
+    "PathsInDAG",
     "Positive",
     "Product",
     "Scaled",

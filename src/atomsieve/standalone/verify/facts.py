@@ -61,10 +61,8 @@ class Facts(Checker):
             self._claim(int(self.gauge.labels[j]) in out, f"coefficient {j} is not proven zero")
         self.checked += int(self._told_zero().sum()) - len(left)
         for j, sign in self.sign.items():
-            self._claim(
-                low[j] > 0 if sign > 0 else high[j] < 0 and not self.gauge.orthant,
-                f"the sign of coefficient {j} is not proven",
-            )
+            proven = low[j] > 0 or not self.gauge.signed[j] if sign > 0 else high[j] < 0 and self.gauge.signed[j]
+            self._claim(bool(proven), f"the sign of coefficient {j} is not proven")
         for cluster in self.told["clusters"]:
             together = self.rules.never_apart(cluster)
             self._claim(together, f"coefficients {cluster[0]} and others are not proven to have one absolute value")
@@ -90,6 +88,8 @@ class Facts(Checker):
     def _check_order(self, least: np.ndarray, most: np.ndarray) -> None:
         """FACTS: abs(x*) has the order of abs(z*)."""
         tiers = self.told["order"]
+        if tiers and not self.gauge.ranked:
+            raise Refused(f"no order is known of coefficients of {self.gauge.kind}")
         listed = [j for tier in tiers for j in tier]
         if len(set(listed)) < len(listed) or not all(tiers):
             raise Refused("the order names a coefficient twice, or has an empty tier")

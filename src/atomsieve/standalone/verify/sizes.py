@@ -39,6 +39,8 @@ def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
             raise Refused(f"the indices of {name} are not increasing whole numbers in range")
     if set(claims["nonzero"]) & set(claims["undecided"]):
         raise Refused("a block is claimed to be decided and undecided")
+    if gauge.listed != ("atoms" in point):
+        raise Refused("the point names atoms where the gauge has no names for them, or does not where it has")
     if "facts" in claims:
         check_facts(content, data, gauge)
     if not {*claims.get("at_lower", []), *claims.get("at_upper", [])} <= set(claims["nonzero"]):

@@ -54,6 +54,8 @@ def _prices_form(value: Any) -> Any:
     return OrNull([[PRICE]] if nested else [PRICE])
 
 
+ATOMS = [{"places": [WHOLE], "weight": POSITIVE}]
+
 PLACES = {"shape": [COUNT], "row": [COUNT], "column": [COUNT], "value": [NUMBER]}
 
 BLOCKS: dict[str, dict[str, Any]] = {
@@ -67,6 +69,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "OWL": {"weights": [NUMBER]},
     "KSupport": {"k": COUNT},
     "KSparse": {"k": COUNT},
+    "PathsInDAG": {"edges": [[COUNT]], "source": COUNT, "target": COUNT},
     "SparseGroup": {"groups": OrNull([COUNT]), "balance": POSITIVE, "weights": OrNull([POSITIVE])},
 }
 
@@ -130,7 +133,7 @@ FILE: dict[str, Any] = {
     "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT])},
     "versions": {"numpy": TEXT, "scipy": TEXT},
     "assumptions": [TEXT],
-    "point": {"x": {"index": INDICES, "value": [NUMBER]}, "free": [NUMBER]},
+    "point": {"x": {"index": INDICES, "value": [NUMBER]}, "atoms": Optional(ATOMS), "free": [NUMBER]},
     "remarks": {"reason": TEXT, "margin": BOUND},
     "claims": {
         "valid": TRUTH,

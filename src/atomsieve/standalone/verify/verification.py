@@ -63,6 +63,8 @@ def verify(
 
 def _kinds(content: dict[str, Any], data: Data) -> tuple[type[Paired] | None, type[Checker]]:
     """Return what checks a certificate in pairs of doubles, if anything does, and in balls."""
+    if "atoms" in content["point"]:  # the point is a sum, which is no double
+        return None, Facts if "facts" in content["claims"] else Checker
     if "facts" in content["claims"]:
         return PairedFacts, Facts
     return (None, Classes) if data.labels is not None else (Paired, Checker)

@@ -11,9 +11,10 @@ from .gauge import Gauge
 from .matrix import Matrix
 from .ordered import OWL, KSparse, KSupport
 from .parts import Parts
+from .paths import PathsInDAG
 from .sparse_groups import SparseGroup
 
-ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup)
+ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, PathsInDAG)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "gauge_of"]

@@ -29,6 +29,10 @@ class Gauge:
     """Whether the norm of a block is its l2 norm."""
     has_facts = False
     """Whether facts about single coefficients are derived, for lack of blocks."""
+    listed = False
+    """Whether the point names the atoms that it is made of, for their number is too large to know its gauge."""
+    ranked = True
+    """Whether x has the order of what scores are made of, so that an order may be claimed."""
     orthant = False
     """Whether no coefficient may be negative, in a gauge that does not depend on signs otherwise."""
     free_allowed = False
