@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         OWL,
         SLOPE,
         Atoms,
+        Birkhoff,
         Group,
         Image,
         KSparse,
@@ -46,11 +47,13 @@ if TYPE_CHECKING:
         NonNegative,
         Oracle,
         PathsInDAG,
+        Permutahedron,
         Positive,
         Product,
         Scaled,
         Shifted,
         Simplex,
+        SpanningTrees,
         SparseGroup,
         Union,
     )
@@ -80,6 +83,7 @@ __all__ = [
     "Atoms",
     "Away",
     "Ball",
+    "Birkhoff",
     "CVDisplay",
     "Certificate",
     "CertificateDisplay",
@@ -119,6 +123,7 @@ __all__ = [
     "Path",
     "PathDisplay",
     "PathsInDAG",
+    "Permutahedron",
     "Point",
     "Poisson",
     "Positive",
@@ -135,6 +140,7 @@ __all__ = [
     "Shifted",
     "ShortStep",
     "Simplex",
+    "SpanningTrees",
     "SparseGroup",
     "Square",
     "Squared",
@@ -159,8 +165,9 @@ _HOMES = {
     "certificate.verify": "verify",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
-        "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Oracle PathsInDAG Positive Product Scaled Shifted Simplex SparseGroup Union"
+        "L1 L2 OSCAR OWL SLOPE Atoms Birkhoff Group Image KSparse KSupport LatentGroup LInf "
+        "NonNegative Oracle PathsInDAG Permutahedron Positive "
+        "Product Scaled Shifted Simplex SpanningTrees SparseGroup Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

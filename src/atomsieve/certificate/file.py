@@ -97,7 +97,8 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
 def _facts(facts: Facts) -> dict[str, Any]:
     """Return facts as plain data; which coefficients are zero and which are not is told elsewhere."""
     signs = np.flatnonzero(facts.signs)
-    return {
+    beside = {"tight": list(facts.tight)} if facts.tight else {}
+    return beside | {
         "signs": {"index": signs.tolist(), "value": facts.signs[signs].astype(int).tolist()},
         "clusters": [cluster.tolist() for cluster in facts.sets],
         "saturated": np.flatnonzero(facts.saturated).tolist(),
@@ -115,7 +116,8 @@ def _facts_of(stated: dict[str, Any], zero: Mask, nonzero: Mask) -> Facts:
     tiers = np.where(zero, max(len(stated["order"]), 1), 0)
     for k, tier in enumerate(stated["order"]):
         tiers[tier] = k
-    return Facts(zero, nonzero, signs, clusters, saturated, tiers)
+    tight = tuple(list(part) for part in stated.get("tight", []))
+    return Facts(zero, nonzero, signs, clusters, saturated, tiers, tight)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -89,6 +89,10 @@ class Facts:
     tiers: Index
     """No entry is smaller, in absolute value, than one of a higher tier."""
 
+    tight: tuple[list[int], ...] = ()
+    """Entries in parts. Those of the first part, of the first two and so on add up to the most that the gauge of the
+    solution allows; those of a Permutahedron are then as large as all behind them, or larger."""
+
     @classmethod
     def none(cls, count: int) -> "Facts":
         """Return that nothing is known of so many entries."""
@@ -145,7 +149,9 @@ class Facts:
         labels = np.where((labels >= 0) & (counts[labels] > 1), labels, -1)
         inside = labels >= 0
         labels[inside] = np.unique(labels[inside], return_inverse=True)[1]
-        return Facts(zero, nonzero, np.where(zero, 0.0, self.signs), labels, self.saturated & ~zero, self.tiers)
+        return Facts(
+            zero, nonzero, np.where(zero, 0.0, self.signs), labels, self.saturated & ~zero, self.tiers, self.tight
+        )
 
     def clipped(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         """Return bounds of the entries, which may be infinite, with what the signs tell."""

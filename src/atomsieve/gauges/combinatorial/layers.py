@@ -74,7 +74,7 @@ class Layers:
         low, high, count = self.levels[self.tails], self.levels[self.heads], int(self.levels.max()) + 1
         crossing = np.cumsum(np.bincount(low[some], minlength=count) - np.bincount(high[some], minlength=count))
         # an edge that is alone on one of its levels is alone on all of them, for whatever crosses one is on a path
-        return some & (crossing[low] == 1)
+        return np.asarray(some & (crossing[low] == 1))
 
 
 @dataclass(frozen=True, eq=False)

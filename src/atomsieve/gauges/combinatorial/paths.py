@@ -8,7 +8,7 @@ import numpy as np
 
 from atomsieve.gauges.combinatorial.layers import Layers
 from atomsieve.gauges.combinatorial.structure import Marked, is_rounding, marks
-from atomsieve.typing import Array, Mask
+from atomsieve.typing import Array, Index, Mask
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,19 +65,20 @@ class PathsInDAG(Marked):
         graph = self.layers
         return {"edges": np.stack([graph.tails, graph.heads], axis=1), "source": graph.source, "target": graph.target}
 
-    def best(self, z: Array) -> tuple[Array, Array]:
+    def best(self, z: Array) -> tuple[Index, Array]:
         z = z.ravel()
         return marks(self.layers.way_to(self.layers.target, self.layers.forward(z), z))
 
     def bound(self, z: Array, err: Array) -> float:
         return float(self.layers.forward(_above(z, err), rounded=True)[self.layers.target])
 
-    def several(self, z: Array, count: int) -> list[tuple[Array, Array]]:
+    def several(self, z: Array, count: int) -> list[tuple[Index, Array]]:
         """Return the longest paths through edges that are on none of those before, the longest first."""
         z, graph = z.ravel(), self.layers
         ahead, back = graph.forward(z), graph.backward(z)
         through = ahead[graph.tails] + z + back[graph.heads]
-        new, found = np.isfinite(through), []
+        new = np.isfinite(through)
+        found: list[tuple[Index, Array]] = []
         for edge in np.argsort(-through, kind="stable"):
             if len(found) > count or not np.isfinite(through[edge]):
                 break

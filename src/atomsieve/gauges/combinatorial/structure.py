@@ -19,7 +19,7 @@ from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.listed import Listed
 from atomsieve.gauges.oracle import Oracle
 from atomsieve.numerics.rounding import noise_level
-from atomsieve.typing import Array, Mask, Signs
+from atomsieve.typing import Array, Index, Mask, Signs
 
 Picked = Any
 """An atom as its algorithm names it: (places, values), or an object that has entries()."""
@@ -140,7 +140,7 @@ class Marked(Combinatorial):
         return sorted(int(j) for j in atom[0])
 
 
-def marks(places: Any) -> tuple[Array, Array]:
+def marks(places: Any) -> tuple[Index, Array]:
     """Return the atom that is 1 at places and 0 elsewhere."""
     index = np.sort(np.asarray(places, dtype=np.intp))
     return index, np.ones(len(index))

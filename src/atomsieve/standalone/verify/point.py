@@ -19,7 +19,10 @@ class Point(Free):
     def _evaluate(self) -> None:
         """Derive u, theta, z, scores, mass and the objective."""
         stated = dict(zip(self.point["x"]["index"], map(arb, self.point["x"]["value"])))
-        self.x, mass = combined(self.point["atoms"], self.gauge) if self.gauge.listed else (stated, None)
+        mass: arb | None = None
+        self.x = stated
+        if self.gauge.listed:
+            self.x, mass = combined(self.point["atoms"], self.gauge)
         index = list(self.x)
         if not all(self.gauge.counts(self.gauge.labels[j]) for j in index):
             raise Refused("the point has weight where the problem has no coefficient with a price")

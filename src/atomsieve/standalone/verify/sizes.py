@@ -56,7 +56,7 @@ def check_facts(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     signs = facts["signs"]
     if len(signs["index"]) != len(signs["value"]):
         raise Refused("lists that belong together have different lengths")
-    for index in (signs["index"], facts["saturated"], *facts["clusters"], *facts["order"]):
+    for index in (signs["index"], facts["saturated"], *facts["clusters"], *facts["order"], *facts.get("tight", [])):
         if index and index[-1] >= len(gauge.labels):
             raise Refused("the indices of facts are not increasing whole numbers in range")
 
@@ -76,7 +76,7 @@ def check_silence(content: dict[str, Any]) -> None:
     silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
     facts = claims.get("facts", {})
     listed = [*facts.get("clusters", []), *facts.get("order", []), facts.get("saturated"), claims["nonzero"]]
-    listed += [claims["dependencies"], claims["sums"], facts.get("signs", {}).get("index")]
+    listed += [claims["dependencies"], claims["sums"], facts.get("tight"), facts.get("signs", {}).get("index")]
     speaks = any(listed) or any(value is not None for value in silent)
     free = set(problem["unpenalised"])
     if speaks or claims["intervals"]["index"] != [j for j in range(math.prod(problem["shape"])) if j not in free]:

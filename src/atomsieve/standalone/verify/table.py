@@ -70,6 +70,9 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "KSupport": {"k": COUNT},
     "KSparse": {"k": COUNT},
     "PathsInDAG": {"edges": [[COUNT]], "source": COUNT, "target": COUNT},
+    "Birkhoff": {"m": COUNT},
+    "SpanningTrees": {"edges": [[COUNT]]},
+    "Permutahedron": {"weights": [NUMBER]},
     "SparseGroup": {"groups": OrNull([COUNT]), "balance": POSITIVE, "weights": OrNull([POSITIVE])},
 }
 
@@ -153,6 +156,7 @@ FILE: dict[str, Any] = {
                 "clusters": [INDICES],
                 "saturated": INDICES,
                 "order": [INDICES],
+                "tight": Optional([INDICES]),
             }
         ),
     },

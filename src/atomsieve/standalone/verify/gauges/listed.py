@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from ..balls import double_above, double_below
+from ..balls import double_below
 from ..verdict import Refused
 from .gauge import Gauge
 from .rules import Rules
@@ -25,8 +25,6 @@ class Listed(Gauge):
     """Whether x has the order of z, so that an order may be claimed."""
     nonnegative = True
     """Whether no atom has a negative entry."""
-    largest_entry = 1.0
-    """A bound of the entries of atoms."""
 
     def atom(self, places: list[int]) -> dict[int, arb]:
         """Return the entries of an atom of P that is named by whole numbers; refuse what is none."""
@@ -98,16 +96,30 @@ class Marks(Rules):
         return self.in_every_set(j)
 
 
+class Exact:
+    """Compare exact balls."""
+
+    def __init__(self, value: arb) -> None:
+        self.value = value
+
+    def __lt__(self, other: "Exact") -> bool:
+        return bool(self.value < other.value)
+
+
+def union_of(lower: arb, upper: arb) -> arb:
+    """Return a ball with all numbers between two."""
+    both: arb = lower.union(upper)
+    return both
+
+
 def combined(atoms: list[dict[str, Any]], gauge: Any) -> tuple[dict[int, arb], arb]:
     """Return the point that is made of atoms, and its mass."""
     x: dict[int, arb] = {}
-    sizes: dict[int, float] = {}
     mass = arb(0)
     for given in atoms:
         weight = arb(given["weight"])
         mass += weight
         for j, value in gauge.atom(given["places"]).items():
-            part = weight * value / gauge.prices[0]
-            x[j] = x.get(j, arb(0)) + part
-            sizes[j] = sizes.get(j, 0.0) + double_above(abs(part))
-    return {j: x[j] for j in sorted(x) if sizes[j] > 0}, mass
+            if value != 0:
+                x[j] = x.get(j, arb(0)) + weight * value / gauge.prices[0]
+    return {j: x[j] for j in sorted(x)}, mass
