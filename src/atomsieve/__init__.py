@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         OWL,
         SLOPE,
         Atoms,
+        Birkhoff,
         Group,
         Image,
         KSparse,
@@ -45,11 +46,14 @@ if TYPE_CHECKING:
         LInf,
         NonNegative,
         Oracle,
+        PathsInDAG,
+        Permutahedron,
         Positive,
         Product,
         Scaled,
         Shifted,
         Simplex,
+        SpanningTrees,
         SparseGroup,
         TotalVariation,
         TrendFilter,
@@ -81,6 +85,7 @@ __all__ = [
     "Atoms",
     "Away",
     "Ball",
+    "Birkhoff",
     "CVDisplay",
     "Certificate",
     "CertificateDisplay",
@@ -119,6 +124,8 @@ __all__ = [
     "Pairwise",
     "Path",
     "PathDisplay",
+    "PathsInDAG",
+    "Permutahedron",
     "Point",
     "Poisson",
     "Positive",
@@ -135,6 +142,7 @@ __all__ = [
     "Shifted",
     "ShortStep",
     "Simplex",
+    "SpanningTrees",
     "SparseGroup",
     "Square",
     "Squared",
@@ -161,9 +169,9 @@ _HOMES = {
     "certificate.verify": "verify",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
-        "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Oracle Positive Product Scaled Shifted Simplex SparseGroup TotalVariation "
-        "TrendFilter Union"
+        "L1 L2 OSCAR OWL SLOPE Atoms Birkhoff Group Image KSparse KSupport LatentGroup LInf "
+        "NonNegative Oracle PathsInDAG Permutahedron Positive Product Scaled Shifted Simplex SpanningTrees "
+        "SparseGroup TotalVariation TrendFilter Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

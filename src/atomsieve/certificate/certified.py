@@ -1,6 +1,7 @@
 """From a point to a certificate: prove, drop what is proven zero, prove again, and claim what follows."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def _certified(
     problem: Problem, x: Array, coordinates: Array, family: Family | None, parts: Combination | None
 ) -> Certificate:
 
-    def proven(x: Array) -> Proof:
+    def proven(statement: Statement, x: Array) -> Proof:
         proof = prove(statement, *feasible(statement, x, coordinates))
         return proof if family is None else on_face(proof, family)
 
@@ -55,13 +56,13 @@ def _certified(
         if parts is not None and x.any():
             statement = statement.made_of(parts)
             x = (statement.parts or parts).sum(problem.shape)
-        proof = proven(x)
+        proof = proven(statement, x)
         x, zero = proof.x, proof.zero()
         for _ in range(DROPPED_ROUNDS):
-            settled = _settled(proof, zero)
+            statement, settled = _settled(proof, zero)
             if settled is x or np.array_equal(settled, x):
                 break
-            proof = proven(settled)
+            proof = proven(statement, settled)
             x, zero = proof.x, proof.zero()
         else:
             zero[np.unique(statement.units[np.flatnonzero(x.ravel())])] = False
@@ -89,20 +90,35 @@ def _certified(
     return _claims(proof, gone, nonzero, found, values, facts)
 
 
-def _settled(proof: Proof, zero: Mask) -> Array:
-    """Return the point of a proof with all that is proven of every solution: zeros, clusters, and limits."""
+def _settled(proof: Proof, zero: Mask) -> tuple[Statement, Array]:
+    """Return the point of a proof with all that is proven of every solution: zeros, clusters, and limits.
+
+    If it is made of atoms, it loses those that no solution has; the statement has those that are left.
+    """
     statement, x = proof.statement, proof.x
     if proof.values is not None and statement.limits is not None:
-        return proof.values.settle(statement.limits, x)
+        return statement, proof.values.settle(statement.limits, x)
+    if proof.facts is not None and statement.parts is not None:
+        core, facts = statement.problem.core, replace(proof.facts, zero=zero)
+        left = Combination.of(pair for pair in statement.parts.pairs if core.agrees(pair[0], facts))
+        return replace(statement, parts=left), left.sum(x.shape)
     if proof.facts is not None:
-        return replace(proof.facts, zero=zero).fitted(x.ravel()).reshape(x.shape)
+        return statement, replace(proof.facts, zero=zero).fitted(x.ravel()).reshape(x.shape)
     held = np.flatnonzero(x)
     held = held[statement.by_entry(zero)[held]]
     if not len(held):
-        return x
+        return statement, x
     smaller = x.copy()
     smaller.ravel()[held] = 0.0
-    return smaller
+    return statement, smaller
+
+
+def named_atoms(problem: Problem, parts: Combination | None) -> list[dict[str, Any]] | None:
+    """Return atoms with their weights as a file states them; None where the gauge has no names for its atoms."""
+    if not problem.core.named_atoms:
+        return None
+    pairs = [] if parts is None else parts.pairs
+    return [{"places": problem.core.told(atom), "weight": weight} for atom, weight in pairs]
 
 
 def _numbers(x: Array) -> Array:
@@ -151,6 +167,7 @@ def _claims(
         names={"features": problem.data.names, "blocks": problem.gauge.names()},
         family=None if statement.family is None else statement.family.told,
         facts=facts,
+        atoms=named_atoms(problem, statement.parts if x.any() else None),
         identity=Identity.of(problem, statement.fingerprint),
         proof=proof,
     )
@@ -205,5 +222,6 @@ def nothing(problem: Problem, x: Array, reason: str, family: Family | None = Non
         names={"features": problem.data.names, "blocks": problem.gauge.names()},
         family=None if family is None else family.told,
         facts=facts,
+        atoms=named_atoms(problem, None),
         identity=Identity.of(problem),
     )

@@ -110,6 +110,10 @@ class Certificate:
     """What is proven of coefficients one by one for gauges that have no blocks of their own: signs, clusters of equal
     absolute values, saturated coefficients, order (OWL, KSupport, KSparse, LInf). None for other gauges."""
 
+    atoms: list[dict[str, Any]] | None
+    """The atoms that the point is made of, with their weights, where the gauge names its atoms (paths, permutations,
+    trees, sets): `places` are those of the atom, as whole numbers. None for other gauges."""
+
     identity: Identity
     """What tells the data at the time of the proof from all others."""
 

@@ -85,6 +85,8 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
             },
         },
     }
+    if certificate.atoms is not None:
+        content["point"]["atoms"] = certificate.atoms
     if certificate.facts is not None:
         content["claims"]["facts"] = _facts(certificate.facts)
     if "limits" in certificate.statement:
@@ -96,7 +98,8 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
 def _facts(facts: Facts) -> dict[str, Any]:
     """Return facts as plain data; which coefficients are zero and which are not is told elsewhere."""
     signs = np.flatnonzero(facts.signs)
-    return {
+    beside = {"tight": list(facts.tight)} if facts.tight else {}
+    return beside | {
         "signs": {"index": signs.tolist(), "value": facts.signs[signs].astype(int).tolist()},
         "clusters": [cluster.tolist() for cluster in facts.sets],
         "saturated": np.flatnonzero(facts.saturated).tolist(),
@@ -114,7 +117,8 @@ def _facts_of(stated: dict[str, Any], zero: Mask, nonzero: Mask) -> Facts:
     tiers = np.where(zero, max(len(stated["order"]), 1), 0)
     for k, tier in enumerate(stated["order"]):
         tiers[tier] = k
-    return Facts(zero, nonzero, signs, clusters, saturated, tiers)
+    tight = tuple(list(part) for part in stated.get("tight", []))
+    return Facts(zero, nonzero, signs, clusters, saturated, tiers, tight)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -196,6 +200,7 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         "names": {key: names and tuple(names) for key, names in content["names"].items()},
         "family": content["family"],
         "facts": _facts_of(claims["facts"], zero, nonzero) if "facts" in claims else None,
+        "atoms": point.get("atoms"),
         "identity": Identity(content["data"]["sha256"]),
     }
 

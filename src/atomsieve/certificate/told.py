@@ -82,11 +82,20 @@ def fact_sentences(certificate: "Certificate") -> list[str]:
     if len(clusters) > MOST:
         told.append(f"So do those of {len(clusters) - MOST} other clusters: facts.sets.")
     if len(saturated):
-        what = f"{count(len(saturated), noun)} saturated, of the largest absolute value of all"
+        largest = "of the size of the whole solution" if certificate.atoms else "of the largest absolute value of all"
+        what = f"{count(len(saturated), noun)} saturated, {largest}"
         told.append(f"{what}: {listed(signed(saturated))}.")
+    if facts.tight:
+        told.append(f"Tight sums, the largest in front: {_parts(facts, names)}.")
     if facts.order:
         told.append(f"In the order of their absolute values: {_chain(facts, names)}.")
     return told
+
+
+def _parts(facts: Facts, names: list[str]) -> str:
+    """Return the parts of tight sums in words."""
+    shown = [names[part[0]] if len(part) == 1 else f"{len(part)} features" for part in facts.tight[:MOST]]
+    return " >= ".join(shown) + " >= ..."
 
 
 def _chain(facts: Facts, names: list[str]) -> str:

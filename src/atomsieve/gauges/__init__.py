@@ -3,6 +3,7 @@
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.calculus import Image, Positive, Product, Scaled, Union
+from atomsieve.gauges.combinatorial import Birkhoff, PathsInDAG, Permutahedron, SpanningTrees
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.ksparse import KSparse
@@ -28,6 +29,7 @@ __all__ = [
     "SLOPE",
     "Atom",
     "Atoms",
+    "Birkhoff",
     "BlockGauge",
     "Evidence",
     "Facts",
@@ -40,11 +42,14 @@ __all__ = [
     "LatentGroup",
     "NonNegative",
     "Oracle",
+    "PathsInDAG",
+    "Permutahedron",
     "Positive",
     "Product",
     "Scaled",
     "Shifted",
     "Simplex",
+    "SpanningTrees",
     "SparseGroup",
     "TotalVariation",
     "TrendFilter",

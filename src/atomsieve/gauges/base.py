@@ -177,6 +177,9 @@ class BlockGauge(Gauge):
     listed: bool = False
     """Whether the gauge of x is not known: a state then lists the atoms that x is made of, and their mass counts."""
 
+    named_atoms: bool = False
+    """Whether a file can state the atoms that x is made of, and a checker knows which atoms there are (`told`)."""
+
     signed: Signs = True
     """Whether the entries of x may be negative: one answer for all entries, or one for each row of x."""
 
@@ -207,6 +210,14 @@ class BlockGauge(Gauge):
     def presented(self, atom: Any, shape: tuple[int, ...]) -> Atom:
         """Return an atom of a user's own kind as one of x in a shape; for gauges that are given by an oracle."""
         raise TypeError(f"{type(self).__name__} has atoms of its own kind: arrays.")
+
+    def agrees(self, atom: Atom, facts: Facts) -> bool:
+        """Return whether an atom is as facts say that all atoms of a solution are; for gauges with a list of atoms."""
+        return True
+
+    def told(self, atom: Atom) -> list[int]:
+        """Return an atom as a file states it, as whole numbers; for gauges with `named_atoms`."""
+        raise TypeError(f"{type(self).__name__} has no names for its atoms.")
 
     def prices(self, shape: tuple[int, ...]) -> Array | None:
         """Return the price of every block if `kappa(x) = sum of price * norm2(x_b)`, None for other gauges."""

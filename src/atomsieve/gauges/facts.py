@@ -32,6 +32,19 @@ class Evidence:
     slope: tuple[float, float]
     """Lower and upper bounds of the slope of the penalty at a solution that is not 0."""
 
+    ends: tuple[Array, Array] | None = None
+    """Lower and upper bounds of z* itself, where they say more than absolute values and signs."""
+
+    @property
+    def low(self) -> Array:
+        """Lower bounds of z*."""
+        return self.ends[0] if self.ends is not None else np.where(self.signs > 0, self.least, -self.most)
+
+    @property
+    def high(self) -> Array:
+        """Upper bounds of z*."""
+        return self.ends[1] if self.ends is not None else np.where(self.signs < 0, -self.least, self.most)
+
     @classmethod
     def around(cls, z: Enclosure, away: Array, scores: tuple[Array, Array], slope: tuple[float, float]) -> "Evidence":
         """Return the evidence for every z* whose entries are within `away` of an enclosed z."""
@@ -39,7 +52,8 @@ class Evidence:
         with np.errstate(invalid="ignore", over="ignore"):
             most = np.where(np.isnan(moved.size), np.inf, moved.size)
             least = np.fmax((np.abs(moved.mid) - moved.rad) * (1 - 4 * EPS), 0.0)
-        return cls(least, most, np.where(least > 0, np.sign(moved.mid), 0.0), scores, slope)
+            ends = np.fmax(moved.low, -most), np.fmin(moved.high, most)
+        return cls(least, most, np.where(least > 0, np.sign(moved.mid), 0.0), scores, slope, ends)
 
     def over(self, radius: float) -> "Evidence":
         """Return the evidence where all atoms are divided by a number, and so scores and slope."""
@@ -74,6 +88,10 @@ class Facts:
 
     tiers: Index
     """No entry is smaller, in absolute value, than one of a higher tier."""
+
+    tight: tuple[list[int], ...] = ()
+    """Entries in parts. Those of the first part, of the first two and so on add up to the most that the gauge of the
+    solution allows; those of a Permutahedron are then as large as all behind them, or larger."""
 
     @classmethod
     def none(cls, count: int) -> "Facts":
@@ -131,7 +149,9 @@ class Facts:
         labels = np.where((labels >= 0) & (counts[labels] > 1), labels, -1)
         inside = labels >= 0
         labels[inside] = np.unique(labels[inside], return_inverse=True)[1]
-        return Facts(zero, nonzero, np.where(zero, 0.0, self.signs), labels, self.saturated & ~zero, self.tiers)
+        return Facts(
+            zero, nonzero, np.where(zero, 0.0, self.signs), labels, self.saturated & ~zero, self.tiers, self.tight
+        )
 
     def clipped(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         """Return bounds of the entries, which may be infinite, with what the signs tell."""

@@ -11,6 +11,7 @@ from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Gauge
 from atomsieve.gauges.calculus.image import Image
 from atomsieve.gauges.calculus.made import Made
+from atomsieve.gauges.combinatorial import Combinatorial
 from atomsieve.gauges.listed import Listed
 from atomsieve.gauges.nonnegative import NonNegative
 from atomsieve.gauges.oracle import Oracle
@@ -30,8 +31,9 @@ class Shifted(Made):
         x = gauge.point(result.x)
 
     A model takes the offset in `fit` and in `predict`. The coefficients of the preimage are the weights of the atoms,
-    and what is left of 1 is the weight of `by`. `atoms` is a matrix, an `Atoms` or an `Oracle`; `by` is the position of
-    an atom (by default 0) or a vector, and beside an oracle an array in the shape of x. With a vector outside of the
+    and what is left of 1 is the weight of `by`. `atoms` is a matrix, an `Atoms`, an `Oracle` or a gauge over
+    combinatorial atoms such as `Birkhoff`; `by` is the position of an atom (by default 0) or a vector, and beside an
+    oracle an array in the shape of x. With a vector outside of the
     hull of P, `Ball(1)` means the hull of both. Differences are rounded to double precision once, and certificates
     state them. A coefficient that is proven zero is proven to be that of `by`.
 
@@ -45,13 +47,15 @@ class Shifted(Made):
     by: Any = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.atoms, Oracle):
+        if isinstance(self.atoms, Oracle | Combinatorial):
             self._check_point()
             return
         if isinstance(self.atoms, Atoms):
             object.__setattr__(self, "atoms", self.atoms.matrix)
         if np.ndim(self.atoms) != 2 and not issparse(self.atoms):
-            raise ValueError("Shifted: atoms must be the columns of a matrix, Atoms(matrix), or Oracle(lmo).")
+            raise ValueError(
+                "Shifted: atoms must be the columns of a matrix, Atoms(matrix), Oracle(lmo), or Birkhoff(m) and such."
+            )
         rows, count = self._columns.shape
         if is_whole(self.by):
             if not -count <= int(self.by) < count:
@@ -67,7 +71,9 @@ class Shifted(Made):
     def _check_point(self) -> None:
         """Refuse a `by` beside an oracle that is no point."""
         if np.ndim(self.by) == 0:
-            raise ValueError("Shifted: by must be a point of P beside an Oracle, an array in the shape of x.")
+            raise ValueError(
+                "Shifted: by must be a point of P where atoms are found by an algorithm: an array in the shape of x."
+            )
         keep_copy(self, "by", as_floats(self.by, "Shifted: by"))
         if not np.isfinite(self.by).all():
             raise ValueError("Shifted: by must hold finite numbers.")
@@ -81,14 +87,16 @@ class Shifted(Made):
 
     @property
     def mapped(self) -> bool:  # type: ignore[override]
-        return not isinstance(self.atoms, Oracle)
+        return not isinstance(self.atoms, Oracle | Combinatorial)
 
     def made(self, count: int) -> Gauge:
         return self._made
 
     @cached_property
     def _made(self) -> Gauge:
-        return Image(NonNegative(), self.matrix) if self.mapped else Listed(self.atoms, self.by)
+        if self.mapped:
+            return Image(NonNegative(), self.matrix)
+        return Listed(self.atoms.oracle if isinstance(self.atoms, Combinatorial) else self.atoms, self.by)
 
     def features(self, rows: int) -> int:
         return int(self.matrix.shape[0]) if self.mapped else rows

@@ -105,6 +105,16 @@ class Scaled(BlockGauge):
     def listed(self) -> bool:  # type: ignore[override]
         return self._blocks.listed
 
+    @property
+    def named_atoms(self) -> bool:  # type: ignore[override]
+        return self._blocks.named_atoms
+
+    def agrees(self, atom: Atom, facts: Facts) -> bool:
+        return self._blocks.agrees(atom, facts)
+
+    def told(self, atom: Atom) -> list[int]:
+        return self._blocks.told(atom)
+
     def flat(self, shape: tuple[int, ...]) -> BlockGauge:
         return Scaled(self._blocks.flat(shape), self.radius)
 

@@ -61,10 +61,7 @@ class Facts(Checker):
             self._claim(int(self.gauge.labels[j]) in out, f"coefficient {j} is not proven zero")
         self.checked += int(self._told_zero().sum()) - len(left)
         for j, sign in self.sign.items():
-            self._claim(
-                low[j] > 0 if sign > 0 else high[j] < 0 and not self.gauge.orthant,
-                f"the sign of coefficient {j} is not proven",
-            )
+            self._claim(self._has_sign(j, sign, low, high), f"the sign of coefficient {j} is not proven")
         for cluster in self.told["clusters"]:
             together = self.rules.never_apart(cluster)
             self._claim(together, f"coefficients {cluster[0]} and others are not proven to have one absolute value")
@@ -72,6 +69,29 @@ class Facts(Checker):
             proven = j in self.sign and self.rules.saturated(j)
             self._claim(proven, f"coefficient {j} is not proven to be as large as the gauge")
         self._check_order(least, most)
+        self._check_tight(low, high)
+
+    def _has_sign(self, j: int, sign: int, low: np.ndarray, high: np.ndarray) -> bool:
+        """FACTS: return whether x_j never has the other sign, by the sign of z*, or by that of all atoms left."""
+        if not self.gauge.signed[j]:
+            return sign > 0
+        if self.gauge.listed:
+            return self.rules.sign(j) == sign
+        return bool(low[j] > 0 if sign > 0 else high[j] < 0)
+
+    def _check_tight(self, low: np.ndarray, high: np.ndarray) -> None:
+        """FACTS: what is certainly above all others in z* has the largest sum."""
+        parts, behind = self.told.get("tight", []), np.ones(self.d, dtype=bool)
+        if parts and not self.gauge.tops:
+            raise Refused(f"no tight sums are known of coefficients of {self.gauge.kind}")
+        least = np.inf
+        for part in parts:
+            if not part or not behind[part].all():
+                raise Refused("a tight sum names a coefficient twice, or none that is new")
+            behind[part] = False
+            least = min(least, float(low[part].min()))
+            above = behind.any() and least > high[behind].max()
+            self._claim(bool(above), f"the sum of coefficient {part[0]} and those before it is not proven tight")
 
     def _out(self, blocks: set[int], moves: np.ndarray) -> set[int]:
         """Return those of some blocks that are zero as a whole."""
@@ -90,6 +110,8 @@ class Facts(Checker):
     def _check_order(self, least: np.ndarray, most: np.ndarray) -> None:
         """FACTS: abs(x*) has the order of abs(z*)."""
         tiers = self.told["order"]
+        if tiers and not self.gauge.ranked:
+            raise Refused(f"no order is known of coefficients of {self.gauge.kind}")
         listed = [j for tier in tiers for j in tier]
         if len(set(listed)) < len(listed) or not all(tiers):
             raise Refused("the order names a coefficient twice, or has an empty tier")

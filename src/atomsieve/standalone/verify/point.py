@@ -5,8 +5,12 @@ from typing import Any
 from flint import arb, arb_mat
 
 from .free import Free
+from .gauges.listed import combined
 from .pulls import Scores
 from .verdict import Refused
+
+ROUNDED = 2.0**-30
+"""How far a sum of atoms, rounded to doubles, may be from the sum itself, beside the mass."""
 
 
 class Point(Free):
@@ -14,8 +18,12 @@ class Point(Free):
 
     def _evaluate(self) -> None:
         """Derive u, theta, z, scores, mass and the objective."""
-        index, values = self.point["x"]["index"], [arb(v) for v in self.point["x"]["value"]]
-        self.x = dict(zip(index, values))
+        stated = dict(zip(self.point["x"]["index"], map(arb, self.point["x"]["value"])))
+        mass: arb | None = None
+        self.x = stated
+        if self.gauge.listed:
+            self.x, mass = combined(self.point["atoms"], self.gauge)
+        index = list(self.x)
         if not all(self.gauge.counts(self.gauge.labels[j]) for j in index):
             raise Refused("the point has weight where the problem has no coefficient with a price")
         self.u = self._settle(self._fit(index))
@@ -29,13 +37,24 @@ class Point(Free):
             parts.setdefault(int(self.gauge.labels[j]), []).append(v)
             if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
-        self.norms = {g: self.gauge.norm(part, g) for g, part in parts.items()}
-        self.mass = sum((self.gauge.prices[g] * v for g, v in self.norms.items()), arb(0))
+        if mass is None:
+            self.norms = {g: self.gauge.norm(part, g) for g, part in parts.items()}
+            mass = sum((self.gauge.prices[g] * v for g, v in self.norms.items()), arb(0))
+        else:
+            self._check_sum(stated, mass)
+        self.mass = mass
         self.losses = self._losses_at(self.u)
         self.charge = self.total * self.phi(self.penalty, self.mass)
         if self.ridge:
             self.charge += sum((self.ridge[self.gauge.labels[j]] * v * v / 2 for j, v in self.x.items()), arb(0))
         self.objective = self.losses + self.charge
+
+    def _check_sum(self, stated: dict[int, arb], mass: arb) -> None:
+        """ATOMS: refuse coefficients that are not the sum of the atoms, up to rounding."""
+        close = mass / self.gauge.prices[0] * arb(self.gauge.largest_entry) * ROUNDED
+        for j in {*stated, *self.x}:
+            near = abs(stated.get(j, arb(0)) - self.x.get(j, arb(0))) <= close
+            self._claim(near, f"coefficient {j} of the point is not the sum of its atoms")
 
     def _fit(self, index: list[int]) -> Any:
         """Return the predictions at the point, without those of B."""

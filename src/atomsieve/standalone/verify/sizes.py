@@ -39,6 +39,8 @@ def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
             raise Refused(f"the indices of {name} are not increasing whole numbers in range")
     if set(claims["nonzero"]) & set(claims["undecided"]):
         raise Refused("a block is claimed to be decided and undecided")
+    if gauge.listed != ("atoms" in point):
+        raise Refused("the point names atoms where the gauge has no names for them, or does not where it has")
     if "facts" in claims:
         check_facts(content, data, gauge)
     if not {*claims.get("at_lower", []), *claims.get("at_upper", [])} <= set(claims["nonzero"]):
@@ -55,7 +57,7 @@ def check_facts(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     signs = facts["signs"]
     if len(signs["index"]) != len(signs["value"]):
         raise Refused("lists that belong together have different lengths")
-    for index in (signs["index"], facts["saturated"], *facts["clusters"], *facts["order"]):
+    for index in (signs["index"], facts["saturated"], *facts["clusters"], *facts["order"], *facts.get("tight", [])):
         if index and index[-1] >= len(gauge.labels):
             raise Refused("the indices of facts are not increasing whole numbers in range")
 
@@ -75,7 +77,7 @@ def check_silence(content: dict[str, Any]) -> None:
     silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
     facts = claims.get("facts", {})
     listed = [*facts.get("clusters", []), *facts.get("order", []), facts.get("saturated"), claims["nonzero"]]
-    listed += [claims["dependencies"], claims["sums"], facts.get("signs", {}).get("index")]
+    listed += [claims["dependencies"], claims["sums"], facts.get("tight"), facts.get("signs", {}).get("index")]
     speaks = any(listed) or any(value is not None for value in silent)
     free = set(problem["unpenalised"])
     if speaks or claims["intervals"]["index"] != [j for j in range(math.prod(problem["shape"])) if j not in free]:

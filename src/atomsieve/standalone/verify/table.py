@@ -54,6 +54,8 @@ def _prices_form(value: Any) -> Any:
     return OrNull([[PRICE]] if nested else [PRICE])
 
 
+ATOMS = [{"places": [WHOLE], "weight": POSITIVE}]
+
 PLACES = {"shape": [COUNT], "row": [COUNT], "column": [COUNT], "value": [NUMBER]}
 
 STEPS = {"steps": COUNT, "root": COUNT, "fixed": [COUNT]}
@@ -69,6 +71,10 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "OWL": {"weights": [NUMBER]},
     "KSupport": {"k": COUNT},
     "KSparse": {"k": COUNT},
+    "PathsInDAG": {"edges": [[COUNT]], "source": COUNT, "target": COUNT},
+    "Birkhoff": {"m": COUNT},
+    "SpanningTrees": {"edges": [[COUNT]]},
+    "Permutahedron": {"weights": [NUMBER]},
     "SparseGroup": {"groups": OrNull([COUNT]), "balance": POSITIVE, "weights": OrNull([POSITIVE])},
 }
 
@@ -134,7 +140,7 @@ FILE: dict[str, Any] = {
     "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT])},
     "versions": {"numpy": TEXT, "scipy": TEXT},
     "assumptions": [TEXT],
-    "point": {"x": {"index": INDICES, "value": [NUMBER]}, "free": [NUMBER]},
+    "point": {"x": {"index": INDICES, "value": [NUMBER]}, "atoms": Optional(ATOMS), "free": [NUMBER]},
     "remarks": {"reason": TEXT, "margin": BOUND},
     "claims": {
         "valid": TRUTH,
@@ -154,6 +160,7 @@ FILE: dict[str, Any] = {
                 "clusters": [INDICES],
                 "saturated": INDICES,
                 "order": [INDICES],
+                "tight": Optional([INDICES]),
             }
         ),
     },

@@ -67,6 +67,8 @@ def _kinds(content: dict[str, Any], data: Data, gauge: Gauge) -> tuple[type[Pair
     beside = gauge.matrix is not None or "limits" in content["problem"]
     if "ridge" in content["problem"] and beside and data.labels is None:
         return None, JoinedFacts if "facts" in content["claims"] else Joined
+    if "atoms" in content["point"]:  # the point is a sum, which is no double
+        return None, Facts if "facts" in content["claims"] else Checker
     if "facts" in content["claims"]:
         return PairedFacts, Facts
     return (None, Classes) if data.labels is not None else (Paired, Checker)

@@ -35,7 +35,7 @@ class Zeros(Lengths):
 
     def _of_blocks(self, lengths: np.ndarray) -> np.ndarray:
         """Return upper bounds of the spread of every block, from the lengths of its columns."""
-        return self.gauge.over_prices(self.gauge.dual_norms_above(lengths))
+        return self.gauge.over_prices(self.gauge.spreads_above(lengths))
 
     def _zeros(self) -> None:
         """ZERO."""

@@ -5,16 +5,21 @@ from typing import Any
 from flint import arb
 
 from ..data import Data
+from .assignments import Birkhoff
 from .blocks import L2, Group, LInf
 from .coordinates import L1, NonNegative, Simplex
 from .gauge import Gauge
 from .matrix import Matrix
 from .ordered import OWL, KSparse, KSupport
 from .parts import Parts
+from .paths import PathsInDAG
+from .rankings import Permutahedron
+from .spanning import SpanningTrees
 from .sparse_groups import SparseGroup
 from .steps import Steps
 
-ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup)
+LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron)
+ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, *LISTED)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "Steps", "gauge_of"]

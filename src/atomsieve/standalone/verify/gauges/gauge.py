@@ -29,6 +29,14 @@ class Gauge:
     """Whether the norm of a block is its l2 norm."""
     has_facts = False
     """Whether facts about single coefficients are derived, for lack of blocks."""
+    listed = False
+    """Whether the point names the atoms that it is made of, for their number is too large to know its gauge."""
+    ranked = True
+    """Whether x has the order of what scores are made of, so that an order may be claimed."""
+    largest_entry = 1.0
+    """A bound of the entries of atoms, where the point names them."""
+    tops = False
+    """Whether the coefficients with the largest z add up to the most that the gauge allows."""
     orthant = False
     """Whether no coefficient may be negative, in a gauge that does not depend on signs otherwise."""
     free_allowed = False
@@ -160,6 +168,10 @@ class Gauge:
         scaled = sizes / largest * UP
         sums = sums_above(np.bincount(self.labels, scaled * scaled, len(self.priced)), len(sizes))
         return known(np.sqrt(sums) * largest * UP + TINY)
+
+    def spreads_above(self, lengths: np.ndarray) -> np.ndarray:
+        """Return upper bounds of `sum_j abs(p_j) lengths_j` over the atoms of each block of price 1."""
+        return self.dual_norms_above(lengths)
 
     def dual_norms_below(self, sizes: np.ndarray) -> np.ndarray:
         """Return lower bounds of the dual norms of all blocks, given lower bounds of absolute values."""

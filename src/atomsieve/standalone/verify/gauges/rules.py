@@ -29,6 +29,10 @@ class Rules:
         """Return whether every such set holds all of these coefficients or none, with the same size for all."""
         raise NotImplementedError
 
+    def sign(self, j: int) -> int:  # noqa: ARG002
+        """Return the sign that all atoms of a solution have at coefficient j, where that does not follow from z*."""
+        return 0
+
     def saturated(self, j: int) -> bool:  # noqa: ARG002
         """Return whether coefficient j is as large as the gauge in every solution."""
         return False
