@@ -27,6 +27,8 @@ from atomsieve import (
     Square,
     Squared,
     Status,
+    TotalVariation,
+    TrendFilter,
     Union,
     solve,
     verify,
@@ -233,3 +235,25 @@ def test_what_has_no_proof_is_refused_in_a_sentence():
         result.certificate(x_error=1e-6)
     with pytest.raises(ValueError, match="without a ridge"):
         result.certificate().without_each_sample()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("tol", [1e-3, 1e-10])
+def test_coefficients_that_are_not_penalised_are_part_of_x(order, tol):
+    """What the ridge says of x holds for all of it, levels and other preimages of weight 0 included."""
+    rng = np.random.default_rng(order)
+    X = rng.standard_normal((20, D))
+    y = X @ (3 + np.arange(D)) + rng.standard_normal(20)
+    steps = np.diff(np.eye(D), n=order, axis=0)
+    x = cp.Variable(D)
+    charge = cp.sum_squares(X @ x - y) / 40 + 0.05 * cp.norm1(steps @ x) + RIDGE / 2 * cp.sum_squares(x)
+    cp.Problem(cp.Minimize(charge)).solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    as_image = np.vstack([np.eye(order, D), steps])
+    weights = np.append(np.zeros(order), np.ones(D - order))
+    named = TotalVariation() if order == 1 else TrendFilter(order - 1)
+    for gauge in (named, Image(L1(weights), np.linalg.inv(as_image))):
+        problem = Problem(X, y, gauge=gauge, penalty=Linear(0.05), ridge=RIDGE)
+        frame = solve(problem, tol=tol).certificate().feature_frame()
+        assert (frame["lower"] - 1e-8 <= x.value).all()
+        assert (x.value <= frame["upper"] + 1e-8).all()
+        assert (frame["lower"] <= frame["upper"]).all()

@@ -104,13 +104,35 @@ def bounds_of(certificate: "Certificate") -> tuple[Array, Array, Mask]:
 def held_by_ridge(certificate: "Certificate", matrices: list[Any]) -> Enclosure:
     """Return bounds of x: the objective is above the optimum by at least `ridge / 2 |x - x*|^2`, and at most the gap.
 
-    They hold whether or not x determines its preimage.
+    They hold whether or not x determines its preimage. Of coefficients that are not penalised the point has no number:
+    twice their interval has the one that belongs to it.
     """
-    x = Enclosure.exact(certificate.x)
+    middle, radius = certificate.x.copy(), np.zeros(certificate.x.shape)
+    own = unpenalised_rows(certificate.statement["gauge"])
+    if own is not None:
+        low, high = certificate.lower[own], certificate.upper[own]
+        if not np.isfinite(high - low).all():
+            shape = (as_design(matrices[0]).shape[0], *middle.shape[1:])
+            return Enclosure(np.zeros(shape), np.full(shape, np.inf))
+        middle[own] = low + (high - low) / 2
+        radius[own] = up(2 * np.maximum(high - middle[own], middle[own] - low))
+    x = Enclosure(middle, radius)
     for matrix in reversed(matrices):
         x = bounded(as_design(matrix)).enclose(x)
     with np.errstate(over="ignore"):
         return x.widened(root(np.asarray(up(2 * certificate.gap / certificate.statement["ridge"]))))
+
+
+def unpenalised_rows(gauge: dict[str, Any]) -> Mask | None:
+    """Return which rows of a preimage are not penalised, from the weights of a gauge; None if it has no weights."""
+    while "gauge" in gauge:
+        gauge = gauge["gauge"]
+    if gauge.get("weights") is None:
+        return None
+    free = np.asarray(gauge["weights"], dtype=np.float64) == 0
+    if gauge.get("groups") is not None:
+        return free[np.asarray(gauge["groups"])]
+    return free if free.ndim == 1 else free[:, 0]
 
 
 def merged(certificate: "Certificate", places: Index | None) -> tuple[Array, Array]:
