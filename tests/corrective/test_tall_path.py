@@ -90,8 +90,8 @@ def test_columns_that_share_a_factor_are_not_all_expected():
     matrix = rng.standard_normal((N, 1)) + 0.3 * rng.standard_normal((N, D))
     problem = Problem(matrix, matrix[:, 0] + 0.01 * rng.standard_normal(N))
     assert np.count_nonzero(np.abs(problem.origin.pulls) > 0.5 * problem.critical) > D / 2
-    point = solve(problem.at_penalty(Linear(0.5 * problem.critical))).point
-    assert not needs_all(point, problem.at_penalty(Linear(0.3 * problem.critical)))
+    before, point = (solve(problem.at_penalty(Linear(part * problem.critical))).point for part in (0.7, 0.5))
+    assert not needs_all(before, point, problem.at_penalty(Linear(0.3 * problem.critical)))
 
 
 def test_wide_data_and_other_losses_go_on_in_batches():

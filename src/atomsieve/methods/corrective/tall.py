@@ -16,19 +16,25 @@ def carried(lifted: Lifted) -> bool:
     return lifted.smooth.loss.quadratic and carries(math.prod(lifted.shape), lifted.design.density * n * d)
 
 
-def needs_all(point: Point, last: Problem) -> bool:
-    """Return whether a working set is expected to hold all columns at the last slope of a path from this point.
+def needs_all(before: Point, point: Point, last: Problem) -> bool:
+    """Return whether a working set is expected to hold all columns at the last slope of a path, from two points on it.
 
-    The pulls of a squared loss are piecewise linear in the slope, so they are extrapolated to the last slope, along the
-    line from the critical slope, where x = 0, to here. Blocks whose scores then exceed it are expected in the support,
-    and a working set has twice as many. Nothing but time depends on this guess.
+    The pulls of a squared loss are piecewise linear in the slope, so they are extrapolated along the line through both
+    points, once the path has come half of its way. Blocks whose scores then exceed the last slope are expected in the
+    support, and a working set has twice as many. Nothing but time depends on this guess.
     """
-    problem, here, end = point.problem, point.problem.penalty.slope(point.state.mass), last.penalty.slope(0.0)
-    if not len(point.state.support) or not end < here < problem.critical:
+    problem, end = point.problem, last.penalty.slope(0.0)
+    there, here = solved_slope(before), solved_slope(point)
+    if not (end < here < there and here - end <= problem.critical - here):
         return False
     core: Any = problem.core
-    x, bent = point.state.x, point.pulls - problem.origin.pulls
-    pulls = point.pulls + (here - end) / (problem.critical - here) * bent
+    x, pulls = point.state.x, point.pulls + (here - end) / (there - here) * (point.pulls - before.pulls)
     scores = core.scores(pulls) if problem.limits is None else problem.limits.open_scores(pulls, x)
     joins = core.joining(pulls, scores) > end if core.split else scores > end
     return 2 * int(np.count_nonzero(joins | ((np.abs(x) if core.split else core.sizes(x)) > 0))) >= len(joins)
+
+
+def solved_slope(point: Point) -> float:
+    """Return the slope of `Linear` that a point of a path belongs to: where x = 0, the critical one."""
+    problem = point.problem
+    return problem.penalty.slope(point.state.mass) if len(point.state.support) else problem.critical

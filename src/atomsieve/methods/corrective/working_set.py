@@ -184,6 +184,7 @@ class RowSet:
     def __init__(self) -> None:
         self.complete = False
         self._part: Part | None = None
+        self._before: Point | None = None
 
     def enter(self, point: Point) -> tuple[Part, Point]:
         part, near = self._part, joining_score(point)
@@ -208,7 +209,8 @@ class RowSet:
             return self.renew(point)
         if part is not None and part.whole and part.lifted is lifted:
             return part
-        if not needs_all(point, last):
+        before, self._before = self._before, point
+        if before is None or not needs_all(before, point, last):
             return self.renew(point)
         every = np.arange(lifted.shape[0])
         self._part = Part(lifted, every, lifted.core.blocks(every, lifted.shape))
