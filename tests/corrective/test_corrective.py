@@ -35,6 +35,7 @@ from atomsieve import (
     Status,
     solve,
 )
+from atomsieve.core import restricted
 
 D = 20
 LOSSES = [Squared(), Logistic(), SquaredHinge(), Huber(0.5), Multinomial(), Poisson()]
@@ -261,3 +262,22 @@ def test_features_far_from_zero(loss, outputs):
     assert far.status is Status.CONVERGED
     assert far.n_iter <= near.n_iter + 1
     assert np.abs(far.x - near.x).max() < 1e-3
+
+
+@pytest.mark.parametrize("penalty", [Linear(0.02), Square(0.05), Ball(3.0)], ids=repr)
+def test_no_target_of_the_core_is_below_the_rounding_of_the_gap(penalty, monkeypatch):
+    """Steps towards a smaller gap follow noise, and went on for half a minute on 2000 x 10000."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((100, 300))
+    y = np.where(X[:, :5].sum(axis=1) + rng.standard_normal(100) > 0, 1.0, -1.0)
+    targets = []
+
+    def recorded(*arguments):
+        targets.append(arguments[8])
+        return restricted(*arguments)
+
+    monkeypatch.setattr("atomsieve.methods.corrective.inner.restricted", recorded)
+    result = solve(Problem(X, y, loss=Logistic(), penalty=penalty), tol=0.0)
+    assert result.status is Status.STALLED
+    assert result.gap <= result.point.rounding
+    assert min(targets) >= 0.1 * result.point.rounding

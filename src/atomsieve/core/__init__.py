@@ -26,6 +26,7 @@ __all__ = [
     "Trail",
     "along",
     "best",
+    "carries",
     "highest_outside",
     "kept",
     "measure",
@@ -198,6 +199,15 @@ def along(
         tuple(trail),
     )
     return Trail(*(part[:done] for part in trail)), caution
+
+
+def carries(entries: int, nonzeros: float) -> bool:
+    """Return whether descent is cheaper by the Gram matrix of columns with so many non-zeros: then `along` goes by it.
+
+    >>> carries(100, 20_000.0 * 100), carries(100, 200.0 * 100)
+    (True, False)
+    """
+    return bool(_core.carries(entries, nonzeros))
 
 
 class Growth(NamedTuple):

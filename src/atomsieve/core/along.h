@@ -7,6 +7,8 @@
 
 #include "newton.h"
 
+#define LINES 8 /* whose images are computed together */
+
 /* Lines with their ridges, one after another, and what is found on them. */
 typedef struct {
     ptrdiff_t count, done;
@@ -24,39 +26,76 @@ static void turn_to(task *t, const trail *r, ptrdiff_t l)
     t->ridge = r->ridge + l * t->blocks;
 }
 
-/* A x for several x of dense columns, some rows at a time, so that each column is fetched once. */
-static void images_of_dense(const task *t, const trail *r)
+/* The entries that carry weight on some line, in the order in which they join; `joined` says how many do up to each. */
+static ptrdiff_t in_order(const task *t, const trail *r, ptrdiff_t *entry, ptrdiff_t *joined, char *there)
 {
-    ptrdiff_t n = t->n, m = t->m;
-    memset(r->image, 0, (size_t)(n * r->done) * sizeof *r->image);
-    for (ptrdiff_t first = 0; first < n; first += ROWS) {
-        ptrdiff_t rows = n - first < ROWS ? n - first : ROWS;
-        for (ptrdiff_t j = 0; j < m; j++)
-            for (ptrdiff_t l = 0; l < r->done; l++) {
-                double x = r->x[l * m + j] * t->unit[t->owner[j]];
-                if (x != 0) axpy(x, t->columns[j].value + first, r->image + l * n + first, rows);
+    ptrdiff_t count = 0;
+    memset(there, 0, (size_t)t->m);
+    for (ptrdiff_t l = 0; l < r->done; l++) {
+        for (ptrdiff_t e = 0; e < t->m; e++)
+            if (!there[e] && r->x[l * t->m + e] != 0) {
+                there[e] = 1;
+                entry[count++] = e;
             }
+        joined[l] = count;
     }
+    return count;
 }
 
-/* The same for sparse columns: the numbers of a row lie side by side at first. 0 on success. */
+/* A x for the x of all lines, by dense columns, some rows at a time, so that each column is fetched once; some lines
+   at a time, because the first need few columns. 0 on success. */
+static int images_of_dense(const task *t, const trail *r)
+{
+    ptrdiff_t n = t->n, m = t->m, lines = r->done;
+    arena a = {.count = 0};
+    ptrdiff_t *entry = take_places(&a, m), *joined = take_places(&a, lines);
+    char *there = (char *)take_places(&a, m);
+    if (a.failed) goto done;
+    ptrdiff_t held = in_order(t, r, entry, joined, there);
+    double *packed = take_numbers(&a, ROWS * held), *x = take_numbers(&a, lines * held), one = 1, zero = 0;
+    if (a.failed) goto done;
+    for (ptrdiff_t l = 0; l < lines; l++)
+        for (ptrdiff_t i = 0; i < held; i++) x[l * held + i] = r->x[l * m + entry[i]] * t->unit[t->owner[entry[i]]];
+    for (ptrdiff_t first = 0; first < n; first += ROWS) {
+        ptrdiff_t rows = n - first < ROWS ? n - first : ROWS;
+        for (ptrdiff_t i = 0; i < held; i++)
+            memcpy(packed + i * rows, t->columns[entry[i]].value + first, (size_t)rows * sizeof *packed);
+        for (ptrdiff_t l = 0; l < lines; l += LINES) {
+            ptrdiff_t some = lines - l < LINES ? lines - l : LINES;
+            int height = (int)rows, width = (int)some, inner = (int)joined[l + some - 1], from = (int)held, to = (int)n;
+            if (!inner)
+                for (ptrdiff_t i = l; i < l + some; i++) memset(r->image + i * n + first, 0, (size_t)rows * sizeof *x);
+            else
+                blas.dgemm("N", "N", &height, &width, &inner, &one, packed, &height, x + l * held, &from, &zero,
+                           r->image + l * n + first, &to);
+        }
+    }
+done:
+    release_all(&a);
+    return -a.failed;
+}
+
+/* The same for sparse columns: the numbers that some lines have for a row lie side by side at first. 0 on success. */
 static int images_of_sparse(const task *t, const trail *r)
 {
-    ptrdiff_t n = t->n, m = t->m, count = r->done;
-    double *aside = calloc((size_t)(n * count + count + 1), sizeof *aside);
+    ptrdiff_t n = t->n, m = t->m;
+    double *aside = malloc((size_t)(n * LINES + 1) * sizeof *aside), x[LINES];
     if (!aside) return -1;
-    double *x = aside + n * count;
-    for (ptrdiff_t j = 0; j < m; j++) {
-        const column *a = &t->columns[j];
-        int any = 0;
-        for (ptrdiff_t l = 0; l < count; l++) {
-            x[l] = r->x[l * m + j] * t->unit[t->owner[j]];
-            any |= x[l] != 0;
+    for (ptrdiff_t first = 0; first < r->done; first += LINES) {
+        ptrdiff_t count = r->done - first < LINES ? r->done - first : LINES;
+        memset(aside, 0, (size_t)(n * count) * sizeof *aside);
+        for (ptrdiff_t j = 0; j < m; j++) {
+            const column *a = &t->columns[j];
+            int any = 0;
+            for (ptrdiff_t l = 0; l < count; l++) {
+                x[l] = r->x[(first + l) * m + j] * t->unit[t->owner[j]];
+                any |= x[l] != 0;
+            }
+            for (ptrdiff_t i = 0; any && i < a->count; i++) axpy(a->value[i], x, aside + a->row[i] * count, count);
         }
-        for (ptrdiff_t i = 0; any && i < a->count; i++) axpy(a->value[i], x, aside + a->row[i] * count, count);
+        for (ptrdiff_t i = 0; i < n; i++)
+            for (ptrdiff_t l = 0; l < count; l++) r->image[(first + l) * n + i] = aside[i * count + l];
     }
-    for (ptrdiff_t i = 0; i < n; i++)
-        for (ptrdiff_t l = 0; l < count; l++) r->image[l * n + i] = aside[i * count + l];
     free(aside);
     return 0;
 }
@@ -128,8 +167,7 @@ static int along_by_gram(task *t, store *s, request *q, trail *r, arena *a)
         memcpy(r->x + r->done * m, o.x, (size_t)m * sizeof *o.x);
         memcpy(r->coordinates + r->done * k, q->coordinates, (size_t)k * sizeof *q->coordinates);
     }
-    if (t->dense) images_of_dense(t, r);
-    return t->dense ? 0 : images_of_sparse(t, r);
+    return t->dense ? images_of_dense(t, r) : images_of_sparse(t, r);
 }
 
 /* Solve along the lines; 0 on success, -1 without memory. */

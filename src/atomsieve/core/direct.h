@@ -4,6 +4,8 @@
 
 #include "face.h"
 
+#define PIECE 256 /* columns that join a factor between two looks at the clock */
+
 /* A column of the face depends on those that the factor covers: go along the direction that hardly changes the
    predictions, to the minimum or to the first zero or limit, and so lose a column. Returns whether one was lost. */
 static int slide(model *o, face *f, ptrdiff_t dependent)

@@ -182,11 +182,12 @@ static void mirror(store *s, ptrdiff_t old)
                 for (ptrdiff_t j = left; j < left + TILE && j < i; j++) s->gram[j * c + i] = s->gram[i * c + j];
 }
 
-/* Compute the rows and columns of new entries; the last `fresh` of the count entries are new. Dense columns. */
+/* Compute the rows and columns of new entries; the last `fresh` of the count entries are new. Dense columns. -1 if memory
+   or time is up. */
 static int border_dense(const task *t, store *s, const ptrdiff_t *entry, const double *h, const double *along,
                         const double *white, ptrdiff_t fresh)
 {
-    ptrdiff_t count = s->count, old = count - fresh, c = s->capacity;
+    ptrdiff_t count = s->count, old = count - fresh, c = s->capacity, first = 0;
     double *packed = malloc((size_t)(ROWS * (count + t->free)) * sizeof *packed);
     double *root = malloc((size_t)t->n * sizeof *root);
     if (!packed || !root) {
@@ -196,7 +197,7 @@ static int border_dense(const task *t, store *s, const ptrdiff_t *entry, const d
     }
     for (ptrdiff_t i = 0; i < t->n; i++) root[i] = sqrt(h[i]);
     for (ptrdiff_t i = old; i < count; i++) memset(s->gram + i * c, 0, (size_t)count * sizeof *packed);
-    for (ptrdiff_t first = 0; first < t->n; first += ROWS) {
+    for (; first < t->n && !ended(t->beat); first += ROWS) {
         ptrdiff_t rows = t->n - first < ROWS ? t->n - first : ROWS;
         for (ptrdiff_t k = 0; k < count; k++) {
             ptrdiff_t e = entry[k];
@@ -209,17 +210,15 @@ static int border_dense(const task *t, store *s, const ptrdiff_t *entry, const d
                 for (ptrdiff_t i = 0; i < rows; i++) to[i] -= part * r[i] * w[i];
             }
         }
-        double one = 1;
-        int k = (int)rows, m = (int)count, q = (int)fresh, ld = (int)c;
-        if (!old)
-            blas.dsyrk("U", "T", &m, &k, &one, packed, &k, &one, s->gram, &ld);
-        else
-            blas.dgemm("T", "N", &m, &q, &k, &one, packed, &k, packed + old * rows, &k, &one, s->gram + old * c, &ld);
+        double one = 1, *later = packed + old * rows;
+        int k = (int)rows, before = (int)old, q = (int)fresh, ld = (int)c;
+        if (old) blas.dgemm("T", "N", &before, &q, &k, &one, packed, &k, later, &k, &one, s->gram + old * c, &ld);
+        blas.dsyrk("U", "T", &q, &k, &one, later, &k, &one, s->gram + old * c + old, &ld);
     }
     mirror(s, old);
     free(packed);
     free(root);
-    return 0;
+    return first < t->n ? -1 : 0;
 }
 
 /* The products of the fresh sparse columns, row by row: each row adds the products of its few entries. */
@@ -251,7 +250,9 @@ static int products_by_rows(const task *t, store *s, const ptrdiff_t *entry, con
         }
     }
     for (ptrdiff_t i = old; i < count; i++) memset(s->gram + i * c, 0, (size_t)count * sizeof *s->gram);
-    for (ptrdiff_t i = 0; i < t->n; i++) {
+    ptrdiff_t i = 0;
+    for (; i < t->n; i++) {
+        if (!(i % ROWS) && ended(t->beat)) break;
         ptrdiff_t begin = first[i], end = first[i + 1];
         for (ptrdiff_t p = end - 1; p >= begin && place[p] >= old; p--) {
             double factor = h[i] * value[p], *restrict to = s->gram + place[p] * c;
@@ -261,7 +262,7 @@ static int products_by_rows(const task *t, store *s, const ptrdiff_t *entry, con
     free(first);
     free(place);
     free(value);
-    return 0;
+    return i < t->n ? -1 : 0;
 }
 
 /* The same column by column, for few fresh ones. */
@@ -269,14 +270,15 @@ static int products_by_columns(const task *t, store *s, const ptrdiff_t *entry, 
 {
     double *spread = malloc((size_t)t->n * sizeof *spread);
     if (!spread) return -1;
-    for (ptrdiff_t i = old; i < s->count; i++) {
+    ptrdiff_t i = old;
+    for (; i < s->count && !ended(t->beat); i++) {
         memset(spread, 0, (size_t)t->n * sizeof *spread);
         column_axpy_weighted(&t->columns[entry[i]], t->unit[t->owner[entry[i]]], h, spread);
         for (ptrdiff_t j = 0; j <= i; j++)
             s->gram[i * s->capacity + j] = t->unit[t->owner[entry[j]]] * column_dot(&t->columns[entry[j]], spread);
     }
     free(spread);
-    return 0;
+    return i < s->count ? -1 : 0;
 }
 
 /* The same as border_dense for sparse columns. */

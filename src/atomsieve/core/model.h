@@ -11,7 +11,6 @@
 #include "factor.h"
 
 #define WIDE 64      /* entries up to which the largest curvature of a block is computed, and not bounded */
-#define PIECE 256    /* entries that join a matrix between two looks at the clock */
 #define FAR 1e-3     /* part of its square that a column far from zero has beside the unpenalised directions, at most */
 
 typedef struct {
@@ -168,40 +167,35 @@ static void learn(model *o, ptrdiff_t k)
     o->steepest[k] = fmin(o->steepest[k], decompose(o, k, o->vectors + o->corner[k]));
 }
 
-/* Give some entries a place in the Gram matrix, a piece at a time; of a block that is not split, all of them, one after
-   another. Returns -1 if memory or time is up. */
+/* Give some entries a place in the Gram matrix; of a block that is not split, all of them, one after another. Returns -1
+   if memory or time is up: then none of them has one. */
 static int hold(model *o, const ptrdiff_t *entries, ptrdiff_t count)
 {
     const task *t = o->t;
     store *s = o->s;
-    ptrdiff_t missing = 0;
+    ptrdiff_t missing = 0, fresh = 0;
     for (ptrdiff_t i = 0; i < count; i++) missing += o->place[entries[i]] < 0;
     if (!missing) return 0;
     if (store_reserve(s, s->count + missing)) return -1;
     for (ptrdiff_t i = 0; i < s->count; i++) learn(o, t->owner[o->entry[i]]);
-    for (ptrdiff_t i = 0; i < count;) {
-        ptrdiff_t fresh = 0;
-        if (ended(t->beat)) return -1;
-        for (; i < count; i++) {
-            ptrdiff_t e = entries[i], k = t->owner[e];
-            if (fresh >= PIECE && (t->split[k] || e == t->start[k])) break; /* whole blocks */
-            if (o->place[e] >= 0) continue;
-            learn(o, k);
-            o->place[e] = s->count;
-            o->entry[s->count] = e;
-            s->id[s->count++] = t->id[e];
-            fresh++;
-        }
-        int failed = fresh && (t->dense ? border_dense(t, s, o->entry, o->h, o->along, o->white, fresh)
-                                        : border_sparse(t, s, o->entry, o->h, o->along, fresh));
-        if (failed) { /* what has no numbers has no place */
-            while (fresh--) o->place[o->entry[--s->count]] = -1;
-            return -1;
-        }
-        for (ptrdiff_t j = s->count - fresh; j < s->count; j++) {
-            s->square[j] = s->gram[j * s->capacity + j];
-            s->gram[j * s->capacity + j] += o->ridge[t->owner[o->entry[j]]];
-        }
+    for (ptrdiff_t i = 0; i < count && !ended(t->beat); i++) {
+        ptrdiff_t e = entries[i];
+        if (o->place[e] >= 0) continue;
+        learn(o, t->owner[e]);
+        o->place[e] = s->count;
+        o->entry[s->count] = e;
+        s->id[s->count++] = t->id[e];
+        fresh++;
+    }
+    int failed = fresh < missing || (t->dense ? border_dense(t, s, o->entry, o->h, o->along, o->white, fresh)
+                                              : border_sparse(t, s, o->entry, o->h, o->along, fresh));
+    if (failed) { /* what has no numbers has no place */
+        while (fresh--) o->place[o->entry[--s->count]] = -1;
+        return -1;
+    }
+    for (ptrdiff_t j = s->count - fresh; j < s->count; j++) {
+        s->square[j] = s->gram[j * s->capacity + j];
+        s->gram[j * s->capacity + j] += o->ridge[t->owner[o->entry[j]]];
     }
     return 0;
 }

@@ -214,6 +214,15 @@ done:
     return answer;
 }
 
+static PyObject *carries(PyObject *self, PyObject *args)
+{
+    Py_ssize_t entries;
+    double nonzeros;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "nd", &entries, &nonzeros)) return NULL;
+    return PyBool_FromLong(gram_pays(entries, nonzeros));
+}
+
 static PyObject *quadratic(PyObject *self, PyObject *args)
 {
     PyObject *hessian, *z, *x;
@@ -606,6 +615,7 @@ static PyMethodDef methods[] = {
     {"store", new_store, METH_NOARGS, "Return a new store for Gram matrices and factors."},
     {"restricted", restricted, METH_VARARGS, "Solve on a working set."},
     {"along", along, METH_VARARGS, "Solve on a working set along lines of slopes."},
+    {"carries", carries, METH_VARARGS, "Return whether the Gram matrix of some columns pays."},
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},

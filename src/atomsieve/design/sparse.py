@@ -18,6 +18,9 @@ from atomsieve.typing import Array, Index, Mask, Samples
 DENSE = 0.1
 """Density above which a Gram matrix is computed from dense columns."""
 
+TOGETHER = 8
+"""Vectors in one product: that takes half the time of one after another, and more no longer fit into the cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class SparseDesign:
@@ -64,8 +67,11 @@ class SparseDesign:
         return product
 
     def products(self, vectors: Sequence[Samples]) -> Array:
-        # several vectors at a time take half the time of one after another
-        return np.ascontiguousarray((self._transposed @ np.stack(vectors, axis=1)).T)
+        found = np.empty((len(vectors), self.shape[1]))
+        for start in range(0, len(vectors), TOGETHER):
+            some = slice(start, start + TOGETHER)
+            found[some] = (self._transposed @ np.stack(vectors[some], axis=1)).T
+        return found
 
     def columns(self, index: Columns) -> Samples:
         return self._block(index).toarray()

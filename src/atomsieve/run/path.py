@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,11 +38,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-BATCH = 8
-"""Slopes whose solutions are seen by one product with A'."""
-
 BATCH_NUMBERS = 1 << 25
-"""Numbers that a batch may hold (256 MB), five for each slope and sample; two slopes it has in any case."""
+"""Numbers that a batch may hold (256 MB), five for each slope and sample; two slopes it has in any case.
+
+The solutions of a batch are seen by one product with A'.
+"""
 
 HAIR = 1e-9
 """A path begins above the critical slope by this fraction of it."""
@@ -258,14 +257,16 @@ def walk(
     point, passes = problem.origin, problem.meter.passes
     stepper = method.begin(problem, limits)
     watched = bool(callbacks) or not isinstance(screening, str)
-    steps = iter([problem.at_penalty(Linear(float(slope))) for slope in slopes])
-    size = min(BATCH, max(2, BATCH_NUMBERS // (5 * problem.origin.u.size)))
-    while batch := list(islice(steps, size)):
+    steps = [problem.at_penalty(Linear(float(slope))) for slope in slopes]
+    most = max(2, BATCH_NUMBERS // (5 * problem.origin.u.size))
+    while steps:
         pressed = False
         try:
-            known = [] if watched or not limits.max_iter else ahead(point, batch, stepper, limits)
+            known = [] if watched or not limits.max_iter else ahead(point, steps[:most], stepper, limits)
         except KeyboardInterrupt:
             known, pressed = [], True
+        count = max(len(known), 1)
+        batch, steps = steps[:count], steps[count:]
         for here in batch:
             first = known.pop(0) if known else None  # each is held no longer than it is needed
             if first is not None and limits.reached(first):
@@ -291,7 +292,10 @@ def show(result: Result, limits: Limits) -> None:
 
 
 def ahead(point: Point, batch: Sequence[Problem], stepper: Stepper, limits: Limits) -> list[Point]:
-    """Return points for problems further down the path, all seen by one product with A'; fewer if time is up."""
+    """Return points for the first of the next problems down the path, as many as the method follows at once.
+
+    All are seen by one product with A'. There are fewer if time is up.
+    """
     follow = getattr(stepper, "follow", None)
     if follow is None or len(batch) < 2:
         return []

@@ -15,6 +15,7 @@ from atomsieve.methods.corrective.chained import Chained
 from atomsieve.methods.corrective.hull import Hull
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
 from atomsieve.methods.corrective.proximal import Proximal
+from atomsieve.methods.corrective.tall import carried
 from atomsieve.methods.corrective.working_set import AtomSet, Part, RowSet, WorkingSet
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
@@ -28,6 +29,9 @@ SAFE = 0.25
 
 CLOSE = 0.9
 """Part of the gap asked for that is small enough where no block outside the working set is expected to add to it."""
+
+BATCH = 8
+"""Slopes that are solved on one working set, unless that holds all columns: then no block joins from outside."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +112,7 @@ class Corrections:
         self._fraction /= 10 if idle or point.gap <= 2 * self._left else 1
         fraction = 0.0 if self.working_set.complete else self._fraction
         self._lowest = objective
-        target = (CLOSE if self.working_set.complete else SAFE) * self.target.gap
+        target = (CLOSE if self.working_set.complete else SAFE) * self._within_reach(point)
         enough = max(fraction * min(point.gap, objective), target)
         # a copy of the columns alive may take as much memory as the working set does
         self.room = len(part.columns) / point.problem.meter.columns
@@ -122,11 +126,19 @@ class Corrections:
     def follow(self, point: Point, problems: Sequence[Problem]) -> list[State]:
         """Return states for problems that differ from that of the point in the penalty alone, each from the one before.
 
-        All are solved on one working set, so a single product with A' shows how good they are. Where a block outside
-        has joined in between, that product tells, and the run goes on from there.
+        They are those of the first problems, all of them if one Gram matrix serves to the end. All are solved on one
+        working set, so a single product with A' shows how good they are. Where a block outside has joined in between,
+        that product tells, and the run goes on from there.
         """
-        lines = [problem.penalty.line for problem in problems if problem.penalty.line is not None]
-        if len(lines) < len(problems) or not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
+        if not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
             return []
-        inner = Compiled(self.working_set.renew(point), point, self._memory)
-        return inner.follow(problems, lines, CLOSE * self.target.gap)
+        part = self.working_set.renew_for(point, problems[-1])
+        some = problems if part.whole and carried(part.lifted) else problems[:BATCH]
+        lines = [problem.penalty.line for problem in some if problem.penalty.line is not None]
+        if len(lines) < len(some):
+            return []
+        return Compiled(part, point, self._memory).follow(some, lines, CLOSE * self._within_reach(point))
+
+    def _within_reach(self, point: Point) -> float:
+        """Return the gap that is small enough, or its rounding: below that, steps would follow noise."""
+        return max(self.target.gap, point.rounding)

@@ -11,6 +11,7 @@ from atomsieve.core import Blocks, Packed, best, highest_outside
 from atomsieve.design import ALL, DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.gauges.found import Combination
+from atomsieve.methods.corrective.tall import carried, needs_all
 from atomsieve.numerics.cached import cached_property
 from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
@@ -185,6 +186,7 @@ class RowSet:
     def __init__(self) -> None:
         self.complete = False
         self._part: Part | None = None
+        self._before: Point | None = None
 
     def enter(self, point: Point) -> tuple[Part, Point]:
         part, near = self._part, joining_score(point)
@@ -197,6 +199,24 @@ class RowSet:
 
     def leave(self, state: State) -> State:
         return state
+
+    def renew_for(self, point: Point, last: Problem) -> Part:
+        """Return a set for the slopes of a path from a point down to that of its last problem.
+
+        It holds all columns where it would do so at the end, and where their Gram matrix, which is formed anyway then,
+        makes every other slope cheap.
+        """
+        lifted, part = point.problem.lifted, self._part
+        if not carried(lifted):
+            return self.renew(point)
+        if part is not None and part.whole and part.lifted is lifted:
+            return part
+        before, self._before = self._before, point
+        if before is None or not needs_all(before, point, last):
+            return self.renew(point)
+        every = np.arange(lifted.shape[0])
+        self._part = Part(lifted, every, lifted.core.blocks(every, lifted.shape))
+        return self._part
 
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
