@@ -307,8 +307,7 @@ class Statement:
 
 def about_entries(problem: Problem, family: Family | None) -> bool:
     """Return whether verdicts are about single entries of x although its blocks are larger."""
-    alone = not problem.outputs and problem.shrinkage is None and family is None
-    return bool(problem.core.decides and alone)
+    return bool(problem.core.decides and not problem.outputs and family is None)
 
 
 def unprovable(problem: Problem) -> str | None:
