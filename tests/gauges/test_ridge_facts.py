@@ -2,12 +2,27 @@
 
 import json
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from atomsieve import OSCAR, Ball, KSparse, KSupport, Linear, LInf, Logistic, Positive, Problem, SparseGroup, Square
-from atomsieve import Squared, solve, verify  # fmt: skip
+from atomsieve import (
+    OSCAR,
+    Ball,
+    KSparse,
+    KSupport,
+    Linear,
+    LInf,
+    Logistic,
+    Positive,
+    Problem,
+    SparseGroup,
+    Square,
+    Squared,
+    solve,
+    verify,
+)
 from atomsieve.certificate.claims import certify
 from atomsieve.certificate.file import seal
 from atomsieve.certificate.proof import Proof
@@ -43,7 +58,7 @@ def false_facts(told, x):
     false["cluster"] += sum(int(np.ptp(size[some]) > close) for some in facts.sets)
     false["saturated"] += int((np.abs(size[facts.saturated] - size.max()) > close).sum())
     tiers = facts.order
-    false["order"] += sum(size[a].min() < size[b].max() - close for a, b in zip(tiers, tiers[1:], strict=False))
+    false["order"] += sum(size[a].min() < size[b].max() - close for a, b in pairwise(tiers))
     false["interval"] += int(((x < told.lower - close) | (x > told.upper + close)).sum())
     return made, false
 
