@@ -2,16 +2,16 @@
 The smallest peak: LInf and its saturated coefficients
 ======================================================
 
-Sixty loudspeakers in a row shall make given sounds at twelve places in the room. Many settings do that, and an amplifier
-must bear the largest of its coefficients, not their sum. The l-infinity norm charges that peak alone. So a solution
-drives nearly every loudspeaker as hard as the hardest, and only as many as the data need stay below: it is the opposite
-of sparse. Such coefficients are *saturated*, and the certificate proves which ones are.
+Sixty loudspeakers in a row shall make given sounds at twelve places in the room. Many settings do that, and an
+amplifier must bear the largest of its coefficients, not their sum. The l-infinity norm charges that peak alone. So a
+solution drives nearly every loudspeaker as hard as the hardest, and only as many as the data need stay below: it is the
+opposite of sparse. Such coefficients are *saturated*, and the certificate proves which ones are.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from atomsieve import L2, LInf, Linear, Problem, solve
+from atomsieve import L2, Linear, LInf, Problem, solve
 
 rng = np.random.default_rng(1)
 speakers = np.column_stack([np.linspace(-3.0, 3.0, 60), np.zeros(60)])
