@@ -51,8 +51,6 @@ class Statement:
         """Return the statement of a problem; raise Uncertain if there is no proof for one of its pieces."""
         if problem.data.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
-        if problem.limits is not None and problem.outputs:
-            raise Uncertain("there is no proof for limits beside a loss of several classes")
         statement = cls(problem, problem.loss.bounds, problem.penalty.bounds, Frame.of(problem))
         if not statement.priced:  # then its own bounds are needed
             problem.core.enclose_sizes(np.zeros(problem.shape))

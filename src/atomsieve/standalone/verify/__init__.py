@@ -83,7 +83,7 @@ one more sample for each row of Q, of weight R and target 0, with the squared lo
 offset are 0 (`joined.py`). All that is said of problems without a ridge holds for these samples. So it is beside
 LIMITS, with the identity for Q and one sample for each coefficient that has a price.
 
-With LIMITS `l_j <= x_j <= u_j` of single coefficients (no classes or family), let p be the point within them
+With LIMITS `l_j <= x_j <= u_j` of single coefficients (no family), let p be the point within them
 that is nearest to 0. So `abs(x_j) = abs(p_j) + abs(x_j - p_j)` within the limits, and these become:
 
 GAP    `gap = S phi(mass) + S phi*(t / S) + sum_j h_j(z_j) - x . z` for any t, where h_j(z_j) is the largest of
