@@ -16,6 +16,7 @@ from atomsieve import (
     CertifiedLogisticRegression,
     GaugeRegressor,
     Linear,
+    Multinomial,
     Problem,
     Square,
     solve,
@@ -247,3 +248,59 @@ def test_estimators_with_a_ridge_and_limits():
     assert (model.coef_ >= 0).all()
     assert (model.coef_ <= 0.5).all()
     assert model.support_report().verdict[0] == "at its upper limit"
+
+
+def of_classes(rng):
+    """Return a problem of three classes with limits, and its data."""
+    n, d = int(rng.integers(8, 30)), int(rng.integers(2, 7))
+    X = rng.standard_normal((n, d))
+    y = np.argmax(2 * X @ rng.standard_normal((d, 3)) + rng.gumbel(size=(n, 3)), axis=1)
+    y[:3] = range(3)
+    lower, upper = -rng.uniform(0, 0.6, (d, 3)), rng.uniform(0, 0.6, (d, 3))
+    if rng.random() < 0.4:
+        lower[0], upper[0], lower[1], upper[1] = -np.inf, np.inf, 0.1, 0.3
+    penalty = (Linear(10 ** rng.uniform(-2.5, -1)), Square(0.05), Ball(3.5))[rng.integers(3)]
+    stated = {"penalty": penalty, "limits": (lower, upper), "intercept": bool(rng.integers(2))}
+    return Problem(X, y, loss=Multinomial(), **stated), X, y
+
+
+def test_several_classes_within_limits():
+    made, false, checked = Counter(), Counter(), 0
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        problem, X, y = of_classes(rng)
+        best, (lower, upper) = solve(problem, tol=1e-12), problem.stated_limits
+        x = best.x.ravel()
+        moved = problem.limits.clip(best.lifted + 1e-4 * rng.standard_normal(best.lifted.shape))
+        rough = solve(problem, tol=10.0 ** -rng.integers(2, 10))
+        for told in (rough.certificate(), certify(problem, moved, best.point.state.coordinates)):
+            made.update({kind: int(getattr(told, kind).sum()) for kind in KINDS})
+            off = {"zero": np.abs(x), "at_lower": np.abs(x - lower), "at_upper": np.abs(x - upper)}
+            false.update({kind: int((off[kind][getattr(told, kind)] > 1e-5).sum()) for kind in off})
+            false["interval"] += int(((x < told.lower.ravel() - 1e-5) | (x > told.upper.ravel() + 1e-5)).sum())
+            false["value"] += int(told.dual > best.objective + 1e-10) + int(told.primal < best.dual - 1e-10)
+            verdict = verify(told, X, y)
+            assert verdict.valid, (seed, str(verdict))
+            checked += verdict.checked
+    assert all(made[kind] > 20 for kind in KINDS), made
+    assert not any(false.values()), false
+    assert checked > 500
+
+
+def test_forged_limits_of_several_classes_are_refused(tmp_path):
+    problem, X, y = of_classes(np.random.default_rng(5))
+    content, path = solve(problem, tol=1e-11).certificate().content(), tmp_path / "certificate.json"
+    claims, limits = content["claims"], content["problem"]["limits"]
+    assert claims["at_upper"]
+    place = claims["at_upper"][0]
+    for change in (
+        lambda: limits["upper"].__setitem__(place, limits["upper"][place] / 2),
+        lambda: claims.update(at_lower=sorted({*claims["at_lower"], place}), at_upper=claims["at_upper"][1:]),
+    ):
+        before = json.dumps(content)
+        change()
+        path.write_text(json.dumps(content | {"seal": seal(content)}))
+        assert not verify(path, X, y).valid
+        restored = json.loads(before)
+        claims.update(restored["claims"])
+        limits.update(restored["problem"]["limits"])

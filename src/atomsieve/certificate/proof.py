@@ -147,7 +147,7 @@ class Proof:
     def least_slope(self) -> float:
         """A lower bound of the slope of the penalty at the optimum, times S: that of the best score."""
         statement = self.statement
-        if statement.ridges is not None:
+        if statement.ridges is not None and not statement.decides:
             return elastic.slopes(self, statement.ridges)[0]
         if statement.limits is not None:
             least = limited.Bracket(statement, statement.limits, *limited.ends(self)).least()
@@ -156,9 +156,8 @@ class Proof:
         least = float((statement.total * statement.penalty.first_slope).low)
         if least > 0 and not statement.problem.penalty.superlinear:
             return least
-        below = self.scores[0]
         with quiet():
-            floors = below - up(self.radius * self.spread[0]) - 2 * EPS * np.abs(below)
+            floors = self.scored[0]
             floor = float(np.max(floors, where=statement.problem.eligible, initial=-np.inf))
         return max(floor, least) if least > 0 else floor
 
@@ -168,16 +167,33 @@ class Proof:
         if not self.statement.decides:
             return None
         with np.errstate(all="ignore"):
-            spread, norms = self.spread
-            below, above = self.scores
-            moved = up(self.radius * spread)
-            scores = below - moved - 2 * EPS * np.abs(below), above + moved + 2 * EPS * np.abs(above)
-            z = self.z if self.paired else self.z * Enclosure.exact(self.shrink)
+            z, away = self._pulled
             flat = Enclosure(z.mid.ravel(), z.rad.ravel())
-            slope = self.least_slope, self._steepest(scores[1])
-            return self.statement.problem.core.decide(
-                Evidence.around(flat, up(self.radius * norms.ravel()), scores, slope)
-            )
+            slope = self.least_slope, self._steepest(self.scored[1])
+            return self.statement.problem.core.decide(Evidence.around(flat, away.ravel(), self.scored, slope))
+
+    @cached_property
+    def _pulled(self) -> tuple[Enclosure, Array]:
+        """What scores the atoms of a solution, z at the dual point, and how far each entry of it can move.
+
+        With a ridge it is `z - R x`, which moves by at most `sqrt(gap (norm^2 + 2 R))`; such a point is paired.
+        """
+        ridges, norms = self.statement.ridges, self.spread[1]
+        z = self.z if self.paired else self.z * Enclosure.exact(self.shrink)
+        if ridges is not None:
+            own = ridges[self.statement.labels.reshape(self.x.shape)]
+            z, norms = z - own * Enclosure.exact(self.x), root(up(norms * norms + 2 * own.high))
+        return z, np.asarray(up(self.radius * norms))
+
+    @cached_property
+    def scored(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of the scores of all blocks at the optimum."""
+        if self.statement.ridges is None:
+            (below, above), moved = self.scores, up(self.radius * self.spread[0])
+        else:
+            z, away = self._pulled
+            (below, above), moved = self.at(z).scores, self.statement.problem.core.spread_bounds(away)
+        return below - moved - 2 * EPS * np.abs(below), above + moved + 2 * EPS * np.abs(above)
 
     def _steepest(self, above: Array) -> float:
         """Return an upper bound of the slope of the penalty, times S, at a solution that is not 0: the best score."""

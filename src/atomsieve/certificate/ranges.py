@@ -101,7 +101,10 @@ def knowledge(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined, 
     """Return what the data determine of the coefficients of columns of B and A, and how far predictions can be off."""
     statement, first = proof.statement, len(kept)
     weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
-    ridge = None if proof.held is None else np.concatenate([np.zeros(first), proof.held[pattern.heads]])
+    ridge = None
+    if proof.held is not None:  # a coefficient that stands for k others has k times their ridge
+        many = np.bincount(pattern.owners, minlength=len(pattern.heads))
+        ridge = np.append(np.zeros(first), proof.held[pattern.heads] * many * (1 - 4 * EPS))
 
     def exact(some: Index) -> Enclosure:
         return pattern.exact_columns(statement, kept[some[some < first]], some[some >= first] - first)

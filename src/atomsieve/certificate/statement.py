@@ -51,8 +51,6 @@ class Statement:
         """Return the statement of a problem; raise Uncertain if there is no proof for one of its pieces."""
         if problem.data.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
-        if problem.limits is not None and problem.outputs:
-            raise Uncertain("there is no proof for limits beside a loss of several classes")
         statement = cls(problem, problem.loss.bounds, problem.penalty.bounds, Frame.of(problem))
         if not statement.priced:  # then its own bounds are needed
             problem.core.enclose_sizes(np.zeros(problem.shape))
@@ -311,8 +309,7 @@ class Statement:
 
 def about_entries(problem: Problem, family: Family | None) -> bool:
     """Return whether verdicts are about single entries of x although its blocks are larger."""
-    alone = not problem.outputs and problem.shrinkage is None and family is None
-    return bool(problem.core.decides and alone)
+    return bool(problem.core.decides and not problem.outputs and family is None)
 
 
 def unprovable(problem: Problem) -> str | None:

@@ -41,7 +41,7 @@ DEPENDENCY  A column k that is a combination of others, `C_k = sum_l t_l C_l + r
        `sqrt(reach)` grows by `norm(rest) (abs(x_k) + M / price)`, with the norm of G and M a bound of the mass of the
        optimum: S phi(M) is at most the objective at the point. Free columns are left out only for exact sums.
 NOT 0  A coefficient is not zero if its range excludes 0; a block if those with a range are longer than their radii.
-FACTS  For LInf, OWL, KSupport and KSparse, one problem without a ridge or classes: claims are about coefficients. All
+FACTS  For LInf, OWL, KSupport and KSparse, one problem without classes: claims are about coefficients. All
        atoms of a solution have the best score, which is at least `slope`, the lower bound in ZERO. With the lengths of
        columns, `Y_j <= abs(z*_j) <= Z_j`. A solution has the signs of z* where `Y_j > 0`, and the order of abs(z*):
        turned signs or entries that change places would raise `x . z*`. An atom of OWL is a set T with signs, and has
@@ -74,13 +74,16 @@ RANGE  `G = C' diag(s m) C` plus `c R_g / 2` on the diagonal, for columns of A. 
        is within `sqrt(reach sum_i s_i M_i A_ij^2)` of `k z_j`, and the norm of a block within
        `sqrt(reach) spread_g price_g` of that of `k z_g`. A claim holds if it follows from one of the three.
 NOT 0  A block is also not zero if the norm of its z* exceeds `t* price_g` for certain.
+FACTS  `z - R x` takes the place of z: at the optimum it is what scores the atoms of x*. It is within `sqrt(reach
+       (sum_i s_i M_i A_ij^2 + 2 R / c))` of that, entry by entry, and blocks by the dual norm of these. The ridge of
+       the column of a cluster is R times the number of its coefficients.
 
 Beside an Image or Atoms the ridge is one of `v = Q x`, with Q the product of the matrices: `R norm2(v)^2 / 2` counts as
 one more sample for each row of Q, of weight R and target 0, with the squared loss, in which constant, free columns and
 offset are 0 (`joined.py`). All that is said of problems without a ridge holds for these samples. So it is beside
 LIMITS, with the identity for Q and one sample for each coefficient that has a price.
 
-With LIMITS `l_j <= x_j <= u_j` of single coefficients (no classes or family), let p be the point within them
+With LIMITS `l_j <= x_j <= u_j` of single coefficients (no family), let p be the point within them
 that is nearest to 0. So `abs(x_j) = abs(p_j) + abs(x_j - p_j)` within the limits, and these become:
 
 GAP    `gap = S phi(mass) + S phi*(t / S) + sum_j h_j(z_j) - x . z` for any t, where h_j(z_j) is the largest of

@@ -9,6 +9,7 @@ from .balls import double_above, double_below, root
 from .checker import Checker
 from .doubles import DOWN, TINY, UP, known
 from .gram import Columns
+from .pulls import Pulls, Scores
 from .verdict import Refused
 
 
@@ -19,9 +20,27 @@ class Facts(Checker):
         """FACTS: read the pattern, and derive every fact."""
         self.told: dict[str, Any] = self.claims["facts"]
         self.spreads = self._spreads()
-        self.floor = self._best(self._first_slope(), self._moves())
-        self._read_pattern()
-        self._check_facts()
+        before = self.z, self.scores, self.shrink
+        if self.ridge:
+            self._drag()
+        try:
+            self.floor = self._best(self._first_slope(), self._moves())
+            self._read_pattern()
+            self._check_facts()
+        finally:
+            self.z, self.scores, self.shrink = before
+
+    def _drag(self) -> None:
+        """FACTS with a RIDGE: `k z - R x` takes the place of z, and lengths grow by `2 R / c`, squared."""
+        self.z.sharpen(range(self.d))
+        ridges = [self.ridge[int(g)] for g in self.gauge.labels]
+        pulled = [self.shrink * self.z[j] - r * self.x.get(j, arb(0)) for j, r in enumerate(ridges)]
+        with np.errstate(all="ignore"):
+            added = np.array([double_above(2 * r / self.factor) for r in ridges])
+            self.lengths = known(np.sqrt(known(self.lengths * self.lengths * UP + added + TINY)) * UP)
+        self.spreads = self._of_blocks(self.lengths)
+        self.z, self.shrink = Pulls.of_balls(pulled), arb(1)
+        self.scores = Scores(self.gauge, self.z, arb(1))
 
     def _told_zero(self) -> np.ndarray:
         zero = np.ones(self.d, dtype=bool)
@@ -143,6 +162,9 @@ class Facts(Checker):
         for j in self.members.get(name, [])[1:]:
             column = column + super()._column(j) * arb(self.sign[j] * self.sign[name])
         return column
+
+    def _held(self, name: int) -> arb:
+        return super()._held(name) * len(self.members.get(name, [name]))
 
     def _chosen(self, names: list[int]) -> Columns:
         if not self.members:

@@ -31,8 +31,10 @@ class Limits(Ranges):
             if self.at_lower or self.at_upper:
                 raise Refused("a coefficient is claimed to be at a limit that is not stated")
             return
-        if not gauge.coordinates or gauge.matrix is not None or self.ridge or data.labels is not None:
-            raise Unknown("limits beside classes, or a gauge of other than coefficients, are not known here")
+        if not gauge.coordinates or gauge.matrix is not None or self.ridge:
+            raise Unknown(
+                "limits beside a gauge of other than coefficients, or a ridge and classes, are not known here"
+            )
         self.lower = np.array([-math.inf if v is None else v for v in stated["lower"]], float)
         self.upper = np.array([math.inf if v is None else v for v in stated["upper"]], float)
         if not (len(self.lower) == len(self.upper) == self.d):
@@ -156,6 +158,7 @@ class Limits(Ranges):
                 np.where(np.isnan(high), np.inf, high + np.abs(high) * 2.0**-50 + TINY),
             )
         self.steepness = self._steepness()
+        self.floor = self.steepness[0]
         zero = self._told_zero()
         for j in np.flatnonzero(zero & ~self._rests_in_doubles(self.steepness[0])).tolist():
             self._claim(self._rests(j, moved[j]), f"coefficient or block {j} is not proven zero")

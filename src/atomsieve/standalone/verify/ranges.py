@@ -92,14 +92,16 @@ class Ranges(Combinations):
         units = columns.units  # badly scaled columns would cost the inverse all its digits
         ridge = [arb(0)] * len(columns)
         if self.ridge:
-            ridge = [
-                arb(0) if name < 0 else self.factor * self.ridge[int(self.gauge.labels[name])] * square(unit) / 2
-                for name, unit in zip(independent, units)
-            ]
+            ridge = [arb(0) if name < 0 else self._held(name) * square(unit) for name, unit in zip(independent, units)]
         inverse = self._inverse(columns, self.least, ridge, sharp=sharp)
         if all(unit == 1 for unit in units):
             return inverse
         return arb_mat([[inverse[a, b] * u * v for b, v in enumerate(units)] for a, u in enumerate(units)])
+
+    def _held(self, name: int) -> arb:
+        """Return what the ridge adds to G for a column of A."""
+        held: arb = self.factor * self.ridge[int(self.gauge.labels[name])] / 2
+        return held
 
     def _radii(self, independent: list[int], inverse: arb_mat, involved: set[int]) -> dict[int, arb]:
         """RANGE: return the distances for columns that are in no dependency."""

@@ -50,10 +50,9 @@ def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
 
 def check_facts(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
     """Refuse facts where none are derived, and lists of facts that do not fit."""
-    facts, problem = content["claims"]["facts"], content["problem"]
-    eliminated = "ridge" in problem and gauge.matrix is None
-    if not gauge.has_facts or data.labels is not None or content["family"] is not None or eliminated:
-        raise Unknown("facts are for one problem, one output, no ridge, and gauges whose facts are known here")
+    facts = content["claims"]["facts"]
+    if not gauge.has_facts or data.labels is not None or content["family"] is not None:
+        raise Unknown("facts are for one problem, one output, and gauges whose facts are known here")
     signs = facts["signs"]
     if len(signs["index"]) != len(signs["value"]):
         raise Refused("lists that belong together have different lengths")
