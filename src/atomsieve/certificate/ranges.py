@@ -11,6 +11,7 @@ from atomsieve.certificate.gram import Plain, inverse_of
 from atomsieve.certificate.inverse import Dependency, Determined, determined
 from atomsieve.certificate.pattern import Pattern
 from atomsieve.certificate.proof import Proof, image_of, low, mass_of
+from atomsieve.certificate.segments import segment_inverse
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
@@ -101,6 +102,10 @@ def knowledge(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined, 
     def exact(some: Index) -> Enclosure:
         return pattern.exact_columns(statement, kept[some[some < first]], some[some >= first] - first)
 
+    segments = segment_inverse(statement.design, statement.unpenalised[:, kept], pattern.heads, weights)
+    if segments is not None and ridge is None:
+        every = np.arange(1 + len(pattern.heads))
+        return Determined(len(every), segments, every, [], np.zeros(0)), proof.reach
     rows = pattern.rows(statement, kept, weights)
     known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
     return known, _reach(proof, known, pattern.heads, first)
