@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from atomsieve.certificate.gram import LARGEST_INVERSE, ROWS_AT_ONCE, Gram, Inverse, Plain, Sparse
+from atomsieve.certificate.segments import SegmentInverse
 from atomsieve.core.clock import look
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, norm, up
 from atomsieve.typing import Array, Index
@@ -43,7 +44,7 @@ class Determined:
     """
 
     count: int
-    inverse: Inverse | None
+    inverse: "Inverse | SegmentInverse | None"
     columns: Index
     dependencies: list[Dependency]
     rests: Array

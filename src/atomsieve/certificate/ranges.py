@@ -15,6 +15,7 @@ from atomsieve.certificate.pattern import Pattern
 from atomsieve.certificate.point import image_of, mass_of
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.scores import low
+from atomsieve.certificate.segments import segment_inverse
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
@@ -109,6 +110,10 @@ def knowledge(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined, 
     def exact(some: Index) -> Enclosure:
         return pattern.exact_columns(statement, kept[some[some < first]], some[some >= first] - first)
 
+    segments = segment_inverse(statement.design, statement.unpenalised[:, kept], pattern.heads, weights)
+    if segments is not None and ridge is None:
+        every = np.arange(1 + len(pattern.heads))
+        return Determined(len(every), segments, every, [], np.zeros(0)), proof.reach
     rows = pattern.rows(statement, kept, weights)
     known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
     return known, _reach(proof, known, pattern.heads, first)

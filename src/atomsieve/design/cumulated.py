@@ -50,6 +50,8 @@ class CumulatedDesign(ProductDesign):
         return CumulatedDesign(self.left.samples(chosen), self.right)
 
     def columns(self, index: Columns) -> Samples:
+        if self.identity:
+            return self.right.columns(index)
         if self.right.fixed:
             return super().columns(index)
         segments, steps, places = self._segments(index)
@@ -76,6 +78,8 @@ class CumulatedDesign(ProductDesign):
         )
 
     def enclose_columns(self, index: Columns) -> Enclosure:
+        if self.is_identity():
+            return self.right.enclose_columns(index)
         left = self.left
         if self.right.fixed or not isinstance(left, SparseDesign | DenseDesign):
             return super().enclose_columns(index)

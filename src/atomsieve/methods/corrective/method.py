@@ -12,6 +12,7 @@ import numpy as np
 from atomsieve.core.clock import TimeUp
 from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.chained import Chained
+from atomsieve.methods.corrective.denoising import Denoising, is_denoising
 from atomsieve.methods.corrective.hull import Hull
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
 from atomsieve.methods.corrective.proximal import Proximal
@@ -52,8 +53,9 @@ class Corrective(Piece):
                 f"than {LARGE} coefficients. Use smaller groups, or leave out the ridge."
             )
 
-    def begin(self, problem: Problem, target: Target) -> "Corrections":
-        return Corrections(RowSet() if by_rows(problem) else AtomSet(), target)
+    def begin(self, problem: Problem, target: Target) -> "Corrections | Denoising":
+        corrections = Corrections(RowSet() if by_rows(problem) else AtomSet(), target)
+        return Denoising(corrections) if is_denoising(problem) else corrections
 
 
 def by_rows(problem: Problem) -> bool:

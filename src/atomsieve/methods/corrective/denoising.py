@@ -1,0 +1,104 @@
+"""Total variation of a signal itself: with X = I and squared losses, one pass of a dynamic program solves the problem."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from atomsieve.core.signals import denoised
+from atomsieve.design import CumulatedDesign
+from atomsieve.methods.base import Stepper
+from atomsieve.penalties import Penalty
+from atomsieve.problem import Point, Problem
+from atomsieve.problem.state import State
+from atomsieve.typing import Array
+
+HALVINGS = 60
+"""Steps of the search for the slope: about the number of bits of a float."""
+
+
+def is_denoising(problem: Problem) -> bool:
+    """Return whether a problem is one of a signal itself, with squared losses and nothing beside total variation."""
+    design: Any = getattr(problem.design, "unmetered", problem.design)
+    if not (isinstance(design, CumulatedDesign) and design.identity):
+        return False
+    plain = problem.shrinkage is None and problem.limits is None and not problem.data.free.shape[1]
+    return plain and problem.loss.quadratic and not problem.outputs and bool(np.isfinite(problem.lifted.prices).all())
+
+
+class Denoising:
+    """The first step is the solution, up to rounding; should rounding leave a gap, `rest` goes on from there."""
+
+    sifts = False
+
+    def __init__(self, rest: Any) -> None:
+        self.rest = rest
+
+    @property
+    def patience(self) -> float:
+        return float(self.rest.patience)
+
+    @property
+    def room(self) -> float:
+        return float(self.rest.room)
+
+    def advance(self, point: Point, t: int) -> tuple[State, float]:
+        if t > 1 or not is_denoising(point.problem):
+            following: Stepper = self.rest
+            return following.advance(point, t)
+        return solution(point.problem, point.state.coordinates), 1.0
+
+    def follow(self, point: Point, problems: Sequence[Problem]) -> list[State]:
+        """Return the solutions of problems that differ in the penalty alone."""
+        return [solution(problem, point.state.coordinates) for problem in problems]
+
+
+def solution(problem: Problem, coordinates: Array) -> State:
+    """Return the state of the denoised signal: its jumps, while the level is a free coefficient."""
+    design: Any = problem.design
+    root = getattr(design, "unmetered", design).right.root
+    y = problem.data.y if problem.data.offset is None else problem.data.y - problem.data.offset
+    y = np.asarray(y - y[root], dtype=np.float64)  # the level of the targets would only be rounded
+    prices = np.delete(np.asarray(problem.lifted.prices), root)
+    weights = np.asarray(problem.weights)
+
+    def at(slope: float) -> Array:
+        return denoised(y, weights, slope * prices)
+
+    def mass(slope: float) -> float:
+        return float(np.abs(np.diff(at(slope))) @ prices)
+
+    penalty = problem.penalty
+    slope = penalty.slope(0.0) if not penalty.superlinear else _slope(penalty, mass, problem.critical)
+    x = polished(at(slope), y, weights, slope * prices)
+    jumps = np.diff(x)
+    lifted = np.insert(jumps, root, 0.0)
+    return problem.inside(lifted, x - x[root], coordinates, support=np.flatnonzero(lifted))
+
+
+def polished(x: Array, y: Array, weights: Array, prices: Array) -> Array:
+    """Return a denoised signal with levels to nearly all digits: the mean of a segment, moved by the prices at its ends.
+
+    `W level = sum_i w_i y_i - price sign(jump) at its left end + price sign(jump) at its right end`.
+    """
+    jumps = np.diff(x)
+    places = np.flatnonzero(jumps)
+    starts = np.append(0, places + 1)
+    pulls = np.append(0.0, prices[places] * np.sign(jumps[places]))
+    totals = np.add.reduceat(weights * y, starts) - pulls + np.append(pulls[1:], 0.0)
+    return np.repeat(totals / np.add.reduceat(weights, starts), np.diff(np.append(starts, len(x))))
+
+
+def _slope(penalty: Penalty, mass: Any, highest: float) -> float:
+    """Return the slope at which the penalty has this slope itself: masses fall as it rises, the penalty's own with them."""
+    low, high = 0.0, highest
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        size = mass(middle)
+        if not penalty.admits(size) or penalty.slope(size) > middle:
+            low = middle
+        else:
+            high = middle
+    return high
