@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         LatentGroup,
         LInf,
         NonNegative,
+        Nuclear,
         Oracle,
         Positive,
         Product,
@@ -112,6 +113,7 @@ __all__ = [
     "Logistic",
     "Multinomial",
     "NonNegative",
+    "Nuclear",
     "OpenLoop",
     "Oracle",
     "Pairwise",
@@ -158,7 +160,7 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Oracle Positive Product Scaled Shifted Simplex SparseGroup Union"
+        "NonNegative Nuclear Oracle Positive Product Scaled Shifted Simplex SparseGroup Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

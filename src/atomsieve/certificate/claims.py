@@ -126,6 +126,9 @@ class Certificate:
     """What is proven of coefficients one by one for gauges that have no blocks of their own: signs, clusters of equal
     absolute values, saturated coefficients, order (OWL, KSupport, KSparse, LInf). None for other gauges."""
 
+    rank: int | None
+    """A number that the rank of no solution exceeds, for gauges of matrices (Nuclear); None where nothing is known."""
+
     identity: Identity
     """What tells the data at the time of the proof from all others."""
 
@@ -191,6 +194,7 @@ class Certificate:
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             family=None if statement.family is None else statement.family.told,
             facts=facts,
+            rank=proof.rank,
             identity=Identity.of(problem, statement.fingerprint),
             proof=proof,
         )
@@ -224,6 +228,7 @@ class Certificate:
             names={"features": problem.data.names, "blocks": problem.gauge.names()},
             family=None if family is None else family.told,
             facts=facts,
+            rank=None,
             identity=Identity.of(problem),
         )
 

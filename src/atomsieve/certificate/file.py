@@ -86,6 +86,8 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
     }
     if certificate.facts is not None:
         content["claims"]["facts"] = _facts(certificate.facts)
+    if certificate.rank is not None:
+        content["claims"]["rank"] = certificate.rank
     if "limits" in certificate.statement:
         content["claims"]["at_lower"] = np.flatnonzero(certificate.at_lower).tolist()
         content["claims"]["at_upper"] = np.flatnonzero(certificate.at_upper).tolist()
@@ -195,6 +197,7 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         "names": {key: names and tuple(names) for key, names in content["names"].items()},
         "family": content["family"],
         "facts": _facts_of(claims["facts"], zero, nonzero) if "facts" in claims else None,
+        "rank": claims.get("rank"),
         "identity": Identity(content["data"]["sha256"]),
     }
 

@@ -12,6 +12,7 @@ from atomsieve.gauges.l2 import L2
 from atomsieve.gauges.latent_group import LatentGroup
 from atomsieve.gauges.linf import LInf
 from atomsieve.gauges.nonnegative import NonNegative
+from atomsieve.gauges.nuclear import Nuclear
 from atomsieve.gauges.oracle import Oracle
 from atomsieve.gauges.owl import OWL
 from atomsieve.gauges.shifted import Shifted
@@ -38,6 +39,7 @@ __all__ = [
     "LInf",
     "LatentGroup",
     "NonNegative",
+    "Nuclear",
     "Oracle",
     "Positive",
     "Product",

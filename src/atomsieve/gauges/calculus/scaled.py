@@ -14,6 +14,7 @@ from atomsieve.gauges.orthant import Orthant
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge
 from atomsieve.intake.arguments import require_piece, require_positive
 from atomsieve.numerics.enclosures import Enclosure, up
+from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask, Signs
 
 
@@ -129,6 +130,21 @@ class Scaled(BlockGauge):
     @property
     def proximal(self) -> bool:  # type: ignore[override]
         return self._blocks.proximal
+
+    @property
+    def ranked(self) -> bool:  # type: ignore[override]
+        return self._blocks.ranked
+
+    def cored(self, form: tuple[int, int]) -> BlockGauge:
+        return Scaled(self._blocks.cored(form), self.radius)
+
+    def rank_bound(self, z: Enclosure, least: float) -> int:
+        return self._blocks.rank_bound(z, least / self.radius * (1 - 4 * EPS))
+
+    def leading(self, z: Array, count: int) -> Any:
+        """Return pairs of vectors with the best scores; see `MatrixGauge`."""
+        inner: Any = self.gauge
+        return inner.leading(z, count)
 
     @property
     def split(self) -> bool:  # type: ignore[override]

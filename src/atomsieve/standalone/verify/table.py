@@ -67,6 +67,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "OWL": {"weights": [NUMBER]},
     "KSupport": {"k": COUNT},
     "KSparse": {"k": COUNT},
+    "Nuclear": {},
     "SparseGroup": {"groups": OrNull([COUNT]), "balance": POSITIVE, "weights": OrNull([POSITIVE])},
 }
 
@@ -144,6 +145,7 @@ FILE: dict[str, Any] = {
         "sums": [{"index": [WHOLE], "times": [NUMBER], "lower": BOUND, "upper": BOUND}],
         "intervals": {"index": INDICES, "lower": [BOUND], "upper": [BOUND]},
         "free": {"lower": [BOUND], "upper": [BOUND]},
+        "rank": Optional(COUNT),
         "facts": Optional(
             {
                 "signs": {"index": INDICES, "value": [SIGN]},
