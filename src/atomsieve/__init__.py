@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from atomsieve.certificate import Certificate
     from atomsieve.certificate.verify import verify
+    from atomsieve.design import Completion
     from atomsieve.display import CertificateDisplay, CVDisplay, PathDisplay, PredictionDisplay, StabilityDisplay
     from atomsieve.estimators import (
         CertifiedElasticNet,
@@ -90,6 +91,7 @@ __all__ = [
     "CertifiedLogisticRegression",
     "CertifiedLogisticRegressionCV",
     "CertifiedSelector",
+    "Completion",
     "Corrective",
     "Cover",
     "CriticalFraction",
@@ -157,6 +159,7 @@ __all__ = [
 _HOMES = {
     "certificate": "Certificate",
     "certificate.verify": "verify",
+    "design": "Completion",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "

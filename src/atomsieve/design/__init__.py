@@ -5,6 +5,7 @@ from typing import Any
 from scipy.sparse import issparse
 
 from atomsieve.design.base import ALL, Columns, Design, as_slice
+from atomsieve.design.completion import Completion
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
@@ -17,6 +18,7 @@ from atomsieve.intake.arguments import as_numbers
 __all__ = [
     "ALL",
     "Columns",
+    "Completion",
     "DenseDesign",
     "Design",
     "Meter",
@@ -44,6 +46,7 @@ def require_entries(X: Any, name: str = "X") -> None:
 def as_design(X: Any, name: str = "X") -> Design:
     """Return the design of a two-dimensional array, data frame or sparse matrix; refuse anything else."""
     require_entries(X, name)
+    X = X.tocsr() if isinstance(X, Completion) else X
     sparse = issparse(X)
     X = X if sparse else as_numbers(X, name)
     shape = X.shape

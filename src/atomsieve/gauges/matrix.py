@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy import linalg
 from scipy.sparse.linalg import svds
 
 from atomsieve.design import ALL
@@ -28,6 +29,11 @@ class Triplets(NamedTuple):
     left: Array
     values: Array
     right: Array
+
+    @property
+    def whole(self) -> Array:
+        """The matrix."""
+        return np.asarray((self.left * self.values) @ self.right.T)
 
 
 class MatrixGauge(ProximalGauge):
@@ -61,6 +67,13 @@ class MatrixGauge(ProximalGauge):
     @abstractmethod
     def leading(self, z: Array, count: int) -> Triplets:
         """Return so many pairs of unit vectors, at most, with the largest `u' z v` that atoms have."""
+
+    @abstractmethod
+    def shrunk(self, v: Array, line: Line) -> Triplets:
+        """Return the prox by its values, those that are not 0, and their vectors."""
+
+    def prox(self, v: Array, line: Line) -> Array:
+        return self.shrunk(v, line).whole
 
     @abstractmethod
     def rank_bound(self, z: Enclosure, least: float) -> int:
@@ -128,6 +141,10 @@ class RowByRow(ProximalGauge):
     def prox(self, v: Array, line: Line) -> Array:
         return self.gauge.prox(self.seen(v), line).reshape(v.shape)
 
+    def shrunk(self, v: Array, line: Line) -> Triplets:
+        """Return the prox by its values and vectors; see `MatrixGauge`."""
+        return self.gauge.shrunk(self.seen(v), line)
+
     def face(self, x: Array) -> Face:
         return self.gauge.face(self.seen(x))
 
@@ -171,6 +188,22 @@ def decomposed(matrix: Array, count: int | None = None) -> Triplets:
     left, values, right = svds(matrix, k=count, v0=start)
     order = np.argsort(-values)
     return Triplets(left[:, order], values[order], right[order].T)
+
+
+def top_pair(matrix: Array) -> Triplets:
+    """Return the largest singular value and its vectors, by the Gram matrix of the smaller side."""
+    rows, columns = matrix.shape
+    largest = float(np.abs(matrix).max(initial=0.0))
+    if not 0 < largest < np.inf or min(rows, columns) > WHOLE:
+        return decomposed(matrix, 1)
+    scaled = matrix / largest
+    tall = scaled if rows >= columns else scaled.T
+    vector = linalg.eigh(tall.T @ tall, subset_by_index=[tall.shape[1] - 1] * 2)[1]
+    other = tall @ vector
+    size = float(np.linalg.norm(other))
+    other /= size
+    left, right = (other, vector) if rows >= columns else (vector, other)
+    return Triplets(left, np.array([largest * size]), right)
 
 
 def singular_values(matrix: Array) -> Array:

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from atomsieve.design import ALL
 from atomsieve.gauges.base import Atom
-from atomsieve.gauges.matrix import MatrixGauge, Triplets, decomposed, singular_values
+from atomsieve.gauges.matrix import MatrixGauge, Triplets, decomposed, singular_values, top_pair
 from atomsieve.gauges.proximal import Face, Line, on_line
 from atomsieve.numerics.enclosures import Enclosure, norm, up
 from atomsieve.numerics.rounding import EPS
@@ -31,22 +31,23 @@ class Nuclear(MatrixGauge):
     """
 
     def scores(self, z: Array) -> Array:
-        return decomposed(z, 1).values[:1].copy()
+        return top_pair(z).values[:1].copy()
 
     def sizes(self, x: Array) -> Array:
         return np.array([singular_values(x).sum()])
 
     def atom(self, z: Array, block: int) -> Atom:
-        left, _, right = decomposed(z, 1)
+        left, _, right = top_pair(z)
         return Atom(ALL, np.outer(left[:, 0], right[:, 0]), block)
 
     def leading(self, z: Array, count: int) -> Triplets:
         return decomposed(z, min(count, *z.shape))
 
-    def prox(self, v: Array, line: Line) -> Array:
+    def shrunk(self, v: Array, line: Line) -> Triplets:
         left, values, right = decomposed(v)
         kept = on_line(lambda slope: np.maximum(values - slope, 0.0), lambda s: float(s.sum()), line, float(values[0]))
-        return np.asarray((left * kept) @ right.T)
+        rank = int(np.count_nonzero(kept))
+        return Triplets(left[:, :rank], kept[:rank], right[:, :rank])
 
     def face(self, x: Array) -> Face:
         # x = U S V' with a free core S: the gradient is I in the singular bases, and moving S by K bends the gauge by
@@ -67,7 +68,7 @@ class Nuclear(MatrixGauge):
         return Enclosure(np.array([found.mid]), np.array([found.rad]))
 
     def enclose_scores(self, z: Enclosure) -> Enclosure:
-        left, _, right = decomposed(z.mid, 1)
+        left, _, right = top_pair(z.mid)
         u, v = left[:, 0], right[:, 0]
         outer = np.outer(u, v)
         along = float((Enclosure(outer, up(2 * EPS * np.abs(outer))) * z).sum().low)

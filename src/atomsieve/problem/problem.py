@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from atomsieve.design import Design, Meter, Metered
+from atomsieve.design import Completion, Design, Meter, Metered
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
@@ -114,6 +114,7 @@ class Problem:
             require_piece(name, piece, kind)
         given = {"sample_weight": sample_weight, "intercept": intercept, "free": free, "offset": offset, "names": names}
         data = Data.of(X, y, loss, **given)
+        shape = X.shape if shape is None and isinstance(X, Completion) else shape
         gauge = gauge.named(data.names if shape is None else None, data.design.shape[1])
         lifted = Lifted.of(data, loss, gauge, shape)
         stated = check_ridge(ridge, data.design.shape[1], lifted.core.one_by_one)

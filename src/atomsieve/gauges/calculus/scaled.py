@@ -160,6 +160,11 @@ class Scaled(BlockGauge):
         """Return the prox of a line of slopes; see `ProximalGauge`."""
         return self._proximal.prox(v, (line[0] / self.radius, line[1] / self.radius / self.radius))
 
+    def shrunk(self, v: Array, line: Line) -> Any:
+        """Return the prox by its values and vectors; see `MatrixGauge`."""
+        inner: Any = self.gauge
+        return inner.shrunk(v, (line[0] / self.radius, line[1] / self.radius / self.radius))
+
     def face(self, x: Array) -> Face:
         """Return the face that x lies on; see `ProximalGauge`."""
         return self._proximal.face(x).times(1 / self.radius)

@@ -7,14 +7,14 @@ entries costs little, as that of several outputs, whose columns do not meet, the
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from atomsieve.design import DenseDesign, Design, RepeatedDesign, StackDesign
+from atomsieve.design import DenseDesign, Design, StackDesign
 from atomsieve.gauges.matrix import decomposed
 from atomsieve.methods.corrective.inner import LARGE
+from atomsieve.methods.corrective.operators import Operator, has_operator, operator_at
 from atomsieve.methods.corrective.proximal import Proximal
 from atomsieve.methods.corrective.surfaces import SurfaceModel
 from atomsieve.methods.corrective.working_set import Part
@@ -88,16 +88,9 @@ def modelled_at_once(problem: Problem) -> bool:
     size, (n, d) = math.prod(problem.shape), problem.design.shape
     if size <= SMALL:
         return True
-    if several_outputs(problem) is not None:
-        rows, columns = matrix_form(problem)
-        return rows * rows * columns <= LARGE * LARGE
+    if has_operator(problem, LARGE * LARGE):
+        return True
     return size <= LARGE and size * size <= 2 * problem.design.density * n * d * math.prod(problem.shape[1:])
-
-
-def several_outputs(problem: Problem) -> RepeatedDesign | None:
-    """Return the design of a problem with several outputs, each with samples of its own; None for other problems."""
-    design = getattr(problem.design, "unmetered", problem.design)
-    return design if isinstance(design, RepeatedDesign) and problem.lifted.places is None else None
 
 
 def matrix_form(problem: Problem) -> tuple[int, int]:
@@ -139,76 +132,23 @@ def core_design(problem: Problem, form: tuple[int, int], bases: Bases) -> Design
     return StackDesign(np.asarray(images).reshape(len(images), form[1], -1))
 
 
-@dataclass(frozen=True, eq=False)
-class ByOutput:
-    """A Hessian of the entries of x, row by row, in which entries of different outputs do not meet.
-
-    `blocks` has one matrix of features for each output, or one for all; `added` is what the diagonal has beside.
-    """
-
-    blocks: Array
-    added: Array
-
-    __array_ufunc__ = None
-
-    @classmethod
-    def of(cls, point: Point, design: RepeatedDesign, unit: float) -> "ByOutput":
-        """Return the Hessian of the losses at a point, the free coefficients minimised out, in units."""
-        problem, tasks = point.problem, design.tasks
-        weights = problem.seminorm.weighted(problem.loss.curvature(point.u, problem.targets)).reshape(-1, tasks)
-        bases = [None] * tasks if problem.span is None else [_own(problem.span.basis, k, tasks) for k in range(tasks)]
-        alike = bool((weights == weights[:, :1]).all()) and all(_same_line(basis, bases[0]) for basis in bases)
-        every = np.arange(design.design.shape[1])
-        grams = [
-            design.design.gram(np.ascontiguousarray(weights[:, k]), every, every, unit, bases[k])
-            for k in range(1 if alike else tasks)
-        ]
-        return cls(np.stack(grams), np.zeros(len(every) * tasks))
-
-    def diagonal(self) -> Array:
-        """Return the diagonal."""
-        own = np.diagonal(self.blocks, axis1=1, axis2=2)
-        return np.asarray(np.repeat(own[0], len(self.added) // own.shape[1]) if len(own) == 1 else own.T.ravel())
-
-    def __matmul__(self, v: Array) -> Array:
-        table = v.reshape(self.blocks.shape[1], -1)
-        alike = len(self.blocks) == 1
-        product = self.blocks[0] @ table if alike else (self.blocks @ table.T[:, :, None])[:, :, 0].T
-        return np.asarray(product.ravel() + self.added * v)
-
-    __rmatmul__ = __matmul__  # it is symmetric
-
-
-def _own(basis: Array, k: int, tasks: int) -> Array:
-    """Return the columns of a basis that have entries in the samples of one output."""
-    own = basis[k::tasks]
-    return np.asarray(own[:, own.any(axis=0)])
-
-
-def _same_line(one: Array | None, other: Array | None) -> bool:
-    """Return whether two bases are both none, or one column each and the same up to sign."""
-    if one is None or other is None:
-        return one is other
-    return one.shape == other.shape == (len(one), 1) and bool(np.array_equal(np.abs(one), np.abs(other)))
-
-
 class Cored(Proximal):
     """A core in one model."""
 
     quadratic = SurfaceModel
 
     def _hessian(self, point: Point) -> Any:
-        design = several_outputs(point.problem)
-        if design is None or math.prod(point.problem.shape) <= SMALL:
-            return super()._hessian(point)
         loss, shrinkage = point.problem.loss, point.problem.shrinkage
-        if self._blocks is None or not loss.quadratic:
-            found = ByOutput.of(point, design, self.unit)
-            added = np.zeros(len(found.added))
-            if shrinkage is not None:
-                added += shrinkage.by_entry / self.unit / self.unit
-            added += self._lacking(found.diagonal() + added, loss.smoothness_near(point.u) * self.stiffness)
-            self._blocks = ByOutput(found.blocks, added)
-        return self._blocks
+        if self._operator is not None and loss.quadratic:
+            return self._operator
+        small = math.prod(point.problem.shape) <= SMALL
+        operator = None if small or point.u.ndim > 1 else operator_at(point, self.unit)
+        if operator is None:
+            return super()._hessian(point)
+        if shrinkage is not None:
+            operator = operator.plus(shrinkage.by_entry / self.unit / self.unit)
+        steepest = loss.smoothness_near(point.u) * self.stiffness
+        self._operator = operator.plus(self._lacking(operator.diagonal() + operator.added, steepest))
+        return self._operator
 
-    _blocks: ByOutput | None = None
+    _operator: Operator | None = None

@@ -62,12 +62,8 @@ class Quadratic:
             if gap <= enough or moved_by <= 4 * EPS * size:
                 break
             if x.any():
-                x, z = self.bettered(x, z)
+                x, z = self._newton(x, z, self.gauge.face(x))
         return Minimum(x, z, gap)
-
-    def bettered(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """Return the point after a Newton step on its face."""
-        return self._newton(x, z, self.gauge.face(x))
 
     def _proximal(self, x: Array, z: Array, length: float) -> tuple[Array, Array, float]:
         """Return the point after a proximal step, the change, and the length, halved until the model allows it."""

@@ -4,19 +4,24 @@ A proximal step finds the rank of x, and a Newton step is taken on the surface o
 space, and by how it bends. The system is solved by conjugate gradients, which need products with the Hessian alone.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from atomsieve.gauges.matrix import decomposed
-from atomsieve.methods.corrective.proximal import SHORTEST, Quadratic
+from atomsieve.core.clock import look
+from atomsieve.gauges.matrix import Triplets, decomposed, singular_values, top_pair
+from atomsieve.methods.corrective.proximal import SHORTEST, STEPS, Minimum, Quadratic
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
 ITERATIONS = 200
 """Conjugate gradients for one Newton step."""
+
+ROUGHLY = 0.05
+"""Part of the right-hand side to which the system of a Newton step is solved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,97 +40,159 @@ class Surface:
     outside: Array
 
     @classmethod
-    def at(cls, x: Array, z: Array, slope: float) -> "Surface":
+    def at(cls, x: Triplets, z: Array, slope: float) -> "Surface":
         """Return the surface around a matrix x that is not 0, where minus the gradient is z.
 
         Where the part of z outside is larger than the slope, it is taken as large: beyond, the rank has to grow.
         """
-        left, values, right = decomposed(x)
-        rank = int(np.count_nonzero(values > 8 * EPS * max(x.shape) * values[0]))
-        left, values, right = left[:, :rank], values[:rank], right[:, :rank]
+        left, values, right = x
         outside = z - left @ (left.T @ z)
         outside -= (outside @ right) @ right.T
-        largest = decomposed(outside, 1).values[0]
-        if largest > slope:
+        if top_pair(outside).values[0] > slope:
             u, sizes, v = decomposed(outside)
             outside = (u * np.minimum(sizes, slope)) @ v.T
         return cls(left, values, right, slope, outside)
 
-    @property
-    def gradient(self) -> Array:
-        """The gradient of the gauge, `U V'`."""
-        return np.asarray(self.left @ self.right.T)
-
-    def parts(self, change: Array) -> tuple[Array, Array, Array]:
-        """Return M, Y and W of a change."""
+    def parts(self, change: Array) -> Array:
+        """Return M, Y and W of a change, one after the other in a vector; inner products stay what they are."""
         across, along = change @ self.right, self.left.T @ change
         both = self.left.T @ across
-        return both, across - self.left @ both, along - both @ self.right.T
+        across -= self.left @ both
+        along -= both @ self.right.T
+        return np.concatenate([both.ravel(), across.ravel(), along.ravel()])
 
-    def whole(self, both: Array, across: Array, along: Array) -> Array:
-        """Return the change with these parts."""
-        return np.asarray((self.left @ both + across) @ self.right.T + self.left @ along)
-
-    def inside(self, change: Array) -> Array:
-        """Return the part of a change in the tangent space."""
-        return self.whole(*self.parts(change))
-
-    def bent(self, change: Array) -> Array:
-        """Return the curvature of the gauge times the slope, less what z gains where the surface bends."""
-        both, across, along = self.parts(change)
-        turned = (both - both.T) / (self.values[:, None] + self.values)
-        slope, each = self.slope, 1 / self.values
-        return self.whole(
-            slope * turned,
-            (slope * across - self.outside @ along.T) * each,
-            (slope * along - across.T @ self.outside) * each[:, None],
+    def taken_apart(self, parts: Array) -> tuple[Array, Array, Array]:
+        """Return M, Y and W as matrices."""
+        r, rows = len(self.values), len(self.left)
+        ends = r * r, r * r + rows * r
+        return (
+            parts[: ends[0]].reshape(r, r),
+            parts[ends[0] : ends[1]].reshape(rows, r),
+            parts[ends[1] :].reshape(r, -1),
         )
 
-    def eased(self, change: Array, curvature: float) -> Array:
+    def whole(self, parts: Array) -> Array:
+        """Return the change with these parts."""
+        both, across, along = self.taken_apart(parts)
+        return np.asarray(across @ self.right.T + self.left @ (both @ self.right.T + along))
+
+    def bent(self, parts: Array) -> Array:
+        """Return the curvature of the gauge times the slope, less what z gains where the surface bends."""
+        both, across, along = self.taken_apart(parts)
+        turned = (both - both.T) / (self.values[:, None] + self.values)
+        slope, each = self.slope, 1 / self.values
+        rows = (slope * across - self.outside @ along.T) * each
+        columns = (slope * along - across.T @ self.outside) * each[:, None]
+        return np.concatenate([slope * turned.ravel(), rows.ravel(), columns.ravel()])
+
+    def eased(self, parts: Array, curvature: float) -> Array:
         """Return a change divided by a curvature that is the same everywhere, and by that of the gauge."""
-        both, across, along = self.parts(change)
+        both, across, along = self.taken_apart(parts)
         each = curvature + self.slope / self.values
         turned = self.slope / (self.values[:, None] + self.values)
         even, odd = (both + both.T) / 2, (both - both.T) / 2
-        return self.whole(even / curvature + odd / (curvature + 2 * turned), across / each, along / each[:, None])
+        inner = even / curvature + odd / (curvature + 2 * turned)
+        return np.concatenate([inner.ravel(), (across / each).ravel(), (along / each[:, None]).ravel()])
 
-    def moved(self, step: Array) -> Array:
-        """Return the change of x for a step in the tangent space, bent so that the rank stays what it is."""
-        both, across, along = self.parts(step)
+    @property
+    def gradient(self) -> Array:
+        """The gradient of the gauge: I in M."""
+        count = len(self.values)
+        found = np.zeros(count * (count + len(self.left) + len(self.right)))
+        found[: count * count : count + 1] = 1.0
+        return found
+
+    def moved(self, parts: Array) -> tuple[Array, float] | None:
+        """Return the change of x for a step in the tangent space, and the sum of the singular values of x there.
+
+        It is bent so that the rank stays what it is: `x = L R'` with `L = U (S + M) + Y` and `R' = V' + (S + M)^-1 W`.
+        None where S + M has no inverse: the rank falls there, which a proximal step will find out.
+        """
+        both, across, along = self.taken_apart(parts)
+        core = np.diag(self.values) + both
         try:
-            return np.asarray(step + across @ np.linalg.solve(np.diag(self.values) + both, along))
-        except np.linalg.LinAlgError:  # the rank falls: a proximal step will find out
-            return step
+            turned = np.linalg.solve(core, along)
+        except np.linalg.LinAlgError:
+            return None
+        change = self.whole(parts) + across @ turned
+        sides = (np.linalg.qr(side, mode="r") for side in (self.left @ core + across, self.right + turned.T))
+        left, right = sides
+        return change, float(singular_values(left @ right.T).sum())
 
 
 class SurfaceModel(Quadratic):
     """A quadratic model beside a gauge of singular values, with Newton steps on surfaces of one rank."""
 
-    def bettered(self, x: Array, z: Array) -> tuple[Array, Array]:
+    def minimise(self, x: Array, z: Array, enough: float) -> Minimum:
         form, price = seen_by(self.gauge)
-        surface = Surface.at(x.reshape(form), z.reshape(form), self.slope(x) * price)
-        pull = surface.inside(z.reshape(form)) - surface.slope * surface.gradient
-        step = self._solved(surface, pull, price)
-        here, best, taken, part = self.charge(x), 0.0, None, 1.0
-        while part >= SHORTEST:
-            change = surface.moved(part * step).ravel()
+        steepest = float(self.hessian.diagonal().max())
+        length, gap = 2 / steepest if steepest > 0 else 1.0, math.inf
+        for _ in range(STEPS):
+            look()
+            found, change, allowed = self._shrunk(x, z, length)
             bent = self.hessian @ change
-            fall = -float(z @ change) + float(change @ bent) / 2 + self.charge(x + change) - here
-            if fall >= best and taken is not None:
+            left = float(np.linalg.norm(change / allowed - bent))
+            x, z = x + change, z - bent
+            size, moved_by = float(np.linalg.norm(x)), float(np.linalg.norm(change))
+            gap = left * (size + moved_by)
+            if gap <= enough or moved_by <= 4 * EPS * size:
                 break
-            if fall < best or (part == 1.0 and fall <= EPS * here):
-                best, taken = fall, (change, bent)
+            # what was too long once will be so again
+            length = 2 * allowed if allowed == length else allowed
+            if len(found.values):
+                x, z = self._newton_on(Surface.at(found, z.reshape(form), self._slope_at(found, price) * price), x, z)
+        return Minimum(x, z, gap)
+
+    def _slope_at(self, x: Triplets, price: float) -> float:
+        return self.line[0] + self.line[1] * price * float(x.values.sum())
+
+    def _charged(self, size: float, price: float) -> float:
+        """Return the penalty of a sum of singular values."""
+        kappa = size * price
+        return self.line[0] * kappa + self.line[1] * kappa * kappa / 2
+
+    def _shrunk(self, x: Array, z: Array, length: float) -> tuple[Triplets, Array, float]:
+        """Return the point after a proximal step, the change, and the length, halved until the model allows it."""
+        a, b = self.line
+        while True:
+            found = self.gauge.shrunk(x + length * z, (length * a, length * b))
+            change = found.whole.ravel() - x
+            square, curved = float(change @ change), float(change @ (self.hessian @ change))
+            if curved * length <= square * (1 + 1e-9) or square == 0:
+                return found, change, length
+            length = min(length / 2, square / curved)
+
+    def _newton_on(self, surface: Surface, x: Array, z: Array) -> tuple[Array, Array]:
+        """Return the point after a Newton step on a surface, or a part of it, where that lowers the function."""
+        _, price = seen_by(self.gauge)
+        form = len(surface.left), len(surface.right)
+        step = self._solved(surface, surface.parts(z.reshape(form)) - surface.slope * surface.gradient, price)
+        here = self._charged(float(surface.values.sum()), price)
+        best, taken, part = 0.0, None, 1.0
+        while part >= SHORTEST:
+            moved = surface.moved(part * step)
+            if moved is not None:
+                change = moved[0].ravel()
+                bent = self.hessian @ change
+                fall = float(change @ bent) / 2 - float(z @ change) + self._charged(moved[1], price) - here
+                if fall >= best and taken is not None:
+                    break
+                if fall < best or (part == 1.0 and fall <= EPS * here):
+                    best, taken = fall, (change, bent)
+                    if part == 1.0:
+                        break
             part /= 2
         return (x, z) if taken is None else (x + taken[0], z - taken[1])
 
-    def _solved(self, surface: Surface, right: Array, price: float, enough: float = 1e-2) -> Array:
+    def _solved(self, surface: Surface, right: Array, price: float, enough: float = ROUGHLY) -> Array:
         """Return the Newton step for a right-hand side in the tangent space."""
         gradient, rise = surface.gradient, self.line[1] * price * price
         mean = float(self.hessian.diagonal().mean())
 
         def curved(step: Array) -> Array:
-            found = surface.inside((self.hessian @ step.ravel()).reshape(step.shape)) + surface.bent(step)
-            return found if rise == 0 else found + rise * float(np.vdot(gradient, step)) * gradient
+            change = surface.whole(step)
+            found = surface.parts((self.hessian @ change.ravel()).reshape(change.shape)) + surface.bent(step)
+            return found if rise == 0 else found + rise * float(gradient @ step) * gradient
 
         return conjugate_gradients(curved, right, lambda r: surface.eased(r, mean), enough)
 
@@ -133,11 +200,14 @@ class SurfaceModel(Quadratic):
         if not x.any():
             return 0.0
         form, price = seen_by(self.gauge)
-        slope = self.slope(x)
-        surface = Surface.at(x.reshape(form), z.reshape(form), slope * price)
+        found = decomposed(x.reshape(form))
+        rank = int(np.count_nonzero(found.values > 8 * EPS * max(form) * found.values[0]))
+        found = Triplets(found.left[:, :rank], found.values[:rank], found.right[:, :rank])
+        slope = self._slope_at(found, price)
+        surface = Surface.at(found, z.reshape(form), slope * price)
         level = SurfaceModel(self.gauge, self.hessian, (slope, 0.0))
         gradient = surface.gradient
-        return price * price * float(np.vdot(gradient, level._solved(surface, gradient, price, 1e-4)))
+        return price * price * float(gradient @ level._solved(surface, gradient, price, 1e-4))
 
 
 def conjugate_gradients(
