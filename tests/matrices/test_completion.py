@@ -3,8 +3,22 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from atomsieve import Ball, Completion, Linear, Logistic, Nuclear, Problem, Square, Squared, solve, verify
+from atomsieve import (
+    Ball,
+    Completion,
+    CriticalFraction,
+    Linear,
+    Logistic,
+    LowRankImputer,
+    Nuclear,
+    Problem,
+    Square,
+    Squared,
+    solve,
+    verify,
+)
 from atomsieve.methods.corrective import cores
 
 
@@ -87,3 +101,50 @@ def test_entries_seen_twice_count_twice():
     once = solve(Problem(Completion(rows, columns, table.shape), y, gauge=Nuclear(), penalty=Linear(0.01)), tol=1e-10)
     again = solve(Problem(twice, np.append(y, y), gauge=Nuclear(), penalty=Linear(0.01)), tol=1e-10)
     assert again.objective == pytest.approx(once.objective, rel=1e-9)
+
+
+@parametrize_with_checks([LowRankImputer()])
+def test_rules_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_imputer_fills_in():
+    table, seen = drawn(4, rows=60, columns=20)
+    given = np.where(seen, table + 5.0, np.nan)
+    imputer = LowRankImputer(CriticalFraction(0.05), tol=1e-8)
+    filled = imputer.fit_transform(given)
+    assert np.array_equal(filled[seen], given[seen])
+    assert np.sqrt(np.mean((filled - table - 5.0)[~seen] ** 2)) < 0.5 * np.sqrt(np.mean(table[~seen] ** 2))
+    assert imputer.components_.shape == (imputer.rank_, 20)
+    assert np.allclose(imputer.components_ @ imputer.components_.T, np.eye(imputer.rank_))
+
+
+def test_imputer_is_the_minimiser():
+    """What is filled in is the solution of the problem that the class states, by an independent solver."""
+    table, seen = drawn(5)
+    given = np.where(seen, table, np.nan)
+    imputer = LowRankImputer(0.02, tol=1e-12)
+    filled = imputer.fit_transform(given)
+    mean = np.nanmean(given, axis=0)
+    x = cp.Variable(table.shape)
+    lost = cp.sum_squares(cp.multiply(seen, x - np.where(seen, table - mean, 0.0))) / 2 / seen.sum()
+    stated = cp.Problem(cp.Minimize(lost + 0.02 * cp.normNuc(x)))
+    stated.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    assert np.allclose(filled[~seen], (x.value + mean)[~seen], atol=1e-3)
+
+
+def test_imputer_at_the_edges():
+    table, seen = drawn(6)
+    given = np.where(seen, table, np.nan)
+    assert LowRankImputer(1e6).fit(given).rank_ == 0
+    assert np.allclose(
+        LowRankImputer(1e6).fit_transform(given)[~seen], np.broadcast_to(np.nanmean(given, 0), given.shape)[~seen]
+    )
+    imputer = LowRankImputer().fit(given)
+    unseen = imputer.transform(np.full((1, 9), np.nan))
+    assert np.allclose(unseen, imputer.mean_)
+    assert np.array_equal(LowRankImputer().fit_transform(np.ones((3, 2))), np.ones((3, 2)))
+    with pytest.raises(ValueError, match="Column 1 of X has no value"):
+        LowRankImputer().fit([[1.0, np.nan], [2.0, np.nan]])
+    with pytest.raises(ValueError, match="alpha must be"):
+        LowRankImputer(-1.0).fit(given)

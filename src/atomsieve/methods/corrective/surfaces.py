@@ -115,8 +115,7 @@ class Surface:
         except np.linalg.LinAlgError:
             return None
         change = self.whole(parts) + across @ turned
-        sides = (np.linalg.qr(side, mode="r") for side in (self.left @ core + across, self.right + turned.T))
-        left, right = sides
+        left, right = _triangle(self.left @ core + across), _triangle(self.right + turned.T)
         return change, float(singular_values(left @ right.T).sum())
 
 
@@ -230,6 +229,11 @@ def conjugate_gradients(
         step = along / curvature
         found, left, before = found + step * direction, left - step * bent, along
     return found
+
+
+def _triangle(columns: Array) -> Array:
+    """Return the triangular factor of a QR decomposition."""
+    return np.asarray(np.linalg.qr(columns, mode="r"))
 
 
 def seen_by(gauge: Any) -> tuple[tuple[int, int], float]:
