@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from atomsieve.certificate import Certificate
     from atomsieve.certificate.verify import verify
+    from atomsieve.design import Completion
     from atomsieve.display import CertificateDisplay, CVDisplay, PathDisplay, PredictionDisplay, StabilityDisplay
     from atomsieve.estimators import (
         CertifiedElasticNet,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         GaugeRegressor,
         GaugeRegressorCV,
         GridEndWarning,
+        LowRankImputer,
         StabilitySelector,
         StrengthRule,
         UnprovenWarning,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
         LatentGroup,
         LInf,
         NonNegative,
+        Nuclear,
         Oracle,
         PathsInDAG,
         Permutahedron,
@@ -96,6 +99,7 @@ __all__ = [
     "CertifiedLogisticRegression",
     "CertifiedLogisticRegressionCV",
     "CertifiedSelector",
+    "Completion",
     "Corrective",
     "Cover",
     "CriticalFraction",
@@ -117,8 +121,10 @@ __all__ = [
     "LinearSquare",
     "LogBarrier",
     "Logistic",
+    "LowRankImputer",
     "Multinomial",
     "NonNegative",
+    "Nuclear",
     "OpenLoop",
     "Oracle",
     "Pairwise",
@@ -167,10 +173,11 @@ __all__ = [
 _HOMES = {
     "certificate": "Certificate",
     "certificate.verify": "verify",
+    "design": "Completion",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Birkhoff Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Oracle PathsInDAG Permutahedron Positive Product Scaled Shifted Simplex SpanningTrees "
+        "NonNegative Nuclear Oracle PathsInDAG Permutahedron Positive Product Scaled Shifted Simplex SpanningTrees "
         "SparseGroup TotalVariation TrendFilter Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",

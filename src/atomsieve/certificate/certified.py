@@ -168,6 +168,7 @@ def _claims(
         family=None if statement.family is None else statement.family.told,
         facts=facts,
         atoms=named_atoms(problem, statement.parts if x.any() else None),
+        rank=proof.rank,
         identity=Identity.of(problem, statement.fingerprint),
         proof=proof,
     )
@@ -223,5 +224,6 @@ def nothing(problem: Problem, x: Array, reason: str, family: Family | None = Non
         family=None if family is None else family.told,
         facts=facts,
         atoms=named_atoms(problem, None),
+        rank=None,
         identity=Identity.of(problem),
     )

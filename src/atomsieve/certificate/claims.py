@@ -114,6 +114,9 @@ class Certificate:
     """The atoms that the point is made of, with their weights, where the gauge names its atoms (paths, permutations,
     trees, sets): `places` are those of the atom, as whole numbers. None for other gauges."""
 
+    rank: int | None
+    """A number that the rank of no solution exceeds, for gauges of matrices (Nuclear); None where nothing is known."""
+
     identity: Identity
     """What tells the data at the time of the proof from all others."""
 

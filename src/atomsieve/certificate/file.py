@@ -89,6 +89,8 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
         content["point"]["atoms"] = certificate.atoms
     if certificate.facts is not None:
         content["claims"]["facts"] = _facts(certificate.facts)
+    if certificate.rank is not None:
+        content["claims"]["rank"] = certificate.rank
     if "limits" in certificate.statement:
         content["claims"]["at_lower"] = np.flatnonzero(certificate.at_lower).tolist()
         content["claims"]["at_upper"] = np.flatnonzero(certificate.at_upper).tolist()
@@ -201,6 +203,7 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         "family": content["family"],
         "facts": _facts_of(claims["facts"], zero, nonzero) if "facts" in claims else None,
         "atoms": point.get("atoms"),
+        "rank": claims.get("rank"),
         "identity": Identity(content["data"]["sha256"]),
     }
 

@@ -19,6 +19,9 @@ from atomsieve.typing import Array, Index, Mask
 SETTLED = 0.99
 """Bounds of curvatures are made anew, at most three times, until none of them falls below this part of itself."""
 
+SPARED = 2.0**-20
+"""Part of the slope by which singular values must stay below it, so that a checker can confirm the rank."""
+
 
 @dataclass(frozen=True, eq=False)
 class Proof:
@@ -194,6 +197,25 @@ class Proof:
             z, away = self._pulled
             (below, above), moved = self.at(z).scores, self.statement.problem.core.spread_bounds(away)
         return below - moved - 2 * EPS * np.abs(below), above + moved + 2 * EPS * np.abs(above)
+
+    @cached_property
+    def rank(self) -> int | None:
+        """A bound of the rank of every solution; None where x is no matrix, and where the bound says nothing.
+
+        Solutions live where the singular values of z* are equal to the slope, and none of them moves by more than the
+        radius times the spread.
+        """
+        statement, core = self.statement, self.statement.problem.core
+        alone = statement.ridges is None and statement.family is None and not statement.problem.outputs
+        if not (core.ranked and alone):
+            return None
+        with quiet():
+            least = (self.least_slope - float(up(self.radius * self.spread[0][0]))) * (1 - SPARED)
+            if not least > 0:
+                return None
+            z = self.z if self.paired else self.z * Enclosure.exact(self.shrink)
+            rank = core.rank_bound(z, least)
+        return rank if rank < min(statement.problem.lifted.form) else None
 
     def _steepest(self, above: Array) -> float:
         """Return an upper bound of the slope of the penalty, times S, at a solution that is not 0: the best score."""

@@ -46,6 +46,8 @@ def sentence(certificate: "Certificate") -> str:
     if noun == "groups" and blocks == 1:  # the whole of x, for gauges that cannot be taken apart
         verdict = "proven zero" if zero else "proven not all zero" if nonzero else "undecided as a whole"
         decided = f"{certificate.lower.size} coefficients {verdict}"
+        if certificate.rank is not None and not zero:
+            decided += f", a matrix of rank {certificate.rank} at most"
     text = f"{where}{decided}; optimal value {interval(certificate.dual, certificate.primal)}."
     return text + (f" {certificate.reason}" if undecided else "")
 

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from atomsieve.design import Completion
 from atomsieve.intake.extras import install
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def verify(
         checker = import_module("atomsieve.standalone.verify")
     except ImportError as error:
         raise ImportError(install("verify computes in ball arithmetic, which needs", "flint")) from error
+    X = X.tocsr() if isinstance(X, Completion) else X
     given = {"sample_weight": sample_weight, "free": free, "offset": offset}
     verdict: Verification = checker.verify(certificate, X, y, **given)
     return verdict

@@ -6,6 +6,7 @@ from scipy.sparse import issparse
 
 from atomsieve.design.base import ALL, Columns, Design, as_slice
 from atomsieve.design.below import BelowDesign
+from atomsieve.design.completion import Completion
 from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.metered import Meter, Metered
@@ -21,6 +22,7 @@ __all__ = [
     "ALL",
     "BelowDesign",
     "Columns",
+    "Completion",
     "CumulatedDesign",
     "DenseDesign",
     "Design",
@@ -52,6 +54,7 @@ def as_design(X: Any, name: str = "X") -> Design:
     if isinstance(X, Steps):
         return X
     require_entries(X, name)
+    X = X.tocsr() if isinstance(X, Completion) else X
     sparse = issparse(X)
     X = X if sparse else as_numbers(X, name)
     shape = X.shape

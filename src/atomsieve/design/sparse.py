@@ -54,6 +54,11 @@ class SparseDesign:
     def density(self) -> float:
         return float(self.matrix.nnz) / (self.shape[0] * self.shape[1])
 
+    @cached_property
+    def apart(self) -> bool:
+        """Whether every row has one entry at most, so that no two columns meet."""
+        return bool(np.diff(self.matrix.tocsr().indptr).max(initial=0) <= 1)
+
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         return self._block(index) @ x
 

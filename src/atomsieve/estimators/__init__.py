@@ -5,6 +5,7 @@ from atomsieve.estimators.classification_cv import CertifiedLogisticRegressionCV
 from atomsieve.estimators.elastic_net import CertifiedElasticNet
 from atomsieve.estimators.elastic_net_cv import CertifiedElasticNetCV
 from atomsieve.estimators.export import save_model
+from atomsieve.estimators.imputer import LowRankImputer
 from atomsieve.estimators.notices import GridEndWarning, UnprovenWarning
 from atomsieve.estimators.regression import CertifiedLasso, GaugeRegressor
 from atomsieve.estimators.regression_cv import CertifiedLassoCV, GaugeRegressorCV
@@ -26,6 +27,7 @@ __all__ = [
     "GaugeRegressor",
     "GaugeRegressorCV",
     "GridEndWarning",
+    "LowRankImputer",
     "StabilitySelector",
     "StrengthRule",
     "UnprovenWarning",

@@ -13,6 +13,7 @@ from atomsieve.gauges.l2 import L2
 from atomsieve.gauges.latent_group import LatentGroup
 from atomsieve.gauges.linf import LInf
 from atomsieve.gauges.nonnegative import NonNegative
+from atomsieve.gauges.nuclear import Nuclear
 from atomsieve.gauges.oracle import Oracle
 from atomsieve.gauges.owl import OWL
 from atomsieve.gauges.shifted import Shifted
@@ -41,6 +42,7 @@ __all__ = [
     "LInf",
     "LatentGroup",
     "NonNegative",
+    "Nuclear",
     "Oracle",
     "PathsInDAG",
     "Permutahedron",

@@ -171,6 +171,9 @@ class BlockGauge(Gauge):
     dense: bool = False
     """Whether solutions have few zeros, so that no small set of columns holds them."""
 
+    ranked: bool = False
+    """Whether x is a matrix that is measured by its singular values or eigenvalues (gauges/matrix.py)."""
+
     decides: bool = False
     """Whether `decide` says more of single entries than blocks do, so that verdicts are about entries."""
 
@@ -256,6 +259,14 @@ class BlockGauge(Gauge):
     def _boundless(self) -> Uncertain:
         name = type(self).__name__
         return Uncertain(f"{name} has no prices, and no bounds of its own (enclose_sizes and enclose_scores)")
+
+    def rank_bound(self, z: Enclosure, least: float) -> int:
+        """Return a bound of the number of values of every enclosed z that are not below a number; if `ranked`."""
+        raise TypeError(f"{type(self).__name__} measures no matrix by its rank.")
+
+    def cored(self, form: tuple[int, int]) -> "BlockGauge":
+        """Return the gauge of the cores S of this form, of which x is made by orthonormal bases; if `ranked`."""
+        raise TypeError(f"{type(self).__name__} measures no matrix by its rank.")
 
     def signs(self, shape: tuple[int, ...]) -> Signs:
         """Return whether entries of x may be negative: one answer for all, or a flat array with one for each."""

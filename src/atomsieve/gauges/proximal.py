@@ -67,7 +67,7 @@ class ProximalGauge(BlockGauge):
     def face(self, x: Array) -> Face:
         """Return the face that x lies on; entries that a prox makes equal are equal to the last bit."""
 
-    def nonnegative(self, rows: int) -> BlockGauge:
+    def nonnegative(self, rows: int) -> BlockGauge | None:
         from atomsieve.gauges.orthant import Orthant  # noqa: PLC0415 -- which is one of these
 
         return Orthant(self)

@@ -28,7 +28,7 @@ class OrderedByCount(Gauge):
     def named(self, names: Sequence[str] | None, count: int) -> Gauge:
         return OWL(self.weights(count))
 
-    def nonnegative(self, rows: int) -> BlockGauge:
+    def nonnegative(self, rows: int) -> BlockGauge | None:
         return OWL(self.weights(rows)).nonnegative(rows)
 
     def check(self, shape: tuple[int, ...]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.sparse import eye_array
 
-from atomsieve.design import Design, Meter, Metered
+from atomsieve.design import Completion, Design, Meter, Metered
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
@@ -120,6 +120,7 @@ class Problem:
         if X is None and gauge.of_signals:  # predictions are the coefficients themselves
             X = eye_array(len(as_numbers(y, "y")), format="csr")
         data = Data.of(X, y, loss, **given)
+        shape = X.shape if shape is None and isinstance(X, Completion) else shape
         gauge = gauge.named(data.names if shape is None else None, data.design.shape[1])
         lifted = Lifted.of(data, loss, gauge, shape)
         stated = check_ridge(ridge, data.design.shape[1], lifted.core.one_by_one)

@@ -14,6 +14,7 @@ from atomsieve.gauges.orthant import Orthant
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge
 from atomsieve.intake.arguments import require_piece, require_positive
 from atomsieve.numerics.enclosures import Enclosure, up
+from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask, Signs
 
 
@@ -141,6 +142,21 @@ class Scaled(BlockGauge):
         return self._blocks.proximal
 
     @property
+    def ranked(self) -> bool:  # type: ignore[override]
+        return self._blocks.ranked
+
+    def cored(self, form: tuple[int, int]) -> BlockGauge:
+        return Scaled(self._blocks.cored(form), self.radius)
+
+    def rank_bound(self, z: Enclosure, least: float) -> int:
+        return self._blocks.rank_bound(z, least / self.radius * (1 - 4 * EPS))
+
+    def leading(self, z: Array, count: int) -> Any:
+        """Return pairs of vectors with the best scores; see `MatrixGauge`."""
+        inner: Any = self.gauge
+        return inner.leading(z, count)
+
+    @property
     def split(self) -> bool:  # type: ignore[override]
         return self._blocks.split
 
@@ -153,6 +169,11 @@ class Scaled(BlockGauge):
     def prox(self, v: Array, line: Line) -> Array:
         """Return the prox of a line of slopes; see `ProximalGauge`."""
         return self._proximal.prox(v, (line[0] / self.radius, line[1] / self.radius / self.radius))
+
+    def shrunk(self, v: Array, line: Line) -> Any:
+        """Return the prox by its values and vectors; see `MatrixGauge`."""
+        inner: Any = self.gauge
+        return inner.shrunk(v, (line[0] / self.radius, line[1] / self.radius / self.radius))
 
     def face(self, x: Array) -> Face:
         """Return the face that x lies on; see `ProximalGauge`."""

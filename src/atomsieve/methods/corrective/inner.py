@@ -223,7 +223,12 @@ class Modelled:
     def _steepen(self, matrix: Array, steepest: Array) -> None:
         """Add to a Hessian, in place, what its diagonal lacks, and what steps that were too long call for."""
         diagonal = matrix.ravel()[:: len(matrix) + 1]
-        diagonal += np.maximum(np.where(diagonal < LEAST_RIDGE * steepest, LEAST_RIDGE, 0.0), self.caution) * steepest
+        diagonal += self._lacking(diagonal, steepest)
+
+    def _lacking(self, diagonal: Array, steepest: Array) -> Array:
+        """Return what the diagonal of a Hessian lacks, and what steps that were too long call for."""
+        lacks = np.where(diagonal < LEAST_RIDGE * steepest, LEAST_RIDGE, 0.0)
+        return np.asarray(np.maximum(lacks, self.caution) * steepest)
 
     @property
     def caution(self) -> float:

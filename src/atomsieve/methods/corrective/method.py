@@ -12,6 +12,7 @@ import numpy as np
 from atomsieve.core.clock import TimeUp
 from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.chained import Chained
+from atomsieve.methods.corrective.cores import Cored, CoreSet
 from atomsieve.methods.corrective.denoising import Denoising, is_denoising
 from atomsieve.methods.corrective.hull import Hull
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
@@ -54,6 +55,8 @@ class Corrective(Piece):
             )
 
     def begin(self, problem: Problem, target: Target) -> "Corrections | Denoising":
+        if problem.core.ranked:
+            return Corrections(CoreSet(), target)
         corrections = Corrections(RowSet() if by_rows(problem) else AtomSet(), target)
         return Denoising(corrections) if is_denoising(problem) else corrections
 
@@ -63,6 +66,8 @@ def by_rows(problem: Problem) -> bool:
     core = problem.core
     if core.listed:
         return modelled_whole(problem)
+    if core.ranked:
+        return True
     if core.proximal:
         return not core.dense or math.prod(problem.shape) <= LARGE
     if problem.lifted.charges is None or compiled(problem):
@@ -80,6 +85,8 @@ def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
     """Return what solves a working set of a problem."""
     if problem.core.listed:
         return Hull
+    if problem.core.ranked:
+        return Cored
     if problem.core.proximal:
         chained = problem.core.chained and problem.smooth.compiled is not None and problem.shrinkage is None
         return Chained if chained else Proximal

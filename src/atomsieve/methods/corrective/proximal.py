@@ -100,8 +100,11 @@ class Quadratic:
             matrix += self.line[1] * np.outer(face.gradient, face.gradient)
         return matrix if face.hessian is None else matrix + slope * face.hessian
 
-    def response(self, x: Array) -> float:
-        """Return how fast the gauge of the minimiser falls as the slope rises, on the face of x."""
+    def response(self, x: Array, z: Array) -> float:
+        """Return how fast the gauge of the minimiser falls as the slope rises, on the face of x.
+
+        Minus the gradient is z there; where a surface takes the place of the face it tells how that bends.
+        """
         if not x.any():
             return 0.0
         face = self.gauge.face(x)
@@ -130,7 +133,7 @@ class Descent:
         unit = self.unit
         model = replace(self.model, line=(line[0] / unit, line[1] / unit / unit))
         self.x, self.z, gap = model.minimise(self.x, self.z, target)
-        response = model.response(self.x) / unit / unit if respond else 0.0
+        response = model.response(self.x, self.z) / unit / unit if respond else 0.0
         return Outcome(gap, float(model.gauge.value(self.x)) / unit, response)
 
 

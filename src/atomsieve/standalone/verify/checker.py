@@ -4,6 +4,8 @@ Each file adds one subject to the class before it: products, sums, free, point, 
 limits. `paired.py` has the same with samples in pairs of doubles, which is tried first.
 """
 
+from flint import arb
+
 from .limits import Limits
 from .verdict import Refused
 
@@ -24,8 +26,24 @@ class Checker(Limits):
                 self._curvature()
                 self._zeros()
                 self._ranges()
+                self._rank()
             except Refused as refusal:
                 refusals.append(refusal)
             else:
                 return
         raise refusals[0]
+
+    def _rank(self) -> None:
+        """RANK."""
+        rank = self.claims.get("rank")
+        if rank is None:
+            return
+        moved = arb(float(self._moves()[0]))
+        limit = (self.floor - moved) * self.gauge.prices[0]
+        proven = bool(limit > 0) and self.gauge.at_most([v * self.shrink for v in self.z_of_all()], limit, rank)
+        self._claim(proven, f"the rank of the solution is not proven to be at most {rank}")
+
+    def z_of_all(self) -> list[arb]:
+        """Return z, coefficient by coefficient."""
+        self.z.sharpen(range(self.d))
+        return [self.z[j] for j in range(self.d)]

@@ -32,13 +32,13 @@ class Point(Free):
         self.z = self._adjoint(self.theta)
         self.z.sharpen(index)
         self.scores = Scores(self.gauge, self.z, arb(1))
-        parts: dict[int, list[arb]] = {}
+        parts: dict[int, dict[int, arb]] = {}
         for j, v in self.x.items():
-            parts.setdefault(int(self.gauge.labels[j]), []).append(v)
+            parts.setdefault(int(self.gauge.labels[j]), {})[j] = v
             if not self.gauge.signed[j] and not v >= 0:
                 raise Refused("the point has a negative coefficient where none is allowed")
         if mass is None:
-            self.norms = {g: self.gauge.norm(part, g) for g, part in parts.items()}
+            self.norms = {g: self.gauge.norm_of(part, g) for g, part in parts.items()}
             mass = sum((self.gauge.prices[g] * v for g, v in self.norms.items()), arb(0))
         else:
             self._check_sum(stated, mass)

@@ -41,6 +41,8 @@ def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         raise Refused("a block is claimed to be decided and undecided")
     if gauge.listed != ("atoms" in point):
         raise Refused("the point names atoms where the gauge has no names for them, or does not where it has")
+    if "rank" in claims and (data.labels is not None or content["family"] is not None or "ridge" in problem):
+        raise Unknown("a rank is for one problem without a ridge or classes")
     if "facts" in claims:
         check_facts(content, data, gauge)
     if not {*claims.get("at_lower", []), *claims.get("at_upper", [])} <= set(claims["nonzero"]):
@@ -76,6 +78,7 @@ def check_silence(content: dict[str, Any]) -> None:
     silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
     facts = claims.get("facts", {})
     listed = [*facts.get("clusters", []), *facts.get("order", []), facts.get("saturated"), claims["nonzero"]]
+    silent.append(claims.get("rank"))
     listed += [claims["dependencies"], claims["sums"], facts.get("tight"), facts.get("signs", {}).get("index")]
     speaks = any(listed) or any(value is not None for value in silent)
     free = set(problem["unpenalised"])

@@ -75,6 +75,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "Birkhoff": {"m": COUNT},
     "SpanningTrees": {"edges": [[COUNT]]},
     "Permutahedron": {"weights": [NUMBER]},
+    "Nuclear": {},
     "SparseGroup": {"groups": OrNull([COUNT]), "balance": POSITIVE, "weights": OrNull([POSITIVE])},
 }
 
@@ -154,6 +155,7 @@ FILE: dict[str, Any] = {
         "sums": [{"index": [WHOLE], "times": [NUMBER], "lower": BOUND, "upper": BOUND}],
         "intervals": {"index": INDICES, "lower": [BOUND], "upper": [BOUND]},
         "free": {"lower": [BOUND], "upper": [BOUND]},
+        "rank": Optional(COUNT),
         "facts": Optional(
             {
                 "signs": {"index": INDICES, "value": [SIGN]},

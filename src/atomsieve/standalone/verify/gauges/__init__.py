@@ -16,10 +16,11 @@ from .paths import PathsInDAG
 from .rankings import Permutahedron
 from .spanning import SpanningTrees
 from .sparse_groups import SparseGroup
+from .spectral import Nuclear
 from .steps import Steps
 
 LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron)
-ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, *LISTED)
+ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, Nuclear, *LISTED)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "Steps", "gauge_of"]

@@ -124,6 +124,14 @@ class Gauge:
         """Return what the price of a block is multiplied by."""
         return root(sum((v * v for v in values), arb(0)))
 
+    def norm_of(self, part: dict[int, arb], block: int) -> arb:
+        """Return the same for the coefficients of a block that are not 0, by their places."""
+        return self.norm(list(part.values()), block)
+
+    def at_most(self, z: list[arb], limit: arb, rank: int) -> bool:  # noqa: ARG002
+        """Return whether at most so many values of a matrix z reach a limit, for gauges of matrices."""
+        raise Unknown(f"{self.kind} has no rank")
+
     def dual_norm(self, values: list[arb]) -> arb:
         """Return the largest inner product with a block of norm 1."""
         return self.norm(values)

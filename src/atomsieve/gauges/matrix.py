@@ -1,0 +1,213 @@
+"""Gauges of a matrix x by its singular values or eigenvalues: solutions have a low rank.
+
+The entries are one block. Such a gauge is the same in all orthonormal bases: `U S V'` is as large as its core S. So a
+solver works on a core, the part of x between two subspaces (methods/corrective/cores.py).
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import svds
+
+from atomsieve.design import ALL
+from atomsieve.design.seminorm import Seminorm
+from atomsieve.gauges.base import Atom, BlockGauge
+from atomsieve.gauges.proximal import Face, Line, ProximalGauge
+from atomsieve.numerics.enclosures import Enclosure, norm
+from atomsieve.typing import Array, Index
+
+WHOLE = 400
+"""Rows or columns, whichever are fewer, up to which all singular values are computed where a few are asked for."""
+
+
+class Triplets(NamedTuple):
+    """Matrices `left diag(values) right'`; values are in falling order."""
+
+    left: Array
+    values: Array
+    right: Array
+
+    @property
+    def whole(self) -> Array:
+        """The matrix."""
+        return np.asarray((self.left * self.values) @ self.right.T)
+
+
+class MatrixGauge(ProximalGauge):
+    """A gauge of one block for an x with rows and columns; `RowByRow` is the same for x as a vector."""
+
+    dense = True
+    ranked = True
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        if len(shape) != 2:
+            raise ValueError(
+                f"{type(self).__name__} measures a matrix, got an x of shape {shape}: give y several columns, or "
+                "shape=(rows, columns) to the problem."
+            )
+
+    def flat(self, shape: tuple[int, ...]) -> BlockGauge:
+        return RowByRow(self, (shape[0], shape[1]))
+
+    def restrict(self, columns: Index) -> BlockGauge:
+        return self
+
+    def labels(self, shape: tuple[int, ...]) -> Index:
+        return np.zeros(shape, dtype=np.intp)
+
+    def blocks(self, columns: Index, shape: tuple[int, ...]) -> Index:
+        return np.zeros(1, dtype=np.intp)
+
+    def cored(self, form: tuple[int, int]) -> BlockGauge:
+        return RowByRow(self, form)
+
+    @abstractmethod
+    def leading(self, z: Array, count: int) -> Triplets:
+        """Return so many pairs of unit vectors, at most, with the largest `u' z v` that atoms have."""
+
+    @abstractmethod
+    def shrunk(self, v: Array, line: Line) -> Triplets:
+        """Return the prox by its values, those that are not 0, and their vectors."""
+
+    def prox(self, v: Array, line: Line) -> Array:
+        return self.shrunk(v, line).whole
+
+    @abstractmethod
+    def rank_bound(self, z: Enclosure, least: float) -> int:
+        """Return a number that bounds, for every enclosed z, how many of its values are not below `least`."""
+
+    def growth(self, x: Array, there: Array) -> float:
+        return self.value(there) - self.value(x)
+
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:
+        return self.spread_bounds(np.repeat(seminorm.column_norms()[:, None], outputs, axis=1))
+
+    def spread_bounds(self, norms: Array) -> Array:
+        # |A p| is at most sum_ij |p_ij| |A_ij|, and the Frobenius norm of an atom p is 1
+        return np.array([norm(norms.ravel())])
+
+    def nonnegative(self, rows: int) -> BlockGauge | None:
+        return None  # signs matter together
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowByRow(ProximalGauge):
+    """A gauge of matrices of a form, for vectors that hold their entries row by row."""
+
+    gauge: MatrixGauge
+    form: tuple[int, int]
+
+    dense = True
+    ranked = True
+
+    def seen(self, x: Array) -> Array:
+        """Return a vector as a matrix."""
+        return x.reshape(self.form)
+
+    def seen_within(self, z: Enclosure) -> Enclosure:
+        """Return an enclosed vector as a matrix."""
+        return Enclosure(self.seen(z.mid), self.seen(np.broadcast_to(z.rad, z.mid.shape)))
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        self.gauge.check(self.form)
+
+    def flat(self, shape: tuple[int, ...]) -> BlockGauge:
+        return self
+
+    def restrict(self, columns: Index) -> BlockGauge:
+        raise TypeError(f"{type(self.gauge).__name__} measures whole matrices: no entries of x can be left out.")
+
+    def cored(self, form: tuple[int, int]) -> BlockGauge:
+        return RowByRow(self.gauge, form)
+
+    def labels(self, shape: tuple[int, ...]) -> Index:
+        return np.zeros(shape, dtype=np.intp)
+
+    def blocks(self, columns: Index, shape: tuple[int, ...]) -> Index:
+        return np.zeros(1, dtype=np.intp)
+
+    def scores(self, z: Array) -> Array:
+        return self.gauge.scores(self.seen(z))
+
+    def atom(self, z: Array, block: int) -> Atom:
+        return Atom(ALL, self.gauge.atom(self.seen(z), block).toarray(self.form).ravel(), block)
+
+    def sizes(self, x: Array) -> Array:
+        return self.gauge.sizes(self.seen(x))
+
+    def prox(self, v: Array, line: Line) -> Array:
+        return self.gauge.prox(self.seen(v), line).reshape(v.shape)
+
+    def shrunk(self, v: Array, line: Line) -> Triplets:
+        """Return the prox by its values and vectors; see `MatrixGauge`."""
+        return self.gauge.shrunk(self.seen(v), line)
+
+    def face(self, x: Array) -> Face:
+        return self.gauge.face(self.seen(x))
+
+    def growth(self, x: Array, there: Array) -> float:
+        return self.gauge.growth(self.seen(x), self.seen(there))
+
+    def leading(self, z: Array, count: int) -> Triplets:
+        """Return pairs of vectors with the best scores; see `MatrixGauge`."""
+        return self.gauge.leading(self.seen(z), count)
+
+    def rank_bound(self, z: Enclosure, least: float) -> int:
+        """Return a bound of the number of values that are not below a number; see `MatrixGauge`."""
+        return self.gauge.rank_bound(self.seen_within(z), least)
+
+    def enclose_sizes(self, x: Array) -> Enclosure:
+        return self.gauge.enclose_sizes(self.seen(x))
+
+    def enclose_scores(self, z: Enclosure) -> Enclosure:
+        return self.gauge.enclose_scores(self.seen_within(z))
+
+    def spread(self, seminorm: Seminorm, outputs: int) -> Array:
+        return self.spread_bounds(seminorm.column_norms())
+
+    def spread_bounds(self, norms: Array) -> Array:
+        return self.gauge.spread_bounds(norms)
+
+    def nonnegative(self, rows: int) -> BlockGauge | None:
+        return None  # signs matter together
+
+
+def decomposed(matrix: Array, count: int | None = None) -> Triplets:
+    """Return the singular triplets of a matrix, or so many of the largest."""
+    rows, columns = matrix.shape
+    if not np.isfinite(matrix).all():  # far away from the optimum, where losses overflow
+        nothing = np.full(1, np.nan)
+        return Triplets(np.zeros((rows, 1)), nothing, np.zeros((columns, 1)))
+    if count is None or min(rows, columns) <= max(WHOLE, 3 * count) or not matrix.any():
+        left, values, right = np.linalg.svd(matrix, full_matrices=False)
+        return Triplets(left[:, :count], values[:count], right.T[:, :count])
+    start = np.random.default_rng(0).normal(size=min(rows, columns))
+    left, values, right = svds(matrix, k=count, v0=start)
+    order = np.argsort(-values)
+    return Triplets(left[:, order], values[order], right[order].T)
+
+
+def top_pair(matrix: Array) -> Triplets:
+    """Return the largest singular value and its vectors, by the Gram matrix of the smaller side."""
+    rows, columns = matrix.shape
+    largest = float(np.abs(matrix).max(initial=0.0))
+    if not 0 < largest < np.inf or min(rows, columns) > WHOLE:
+        return decomposed(matrix, 1)
+    scaled = matrix / largest
+    tall = scaled if rows >= columns else scaled.T
+    vector = linalg.eigh(tall.T @ tall, subset_by_index=[tall.shape[1] - 1] * 2)[1]
+    other = tall @ vector
+    size = float(np.linalg.norm(other))
+    other /= size
+    left, right = (other, vector) if rows >= columns else (vector, other)
+    return Triplets(left, np.array([largest * size]), right)
+
+
+def singular_values(matrix: Array) -> Array:
+    """Return all singular values of a matrix, in falling order; NaN where it is not finite."""
+    if not np.isfinite(matrix).all():
+        return np.full(1, np.nan)
+    return np.asarray(np.linalg.svd(matrix, compute_uv=False))

@@ -1,0 +1,144 @@
+"""Gauges of a matrix by its singular values: all coefficients are one block of price 1.
+
+Every bound is a proof that a matrix of balls has no negative eigenvalue: Gaussian elimination without exchange has
+pivots that are positive, whatever the numbers in the balls are.
+"""
+
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat
+
+from ..balls import root
+from ..doubles import DOWN
+from ..verdict import Refused
+from .gauge import Gauge
+
+NEAR = (2.0**-51, 2.0**-47, 2.0**-40, 2.0**-30, 2.0**-20)
+"""Relative distances from an eigenvalue that was found in doubles at which upper bounds are tried."""
+
+CUT = 2.0**-45
+"""Part of the largest singular value of the point below which others are left to the rest."""
+
+
+class Nuclear(Gauge):
+    """The sum of the singular values; the dual norm is the largest one.
+
+    `norm(L R') <= (|L|^2 + |R|^2) / 2` in Frobenius norms, for any factors; the norm of what they leave of x is at most
+    its Frobenius norm times the root of the smaller side. From below, `<x, W>` for any W over its largest singular
+    value. Factors and W are those that attain the norm, up to rounding.
+    """
+
+    euclidean = False
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        if len(self.form) != 2:
+            raise Refused(f"{self.kind} measures matrices, and x has the shape {self.form}")
+
+    def in_orthant(self) -> Gauge:
+        raise Refused(f"{self.kind} depends on signs, and no Orthant can be around it")
+
+    def table(self, values: dict[int, arb]) -> arb_mat:
+        """Return entries as a matrix with at least as many rows as columns."""
+        rows, columns = self.form
+        entries = [values.get(j, arb(0)) for j in range(rows * columns)]
+        matrix = arb_mat(rows, columns, entries)
+        return matrix if rows >= columns else matrix.transpose()
+
+    def norm_of(self, part: dict[int, arb], block: int) -> arb:  # noqa: ARG002
+        x = self.table(part)
+        _, values, vectors = np.linalg.svd(in_doubles(x), full_matrices=False)
+        rank = int(np.count_nonzero(values > CUT * values[0]))
+        if not rank:
+            raise Refused("the singular values of the point cannot be bounded")
+        basis, roots = exactly(vectors[:rank].T), np.sqrt(values[:rank])
+        left = x * basis * exactly(np.diag(1 / roots))
+        right = basis * (basis.transpose() * basis).inv() * exactly(np.diag(roots))
+        rest = x - left * right.transpose()
+        above = (squares(left) + squares(right)) / 2 + root(squares(rest) * min(self.form))
+        turned = left * exactly(np.diag(1 / roots)) * basis.transpose()
+        length = root(highest_eigenvalue(turned.transpose() * turned))
+        along = (x.transpose() * turned).trace()
+        return arb((along / arb(length.upper())).lower()).union(arb(above.upper()))
+
+    def dual_norm(self, values: list[arb]) -> arb:
+        z = self.table(dict(enumerate(values)))
+        return root(highest_eigenvalue(z.transpose() * z))
+
+    def score(self, block: int, z: Any) -> arb:
+        return self.dual_norm([z[j] for j in self.entries(block)]) / self.prices[block]
+
+    def at_most(self, z: list[arb], limit: arb, rank: int) -> bool:
+        """Return whether at most so many singular values of z reach a positive limit.
+
+        The form `G - limit^2 I` is negative on the span of as many vectors as have smaller values; any vectors do.
+        """
+        table = self.table(dict(enumerate(z)))
+        _, vectors = eigen(table.transpose() * table)
+        left = vectors[:, : vectors.shape[1] - rank]
+        if not left.size:
+            return True
+        image = table * exactly(left)
+        flat = exactly(left)
+        square = arb(limit.lower()) * arb(limit.lower())
+        return positive_definite(flat.transpose() * flat * square - image.transpose() * image)
+
+    def dual_norms_below(self, sizes: np.ndarray) -> np.ndarray:
+        return np.array([float(sizes.max(initial=0.0)) * DOWN])  # no entry exceeds the largest singular value
+
+
+def squares(matrix: arb_mat) -> arb:
+    """Return the square of the Frobenius norm."""
+    return sum((v * v for v in matrix.entries()), arb(0))
+
+
+def exactly(matrix: np.ndarray) -> arb_mat:
+    """Return a matrix of doubles."""
+    return arb_mat(matrix.tolist())
+
+
+def eigen(gram: arb_mat) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues in doubles, rising, and vectors; nothing is proven about them."""
+    sizes, vectors = np.linalg.eigh(in_doubles(gram))
+    return sizes, vectors
+
+
+def in_doubles(matrix: arb_mat) -> np.ndarray:
+    """Return the middles of balls, rounded."""
+    middle = np.array([[float(v.mid()) for v in row] for row in matrix.tolist()])
+    if not np.isfinite(middle).all():
+        raise Refused("a matrix that matters is not finite")
+    return middle
+
+
+def highest_eigenvalue(gram: arb_mat) -> arb:
+    """Return a ball around the largest eigenvalue of a matrix without negative ones."""
+    sizes, vectors = eigen(gram)
+    best = exactly(vectors[:, -1:])
+    lower = (best.transpose() * gram * best)[0, 0] / (best.transpose() * best)[0, 0]
+    lower = arb(lower.lower()).max(arb(0))
+    identity = exactly(np.eye(len(sizes)))
+    trace = arb(gram.trace().upper())
+    if not trace > 0:
+        return arb(0)
+    for near in NEAR:
+        tried = arb(float(sizes[-1])) * (1 + arb(near))
+        if tried > 0 and positive_definite(identity * tried - gram):
+            return lower.union(tried)
+    return lower.union(trace)
+
+
+def positive_definite(matrix: arb_mat) -> bool:
+    """Return whether every symmetric matrix within balls is proven to be positive definite; the lower half counts."""
+    rows = [[matrix[i, j] for j in range(i + 1)] for i in range(matrix.nrows())]
+    for k, row in enumerate(rows):
+        pivot = row[k]
+        if not pivot > 0:
+            return False
+        below = [later[k] for later in rows[k + 1 :]]
+        for i, later in enumerate(rows[k + 1 :]):
+            factor = below[i] / pivot
+            for j in range(i + 1):
+                later[k + 1 + j] -= factor * below[j]
+    return True
