@@ -8,7 +8,7 @@ grid asks for few paths. Its certificate says more than where the solution runs:
 solution, which carry a part of the flow, and through which of them all of it must pass.
 """
 
-from itertools import product
+from itertools import pairwise, product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,7 +31,7 @@ def walk(*corners):
         while nodes[-1] != (i, j):
             a, b = nodes[-1]
             nodes.append((a, b + 1) if b < j else (a + 1, b))
-    return [EDGES.index(edge) for edge in zip(nodes, nodes[1:], strict=False)]
+    return [EDGES.index(edge) for edge in pairwise(nodes)]
 
 
 truth = np.zeros(len(EDGES))

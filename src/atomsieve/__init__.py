@@ -37,7 +37,9 @@ if TYPE_CHECKING:
         OWL,
         SLOPE,
         Atoms,
+        BasePolytope,
         Birkhoff,
+        Coverage,
         Group,
         Image,
         KSparse,
@@ -83,6 +85,7 @@ __all__ = [
     "Atoms",
     "Away",
     "Ball",
+    "BasePolytope",
     "Birkhoff",
     "CVDisplay",
     "Certificate",
@@ -96,6 +99,7 @@ __all__ = [
     "CertifiedSelector",
     "Corrective",
     "Cover",
+    "Coverage",
     "CriticalFraction",
     "FeatureCount",
     "GaugeClassifier",
@@ -165,7 +169,7 @@ _HOMES = {
     "certificate.verify": "verify",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
-        "L1 L2 OSCAR OWL SLOPE Atoms Birkhoff Group Image KSparse KSupport LatentGroup LInf "
+        "L1 L2 OSCAR OWL SLOPE Atoms BasePolytope Birkhoff Coverage Group Image KSparse KSupport LatentGroup LInf "
         "NonNegative Oracle PathsInDAG Permutahedron Positive "
         "Product Scaled Shifted Simplex SpanningTrees SparseGroup Union"
     ),

@@ -6,6 +6,7 @@ from flint import arb
 
 from ..data import Data
 from .assignments import Birkhoff
+from .bases import BasePolytope
 from .blocks import L2, Group, LInf
 from .coordinates import L1, NonNegative, Simplex
 from .gauge import Gauge
@@ -17,7 +18,7 @@ from .rankings import Permutahedron
 from .spanning import SpanningTrees
 from .sparse_groups import SparseGroup
 
-LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron)
+LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron, BasePolytope)
 ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, *LISTED)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
