@@ -57,8 +57,8 @@ def cases():
         ("Birkhoff 20 x 20", Birkhoff(20), 300),
         ("spanning trees, 50 nodes", network(50, 250), 300),
         ("permutahedron, 200 ranks", Permutahedron((np.arange(200.0) - 99.5) / 200), 300),
-        ("paths, grid 30 x 30", grid(30), 1000),
-        ("paths, grid 30 x 30", grid(30), 300),
+        ("tall: paths, grid 30 x 30", grid(30), 1000),
+        ("wide: paths, grid 30 x 30", grid(30), 300),
     ]
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         KSupport,
         LatentGroup,
         LInf,
+        LovaszNorm,
         NonNegative,
         Oracle,
         PathsInDAG,
@@ -119,6 +120,7 @@ __all__ = [
     "LinearSquare",
     "LogBarrier",
     "Logistic",
+    "LovaszNorm",
     "Multinomial",
     "NonNegative",
     "OpenLoop",
@@ -170,7 +172,7 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms BasePolytope Birkhoff Coverage Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Oracle PathsInDAG Permutahedron Positive "
+        "LovaszNorm NonNegative Oracle PathsInDAG Permutahedron Positive "
         "Product Scaled Shifted Simplex SpanningTrees SparseGroup Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve import BasePolytope, Birkhoff, Coverage, PathsInDAG, Permutahedron, SpanningTrees
+from atomsieve import BasePolytope, Birkhoff, Coverage, LovaszNorm, PathsInDAG, Permutahedron, SpanningTrees
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Case:
 
     @property
     def marked(self):
-        return not isinstance(self.gauge, Permutahedron | BasePolytope)
+        return not isinstance(self.gauge, Permutahedron | BasePolytope | LovaszNorm)
 
     def order_holds(self, x, mass, facts, room):
         """Return whether tight sums are what they are said to be, and what is in front is as large as the rest."""
@@ -113,4 +113,21 @@ def bases(seed):
     return Case(BasePolytope(f), np.array(list(corners.values())).T)
 
 
-CASES = {"paths": paths, "birkhoff": birkhoff, "trees": trees, "permutahedron": permutahedron, "bases": bases}
+def lovasz(seed):
+    f, size = covering(seed)
+    atoms = []
+    for signs in itertools.product((-1.0, 0.0, 1.0), repeat=size):
+        chosen = np.flatnonzero(signs).tolist()
+        if chosen:
+            atoms.append(np.array(signs) / f(chosen))
+    return Case(LovaszNorm(f), np.array(atoms).T)
+
+
+CASES = {
+    "paths": paths,
+    "birkhoff": birkhoff,
+    "trees": trees,
+    "permutahedron": permutahedron,
+    "bases": bases,
+    "lovasz": lovasz,
+}

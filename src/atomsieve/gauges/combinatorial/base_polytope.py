@@ -24,7 +24,7 @@ class BasePolytope(Ranked):
 
     Its corners are orders of all elements: each has what it adds to those before it. The best order is that of z, so
     `sigma(z)` is the Lovasz extension of f. `function` is a `Coverage`, or any function of yours that takes a list of
-    positions and returns f, with so many `elements`; that it is submodular, and 0 for the empty list, is then your word,
+    positions and returns f, with so many `elements`; that it is submodular, and 0 for no elements, is then your word,
     and what it returns is taken for exact. `kappa(x) = x(V) / f(V)` where x is in that multiple, which `value` decides
     for a `Coverage` by a linear program.
 
@@ -60,7 +60,7 @@ class BasePolytope(Ranked):
         """The largest absolute values that entries of a base can have."""
         every = range(self.elements)
         alone = np.array([float(self.function([j])) for j in every])
-        return np.maximum(np.abs(alone), np.abs(self._last))
+        return np.asarray(np.maximum(np.abs(alone), np.abs(self._last)))
 
     @cached_property
     def _last(self) -> Array:

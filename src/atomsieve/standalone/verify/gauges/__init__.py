@@ -9,6 +9,7 @@ from .assignments import Birkhoff
 from .bases import BasePolytope
 from .blocks import L2, Group, LInf
 from .coordinates import L1, NonNegative, Simplex
+from .coverings import LovaszNorm
 from .gauge import Gauge
 from .matrix import Matrix
 from .ordered import OWL, KSparse, KSupport
@@ -18,7 +19,7 @@ from .rankings import Permutahedron
 from .spanning import SpanningTrees
 from .sparse_groups import SparseGroup
 
-LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron, BasePolytope)
+LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron, BasePolytope, LovaszNorm)
 ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, *LISTED)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 

@@ -1,7 +1,6 @@
 """Base polytopes of coverage functions: an order gives each element what it adds to those before it."""
 
 import math
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,7 @@ class BasePolytope(Listed):
     tops = True
 
     def __init__(self, piece: dict[str, Any], *given: Any) -> None:
-        function = piece["function"]
-        self.sets: list[set[int]] = [set(covered) for covered in function["sets"]]
-        self.items = [arb(weight) for weight in function["weights"]]
-        if set().union(*self.sets) != set(range(len(self.items))) or not all(self.sets):
-            raise Refused("an element covers nothing, or items and weights do not fit")
+        self.sets, self.items = covered(piece["function"])
         self.largest_entry = double_above(sum(self.items, arb(0)))
         super().__init__(piece, *given)
         if len(self.sets) != len(self.labels):
@@ -35,8 +30,12 @@ class BasePolytope(Listed):
     def atom(self, places: list[int]) -> dict[int, arb]:
         if sorted(places) != list(range(len(self.sets))):
             raise Refused("an atom is no order of all coefficients")
-        seen = accumulate((self.sets[j] for j in places), set.union, initial=set())
-        return {j: sum((self.items[i] for i in self.sets[j] - before), arb(0)) for j, before in zip(places, seen)}
+        seen: set[int] = set()
+        gains = {}
+        for j in places:
+            gains[j] = sum((self.items[i] for i in self.sets[j] - seen), arb(0))
+            seen |= self.sets[j]
+        return gains
 
     def highest_score(self, z: list[float]) -> float:
         return double_above(self._extension([arb(v) for v in z])) if all(map(math.isfinite, z)) else math.inf
@@ -64,3 +63,11 @@ class Silent(Rules):
 
     def never_apart(self, members: list[int]) -> bool:  # noqa: ARG002
         return False
+
+
+def covered(function: dict[str, Any]) -> tuple[list[set[int]], list[arb]]:
+    """Return the items that each element covers, and their weights."""
+    sets = [set(given) for given in function["sets"]]
+    if set().union(*sets) != set(range(len(function["weights"]))) or not all(sets):
+        raise Refused("an element covers nothing, or items and weights do not fit")
+    return sets, [arb(weight) for weight in function["weights"]]
