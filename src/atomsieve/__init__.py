@@ -39,13 +39,16 @@ if TYPE_CHECKING:
         OWL,
         SLOPE,
         Atoms,
+        BasePolytope,
         Birkhoff,
+        Coverage,
         Group,
         Image,
         KSparse,
         KSupport,
         LatentGroup,
         LInf,
+        LovaszNorm,
         NonNegative,
         Nuclear,
         Oracle,
@@ -88,6 +91,7 @@ __all__ = [
     "Atoms",
     "Away",
     "Ball",
+    "BasePolytope",
     "Birkhoff",
     "CVDisplay",
     "Certificate",
@@ -102,6 +106,7 @@ __all__ = [
     "Completion",
     "Corrective",
     "Cover",
+    "Coverage",
     "CriticalFraction",
     "FeatureCount",
     "GaugeClassifier",
@@ -121,6 +126,7 @@ __all__ = [
     "LinearSquare",
     "LogBarrier",
     "Logistic",
+    "LovaszNorm",
     "LowRankImputer",
     "Multinomial",
     "NonNegative",
@@ -176,9 +182,9 @@ _HOMES = {
     "design": "Completion",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
-        "L1 L2 OSCAR OWL SLOPE Atoms Birkhoff Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Nuclear Oracle PathsInDAG Permutahedron Positive Product Scaled Shifted Simplex SpanningTrees "
-        "SparseGroup TotalVariation TrendFilter Union"
+        "L1 L2 OSCAR OWL SLOPE Atoms BasePolytope Birkhoff Coverage Group Image KSparse KSupport LatentGroup LInf "
+        "LovaszNorm NonNegative Nuclear Oracle PathsInDAG Permutahedron Positive Product Scaled Shifted Simplex "
+        "SpanningTrees SparseGroup TotalVariation TrendFilter Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve import Birkhoff, PathsInDAG, Permutahedron, SpanningTrees
+from atomsieve import BasePolytope, Birkhoff, Coverage, LovaszNorm, PathsInDAG, Permutahedron, SpanningTrees
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Case:
 
     @property
     def marked(self):
-        return not isinstance(self.gauge, Permutahedron)
+        return not isinstance(self.gauge, Permutahedron | BasePolytope | LovaszNorm)
 
     def order_holds(self, x, mass, facts, room):
         """Return whether tight sums are what they are said to be, and what is in front is as large as the rest."""
@@ -94,4 +94,40 @@ def permutahedron(seed):
     return Case(Permutahedron(weights), np.array(sorted(set(itertools.permutations(weights.tolist())))).T)
 
 
-CASES = {"paths": paths, "birkhoff": birkhoff, "trees": trees, "permutahedron": permutahedron}
+def covering(seed):
+    rng = np.random.default_rng(seed)
+    size, items = 3 + seed % 2, 5
+    held = rng.random((size, items)) < 0.4
+    held[np.arange(size), rng.integers(items, size=size)] = True
+    held[rng.integers(size, size=items), np.arange(items)] = True
+    return Coverage([np.flatnonzero(row) for row in held], rng.random(items) + 0.2 if seed % 2 else None), size
+
+
+def bases(seed):
+    f, size = covering(seed)
+    corners = {}
+    for order in itertools.permutations(range(size)):
+        values = [f(order[:k]) for k in range(size + 1)]
+        corner = np.diff(values)[np.argsort(order)]
+        corners[tuple(corner.round(12))] = corner
+    return Case(BasePolytope(f), np.array(list(corners.values())).T)
+
+
+def lovasz(seed):
+    f, size = covering(seed)
+    atoms = []
+    for signs in itertools.product((-1.0, 0.0, 1.0), repeat=size):
+        chosen = np.flatnonzero(signs).tolist()
+        if chosen:
+            atoms.append(np.array(signs) / f(chosen))
+    return Case(LovaszNorm(f), np.array(atoms).T)
+
+
+CASES = {
+    "paths": paths,
+    "birkhoff": birkhoff,
+    "trees": trees,
+    "permutahedron": permutahedron,
+    "bases": bases,
+    "lovasz": lovasz,
+}

@@ -16,8 +16,10 @@ from scipy.optimize import linprog
 
 from atomsieve import (
     Ball,
+    BasePolytope,
     Birkhoff,
     Certificate,
+    Coverage,
     Linear,
     Logistic,
     PathsInDAG,
@@ -382,3 +384,45 @@ def test_tight_sums_are_forged():
         told["claims"]["facts"]["tight"] = [[j] for j in order[::-1][:3]]
 
     assert not verify(Sealed(certificate, change), X, y).valid
+
+
+class TestFunctionsOfOnesOwn:
+    """f(S) = sqrt(|S|) or a cut, which may fall: what is certified is not what a checker knows."""
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_a_cut_agrees_with_its_corners(self, seed):
+        rng = np.random.default_rng(seed)
+        joined = np.triu(rng.random((4, 4)), 1)
+
+        def function(chosen):
+            inside = np.isin(np.arange(4), chosen)
+            across = joined[np.ix_(inside, ~inside)].sum() + joined[np.ix_(~inside, inside)].sum()
+            return float(across + 2 * inside.sum())
+
+        gauge = BasePolytope(function, 4)
+        corners = []
+        for order in itertools.permutations(range(4)):
+            values = [function(list(order[:k])) if k else 0.0 for k in range(5)]
+            corners.append(np.diff(values)[np.argsort(order)])
+        corners = np.array(corners)
+        check_oracle(gauge.oracle, (4,), seed=seed)
+        for _ in range(20):
+            z, err = rng.normal(size=4), rng.random(4)
+            assert gauge.support(z) == pytest.approx(max((corners @ z).max(), 0.0))
+            assert (corners @ z + np.abs(corners) @ err).max() <= gauge.bound(z, err) + 1e-13
+        X, y = rng.standard_normal((20, 4)), rng.standard_normal(20)
+        certificate = solve(Problem(X, y, gauge=gauge, penalty=Ball(0.1)), tol=1e-10).certificate()
+        assert certificate.valid
+        verdict = verify(certificate, X, y)
+        assert not verdict.valid
+        assert "not known to this checker" in verdict.reason
+
+    def test_what_is_no_function_is_refused(self):
+        with pytest.raises(TypeError, match="Coverage or a function"):
+            BasePolytope(3.0)
+        with pytest.raises(ValueError, match="number of elements"):
+            BasePolytope(len)
+        with pytest.raises(ValueError, match="every element must cover"):
+            Coverage([[0], []])
+        with pytest.raises(ValueError, match="one positive number"):
+            Coverage([[0], [1]], [1.0, -1.0])

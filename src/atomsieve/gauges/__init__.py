@@ -3,7 +3,15 @@
 from atomsieve.gauges.atoms import Atoms
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.calculus import Image, Positive, Product, Scaled, Union
-from atomsieve.gauges.combinatorial import Birkhoff, PathsInDAG, Permutahedron, SpanningTrees
+from atomsieve.gauges.combinatorial import (
+    BasePolytope,
+    Birkhoff,
+    Coverage,
+    LovaszNorm,
+    PathsInDAG,
+    Permutahedron,
+    SpanningTrees,
+)
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.group import Group
 from atomsieve.gauges.ksparse import KSparse
@@ -30,8 +38,10 @@ __all__ = [
     "SLOPE",
     "Atom",
     "Atoms",
+    "BasePolytope",
     "Birkhoff",
     "BlockGauge",
+    "Coverage",
     "Evidence",
     "Facts",
     "Gauge",
@@ -41,6 +51,7 @@ __all__ = [
     "KSupport",
     "LInf",
     "LatentGroup",
+    "LovaszNorm",
     "NonNegative",
     "Nuclear",
     "Oracle",

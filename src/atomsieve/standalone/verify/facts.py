@@ -94,7 +94,7 @@ class Facts(Checker):
         """FACTS: return whether x_j never has the other sign, by the sign of z*, or by that of all atoms left."""
         if not self.gauge.signed[j]:
             return sign > 0
-        if self.gauge.listed:
+        if not self.gauge.signs_of_z:
             return self.rules.sign(j) == sign
         return bool(low[j] > 0 if sign > 0 else high[j] < 0)
 

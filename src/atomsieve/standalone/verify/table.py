@@ -21,7 +21,9 @@ from .forms import (
     Kinds,
     Optional,
     OrNull,
+    shown,
 )
+from .verdict import Unknown
 
 LOSS = Kinds(
     "loss",
@@ -54,6 +56,13 @@ def _prices_form(value: Any) -> Any:
     return OrNull([[PRICE]] if nested else [PRICE])
 
 
+def _function_form(value: Any) -> Any:
+    """Return the form of a function of sets; those of users have a name, and nothing is known of them."""
+    if isinstance(value, str):
+        raise Unknown(f"the function {shown(value)} of sets is not known to this checker")
+    return Kinds("function", {"Coverage": {"sets": [[COUNT]], "weights": [POSITIVE]}})
+
+
 ATOMS = [{"places": [WHOLE], "weight": POSITIVE}]
 
 PLACES = {"shape": [COUNT], "row": [COUNT], "column": [COUNT], "value": [NUMBER]}
@@ -76,6 +85,8 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "SpanningTrees": {"edges": [[COUNT]]},
     "Permutahedron": {"weights": [NUMBER]},
     "Nuclear": {},
+    "BasePolytope": {"function": _function_form},
+    "LovaszNorm": {"function": _function_form},
     "SparseGroup": {"groups": OrNull([COUNT]), "balance": POSITIVE, "weights": OrNull([POSITIVE])},
 }
 

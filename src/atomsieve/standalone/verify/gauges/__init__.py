@@ -6,8 +6,10 @@ from flint import arb
 
 from ..data import Data
 from .assignments import Birkhoff
+from .bases import BasePolytope
 from .blocks import L2, Group, LInf
 from .coordinates import L1, NonNegative, Simplex
+from .coverings import LovaszNorm
 from .gauge import Gauge
 from .matrix import Matrix
 from .ordered import OWL, KSparse, KSupport
@@ -19,7 +21,7 @@ from .sparse_groups import SparseGroup
 from .spectral import Nuclear
 from .steps import Steps
 
-LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron)
+LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron, BasePolytope, LovaszNorm)
 ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, Nuclear, *LISTED)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 

@@ -39,8 +39,8 @@ class Birkhoff(Listed):
         if not 0 < largest < math.inf:
             return sum((abs(v) for v in z), arb(0)) * arb(0, 1)
         unit = arb(2) ** (BITS - math.frexp(largest)[1])
-        whole = [[_whole(z[i * self.m + j] * unit) for j in range(self.m)] for i in range(self.m)]
-        columns, potentials = assigned(whole)
+        cut = [[whole(z[i * self.m + j] * unit) for j in range(self.m)] for i in range(self.m)]
+        columns, potentials = assigned(cut)
         b = [arb(v) / unit for v in potentials]
         upper = sum(b, arb(0))
         for i in range(self.m):
@@ -131,7 +131,7 @@ def _free_column(rows: list[list[Any]], u: list[Any], v: list[Any], owner: list[
     return column, before
 
 
-def _whole(v: arb) -> int:
+def whole(v: arb) -> int:
     """Return a whole number near the centre of a ball."""
     found: Any = arb(v.mid()).floor().unique_fmpz()
     return int(found)

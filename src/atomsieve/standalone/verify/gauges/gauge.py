@@ -33,6 +33,8 @@ class Gauge:
     """Whether the point names the atoms that it is made of, for their number is too large to know its gauge."""
     ranked = True
     """Whether x has the order of what scores are made of, so that an order may be claimed."""
+    signs_of_z = True
+    """Whether x has the signs of z, so that they follow from those of z*."""
     largest_entry = 1.0
     """A bound of the entries of atoms, where the point names them."""
     tops = False

@@ -15,6 +15,7 @@ class Permutahedron(Listed):
     """An atom gives the weights, the largest first, to the coefficients in some order."""
 
     tops = True
+    signs_of_z = False
 
     def _weights(self, stated: Any, blocks: int, rows: int, per: int) -> np.ndarray:  # noqa: ARG002
         self.falling = sorted(map(float, stated), reverse=True)
