@@ -160,7 +160,7 @@ class Proof:
         if least > 0 and not statement.problem.penalty.superlinear:
             return least
         with quiet():
-            floors = self.scored[0]
+            floors = self.optimal_scores[0]
             floor = float(np.max(floors, where=statement.problem.eligible, initial=-np.inf))
         return max(floor, least) if least > 0 else floor
 
@@ -172,8 +172,9 @@ class Proof:
         with np.errstate(all="ignore"):
             z, away = self._pulled
             flat = Enclosure(z.mid.ravel(), z.rad.ravel())
-            slope = self.least_slope, self._steepest(self.scored[1])
-            return self.statement.problem.core.decide(Evidence.around(flat, away.ravel(), self.scored, slope))
+            slope = self.least_slope, self._steepest(self.optimal_scores[1])
+            evidence = Evidence.around(flat, away.ravel(), self.optimal_scores, slope)
+            return self.statement.problem.core.decide(evidence)
 
     @cached_property
     def _pulled(self) -> tuple[Enclosure, Array]:
@@ -189,7 +190,7 @@ class Proof:
         return z, np.asarray(up(self.radius * norms))
 
     @cached_property
-    def scored(self) -> tuple[Array, Array]:
+    def optimal_scores(self) -> tuple[Array, Array]:
         """Lower and upper bounds of the scores of all blocks at the optimum."""
         if self.statement.ridges is None:
             (below, above), moved = self.scores, up(self.radius * self.spread[0])

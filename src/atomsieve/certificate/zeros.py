@@ -23,7 +23,7 @@ def zero_blocks(proof: "Proof") -> Mask:
         return proof.values.zero
     eligible, slope = statement.problem.eligible, proof.least_slope
     if statement.ridges is not None and statement.decides:
-        return np.asarray((proof.scored[1] < slope) & eligible)
+        return np.asarray((proof.optimal_scores[1] < slope) & eligible)
     with quiet():
         out = _below(proof, slope) if statement.single else _stay_below(proof, slope, proof.scores[1], proof.spread[0])
         if statement.ridges is not None:  # zero if and only if the score is at most the slope
