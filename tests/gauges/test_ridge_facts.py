@@ -23,7 +23,7 @@ from atomsieve import (
     solve,
     verify,
 )
-from atomsieve.certificate.claims import certify
+from atomsieve.certificate import certify
 from atomsieve.certificate.file import seal
 from atomsieve.certificate.proof import Proof
 
