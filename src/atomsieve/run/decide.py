@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from atomsieve.certificate import Certificate
+from atomsieve.certificate.statement import unprovable
 from atomsieve.core.clock import TimeUp, deadline
-from atomsieve.problem import Point, State
+from atomsieve.problem import Point, Problem, State
 from atomsieve.run.limits import Limits
 from atomsieve.run.progress import say, watcher
 from atomsieve.run.result import Result
@@ -28,11 +29,15 @@ ENDED = (Status.CONVERGED, Status.STALLED, Status.EXHAUSTED, Status.NO_HEADWAY)
 def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) -> Result:
     """Solve to smaller gaps until the certificate decides every coefficient, or no smaller gap would decide more.
 
-    A certificate can cost more than a solve. So a new one is made only if it is expected to decide every block that is
-    left, and once more at the end, unless dependent columns are what the last one leaves undecided and nothing else is
-    expected of it. The expectation takes bounds of the curvature as they were; they may shrink much faster (`Poisson`).
+    A certificate can cost more than a solve. So before the first one, the next gap is reached if screening says that
+    some blocks would stay undecided. A new one is made only if it is expected to decide every block that is left, and
+    once more at the end, unless dependent columns are what the last one leaves undecided and nothing else is expected
+    of it. The expectation takes bounds of the curvature as they were; they may shrink much faster (`Poisson`).
     """
     asked, result = limits, go(first, limits)
+    if result.status is Status.CONVERGED and limits.gap > SMALLEST * limits.baseline and _leaves_some(result):
+        limits = replace(limits, gap=limits.gap / NEXT)
+        result = _further(go, result, limits)
     if result.status not in ENDED:
         return result
     certificate: Certificate | None = None
@@ -67,8 +72,40 @@ def _certified(result: Result) -> Certificate:
     return certificate
 
 
+def _leaves_some(result: Result) -> bool:
+    """Return whether a certificate would leave blocks undecided: zero at the point, and not ruled out by screening.
+
+    Screening that has ruled out nothing says nothing.
+    """
+    problem, alive = result.problem, result.alive
+    if problem.core.listed or np.array_equal(alive, problem.eligible):
+        return False
+    left = alive & (problem.core.sizes(result.lifted) == 0)
+    return bool(left.any()) and unprovable(problem) is None
+
+
 def _goes_on(result: Result, certificate: Certificate) -> bool:
-    return result.status is Status.CONVERGED and certificate.valid and bool(certificate.undecided.any())
+    if result.status is not Status.CONVERGED or not certificate.valid:
+        return False
+    return bool((certificate.undecided & ~_tied(result.problem, certificate)).any())
+
+
+def _tied(problem: Problem, certificate: Certificate) -> Mask:
+    """Return blocks that no gap decides: twins, of which every solution needs one.
+
+    Their columns are equal or opposite, and so are their prices. So their scores are equal, and weight can move from
+    one to the other at no cost.
+    """
+    tied = np.zeros(len(certificate.zero), dtype=bool)
+    prices = problem.core.prices(problem.shape)
+    if certificate.lower.size != len(tied) or prices is None or problem.core.signs(problem.shape) is not True:
+        return tied
+    alike = {(d.column, int(d.of[0])) for d in certificate.dependencies if len(d.of) == 1 and abs(d.times[0]) == 1}
+    for total in certificate.sums:
+        pair = total.index
+        if len(pair) == 2 and total.needed and (tuple(pair.tolist()) in alike or tuple(pair[::-1].tolist()) in alike):
+            tied[pair] = prices[pair[0]] == prices[pair[1]]
+    return tied
 
 
 def _verdict(certificate: Certificate) -> Status:
