@@ -51,11 +51,12 @@ def certificates(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize("twin", [1.0, -1.0])
+@pytest.mark.parametrize("twin", ["equal", "opposite", "but for a constant"])
 def test_twins_stay_undecided_and_cost_one_certificate(twin, certificates):
     X, y = data()
-    X[:, 2] = twin * X[:, 0]
-    problem = Problem(X, y, penalty=Linear(0.1))
+    X[:, 0] = np.round(X[:, 0])
+    X[:, 2] = {"equal": X[:, 0], "opposite": -X[:, 0], "but for a constant": 1 - X[:, 0]}[twin]
+    problem = Problem(X, y, penalty=Linear(0.1), intercept=twin == "but for a constant")
     result = solve(problem, until="decided")
     assert result.status is Status.UNDECIDED
     assert result.gap > 1e-13  # no gap decides more, and so none at the level of rounding was asked for

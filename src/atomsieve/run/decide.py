@@ -8,8 +8,9 @@ import numpy as np
 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.statement import unprovable
+from atomsieve.certificate.ties import tied
 from atomsieve.core.clock import TimeUp, deadline
-from atomsieve.problem import Point, Problem, State
+from atomsieve.problem import Point, State
 from atomsieve.run.limits import Limits
 from atomsieve.run.progress import say, watcher
 from atomsieve.run.result import Result
@@ -87,25 +88,7 @@ def _leaves_some(result: Result) -> bool:
 def _goes_on(result: Result, certificate: Certificate) -> bool:
     if result.status is not Status.CONVERGED or not certificate.valid:
         return False
-    return bool((certificate.undecided & ~_tied(result.problem, certificate)).any())
-
-
-def _tied(problem: Problem, certificate: Certificate) -> Mask:
-    """Return blocks that no gap decides: twins, of which every solution needs one.
-
-    Their columns are equal or opposite, and so are their prices. So their scores are equal, and weight can move from
-    one to the other at no cost.
-    """
-    tied = np.zeros(len(certificate.zero), dtype=bool)
-    prices = problem.core.prices(problem.shape)
-    if certificate.lower.size != len(tied) or prices is None or problem.core.signs(problem.shape) is not True:
-        return tied
-    alike = {(d.column, int(d.of[0])) for d in certificate.dependencies if len(d.of) == 1 and abs(d.times[0]) == 1}
-    for total in certificate.sums:
-        pair = total.index
-        if len(pair) == 2 and total.needed and (tuple(pair.tolist()) in alike or tuple(pair[::-1].tolist()) in alike):
-            tied[pair] = prices[pair[0]] == prices[pair[1]]
-    return tied
+    return bool((certificate.undecided & ~tied(certificate)).any())
 
 
 def _verdict(certificate: Certificate) -> Status:
