@@ -1,11 +1,10 @@
 """Statuses are true: each sentence holds of the run that ends with it."""
 
-import sys
-
 import numpy as np
 import pytest
 
-from atomsieve import L2, Linear, Multinomial, Poisson, Problem, Square, Squared, Status, solve
+from atomsieve import L1, L2, Linear, Logistic, Multinomial, Poisson, Problem, Square, Squared, Status, solve
+from atomsieve.run import result as results
 
 
 def data(n=60, d=20):
@@ -44,18 +43,51 @@ def test_where_nothing_can_be_proven_the_run_says_so_at_once(problem):
     assert result.n_iter == plain.n_iter  # no smaller gap was asked for in vain
 
 
-def test_twins_stay_undecided_and_cost_no_more_than_two_certificates(monkeypatch):
-    module = sys.modules["atomsieve.certificate.certified"]
-    made = []
-    prove = module.prove
-    monkeypatch.setattr(module, "prove", lambda *a: made.append(1) or prove(*a))
+@pytest.fixture
+def certificates(monkeypatch):
+    """A list that grows with every certificate."""
+    made, certify = [], results.certify
+    monkeypatch.setattr(results, "certify", lambda *given, **more: made.append(1) or certify(*given, **more))
+    return made
+
+
+@pytest.mark.parametrize("twin", ["equal", "opposite", "but for a constant"])
+def test_twins_stay_undecided_and_cost_one_certificate(twin, certificates):
     X, y = data()
-    X[:, 2] = X[:, 0]
-    result = solve(Problem(X, y, penalty=Linear(0.1)), until="decided")
+    X[:, 0] = np.round(X[:, 0])
+    X[:, 2] = {"equal": X[:, 0], "opposite": -X[:, 0], "but for a constant": 1 - X[:, 0]}[twin]
+    problem = Problem(X, y, penalty=Linear(0.1), intercept=twin == "but for a constant")
+    result = solve(problem, until="decided")
     assert result.status is Status.UNDECIDED
+    assert result.gap > 1e-13  # no gap decides more, and so none at the level of rounding was asked for
     assert not result.converged
     assert np.flatnonzero(result.certificate().undecided).tolist() == [0, 2]
-    assert len(made) <= 2
+    assert len(certificates) == 1
+
+
+def test_twins_at_different_prices_are_decided():
+    X, y = data()
+    X[:, 2] = X[:, 0]
+    gauge = L1(np.where(np.arange(20) == 2, 1 + 1e-5, 1.0))
+    result = solve(Problem(X, y, gauge=gauge, penalty=Linear(0.1)), tol=1e-3, until="decided")
+    assert result.status is Status.DECIDED
+    assert result.certificate().zero[2]
+
+
+def test_blocks_that_screening_leaves_are_not_certified_in_vain(certificates):
+    X, y = data()
+    y = np.sign(y)
+    problem = Problem(X, y, loss=Logistic(), penalty=Linear(0.05))
+    plain = solve(problem, tol=1e-2)
+    assert plain.alive[plain.x == 0].any()
+    assert plain.certificate().undecided.any()
+    certificates.clear()
+    result = solve(problem, tol=1e-2, until="decided")
+    assert result.status is Status.DECIDED
+    assert len(certificates) == 1
+    certificates.clear()
+    assert solve(problem, tol=1e-2, until="decided", screening="off").status is Status.DECIDED
+    assert len(certificates) == 2  # nothing is known beforehand
 
 
 def test_converged_says_that_rounding_is_within_the_tolerance_too():

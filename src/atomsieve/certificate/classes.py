@@ -13,7 +13,6 @@ said of them.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from atomsieve.certificate.gram import ROWS_AT_ONCE, Inverse, Products, inverse_of, products_of
 from atomsieve.certificate.inverse import Dependency, dependencies
 from atomsieve.numerics import balls
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask

@@ -27,7 +27,6 @@ all of it. Data with errors move predictions and scores as above, from every poi
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +40,7 @@ from atomsieve.certificate.point import mass_of
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.scores import low, pulls
 from atomsieve.certificate.statement import Statement
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask

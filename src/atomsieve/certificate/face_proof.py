@@ -1,12 +1,12 @@
 """What a point proves about all problems of a family, in the shape of a proof about one: radius, reach and slope."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.scores import low
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask

@@ -7,7 +7,6 @@ errors and norms, however far from zero the data lie.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.selected import SelectedDesign
 from atomsieve.numerics import exact
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem

@@ -5,13 +5,13 @@ coefficient of a cluster's head, its first entry, and its column the sum of all 
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from atomsieve.certificate.gram import Plain, Sparse
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.facts import Facts
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
 from atomsieve.typing import Array, Index, Mask
 

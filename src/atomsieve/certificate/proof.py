@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from atomsieve.certificate.scores import low, pulls, scores_of
 from atomsieve.certificate.statement import Statement
 from atomsieve.certificate.zeros import beaten, zero_blocks
 from atomsieve.gauges.facts import Evidence, Facts
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask

@@ -14,7 +14,6 @@ in (tau, beta), and the corners decide. What losses are off the parabola counts 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.scores import low
 from atomsieve.core.clock import look
 from atomsieve.display.live import LiveLine
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem

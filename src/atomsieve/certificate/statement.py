@@ -7,7 +7,6 @@ within the limits of the coefficients, if there are any.
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from atomsieve.gauges import Scaled
 from atomsieve.gauges.coordinates import Coordinates
 from atomsieve.gauges.found import Combination
 from atomsieve.losses.bounds import LossBounds
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties.bounds import PenaltyBounds

@@ -6,11 +6,11 @@ midpoint, where the radius is 0, and the mean value theorem gives the radius.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, quiet
 from atomsieve.piece import Formulas
 from atomsieve.typing import Array

@@ -1,11 +1,11 @@
 """What a certificate needs of a penalty: phi, its slope at 0 and its conjugate, as enclosures."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, Undecided
 from atomsieve.piece import Formulas
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from atomsieve.certificate import Certificate
+from atomsieve.certificate.statement import unprovable
+from atomsieve.certificate.ties import tied
 from atomsieve.core.clock import TimeUp, deadline
 from atomsieve.problem import Point, State
 from atomsieve.run.limits import Limits
@@ -28,11 +30,15 @@ ENDED = (Status.CONVERGED, Status.STALLED, Status.EXHAUSTED, Status.NO_HEADWAY)
 def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) -> Result:
     """Solve to smaller gaps until the certificate decides every coefficient, or no smaller gap would decide more.
 
-    A certificate can cost more than a solve. So a new one is made only if it is expected to decide every block that is
-    left, and once more at the end, unless dependent columns are what the last one leaves undecided and nothing else is
-    expected of it. The expectation takes bounds of the curvature as they were; they may shrink much faster (`Poisson`).
+    A certificate can cost more than a solve. So before the first one, the next gap is reached if screening says that
+    some blocks would stay undecided. A new one is made only if it is expected to decide every block that is left, and
+    once more at the end, unless dependent columns are what the last one leaves undecided and nothing else is expected
+    of it. The expectation takes bounds of the curvature as they were; they may shrink much faster (`Poisson`).
     """
     asked, result = limits, go(first, limits)
+    if result.status is Status.CONVERGED and limits.gap > SMALLEST * limits.baseline and _leaves_some(result):
+        limits = replace(limits, gap=limits.gap / NEXT)
+        result = _further(go, result, limits)
     if result.status not in ENDED:
         return result
     certificate: Certificate | None = None
@@ -67,8 +73,22 @@ def _certified(result: Result) -> Certificate:
     return certificate
 
 
+def _leaves_some(result: Result) -> bool:
+    """Return whether a certificate would leave blocks undecided: zero at the point, and not ruled out by screening.
+
+    Screening that has ruled out nothing says nothing.
+    """
+    problem, alive = result.problem, result.alive
+    if problem.core.listed or np.array_equal(alive, problem.eligible):
+        return False
+    left = alive & (problem.core.sizes(result.lifted) == 0)
+    return bool(left.any()) and unprovable(problem) is None
+
+
 def _goes_on(result: Result, certificate: Certificate) -> bool:
-    return result.status is Status.CONVERGED and certificate.valid and bool(certificate.undecided.any())
+    if result.status is not Status.CONVERGED or not certificate.valid:
+        return False
+    return bool((certificate.undecided & ~tied(certificate)).any())
 
 
 def _verdict(certificate: Certificate) -> Status:

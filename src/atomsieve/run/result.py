@@ -1,7 +1,6 @@
 """What a run found."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from atomsieve.display.sections import coefficient_section
 from atomsieve.display.table import Summary
 from atomsieve.gauges import Atom
 from atomsieve.intake.names import entries, pandas_for
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
 from atomsieve.run.status import Status
