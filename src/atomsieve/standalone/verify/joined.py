@@ -88,8 +88,8 @@ class Joined(Checker):
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         problem, (_, d), tasks = content["problem"], data.rows, data.tasks
         stated, unpriced = problem["ridge"], [] if gauge.matrix is not None else gauge.free
-        if isinstance(stated, list) and (gauge.matrix is not None or len(stated) != d * tasks):
-            raise Refused(f"there are {len(stated)} ridges: beside an Image one for all, else one per coefficient")
+        if isinstance(stated, list) and len(stated) != d * tasks:
+            raise Refused(f"there are {len(stated)} ridges for {d * tasks} coefficients: one for all, or one for each")
         if unpriced and tasks > 1:
             raise Unknown("a ridge beside limits and coefficients without a price is known here for one output")
         held = sorted(set(range(d)) - set(unpriced))
