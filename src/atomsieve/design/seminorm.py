@@ -150,7 +150,7 @@ class Seminorm:
         if isinstance(design, BelowDesign) and not (self.basis is not None and np.any(self.basis[design.height :])):
             n, count = design.height, len(places) // width
             basis = None if self.basis is None else self.basis[:n]
-            first = Seminorm(design.above, self.weights[:n], basis)._grams(places, width)  # noqa: SLF001 -- its own
+            first = Seminorm(design.above, self.weights[:n], basis)._grams(places, width)
             rest = design.below.gram(self.weights[n:], places, places, 1.0).reshape(count, width, count, width)
             return np.asarray(first + rest[np.arange(count), :, np.arange(count)])
         block = self.design.columns(as_slice(places) if (np.diff(places) == 1).all() else places)
