@@ -289,8 +289,7 @@ def test_losses_that_the_core_does_not_know(gauge):
         (np.zeros(8), L1(), "positive finite numbers"),
         (np.ones(8), Group(GROUPS), "one number for a gauge whose blocks"),
         (np.ones(8), LInf(), "one number for a gauge whose blocks"),
-        (1.0, Atoms(np.eye(8)), "ridge needs a gauge"),
-        (1.0, Scaled(Image(L1(), np.eye(8)), 2.0), "ridge needs a gauge"),
+        (np.ones(8), Image(Group(GROUPS), np.eye(8)), "one number for a gauge whose blocks"),
     ],
 )
 def test_refusals(ridge, gauge, sentence):

@@ -223,6 +223,22 @@ def test_paths_warm_starts_and_columns_without_a_price():
     assert verify(result.certificate(), X, y).valid
 
 
+def test_one_ridge_for_each_feature():
+    X, y = drawn(Squared(), 6)
+    ridges = np.linspace(0.1, 2.0, D)
+    result = solve(Problem(X, y, gauge=Image(L1(), WIDE), penalty=Linear(0.05), ridge=ridges), tol=1e-11)
+    c = cp.Variable(WIDE.shape[1])
+    goal = cp.sum_squares(X @ WIDE @ c - y) / 28 + 0.05 * cp.norm(c, 1) + cp.sum(ridges @ cp.square(WIDE @ c)) / 2
+    program = cp.Problem(cp.Minimize(goal))
+    program.solve(solver=cp.CLARABEL)
+    assert abs(result.objective - program.value) <= 1e-6
+    certificate = result.certificate()
+    assert verify(certificate, X, y).valid
+    frame = certificate.feature_frame()
+    assert (frame["lower"] <= result.x).all()
+    assert (result.x <= frame["upper"]).all()
+
+
 def test_what_has_no_proof_is_refused_in_a_sentence():
     X, y = drawn(Squared(), 0)
     with pytest.raises(ValueError, match="one for each class"):

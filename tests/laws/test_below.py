@@ -8,6 +8,7 @@ from scipy import sparse
 
 from atomsieve import Huber, Logistic, Squared, SquaredHinge
 from atomsieve.design import ALL, BelowDesign, as_design
+from atomsieve.design.seminorm import Seminorm
 from atomsieve.losses.ridged import ROUNDED, Ridged
 from atomsieve.numerics.enclosures import Enclosure
 
@@ -50,6 +51,14 @@ def test_products(index):
     assert (DESIGN.norm_bounds(WEIGHTS, chosen) >= lengths).all()
     assert (DESIGN.norm_bounds(WEIGHTS, chosen) <= lengths * (1 + 1e-12)).all()
     np.testing.assert_array_equal(np.asarray(DESIGN.samples(WEIGHTS > 0.5).columns(ALL)), WHOLE[WEIGHTS > 0.5])
+
+
+@pytest.mark.parametrize("basis", [None, BASIS, np.full((11, 1), WEIGHTS.sum() ** -0.5)], ids=["none", "above", "both"])
+def test_norms_of_blocks_are_those_of_the_stacked_matrix(basis):
+    blocks = [slice(0, 2), np.array([2, 4]), slice(3, 4)]
+    found = Seminorm(DESIGN, WEIGHTS, basis).spectral_norms(blocks)
+    plain = Seminorm(as_design(WHOLE), WEIGHTS, basis).spectral_norms(blocks)
+    np.testing.assert_allclose(found, plain, rtol=1e-12)
 
 
 @given(

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from drawn import draw
+from scipy.sparse import csc_array, csr_array
 
 from atomsieve import (
     L1,
@@ -26,6 +27,7 @@ from atomsieve.certificate import certify
 from atomsieve.certificate.file import seal
 from atomsieve.certificate.proof import Proof
 
+LIMITS = ([-0.4] * 3 + [-np.inf] + [-0.4] * 2, [0.4] * 3 + [np.inf] + [0.4] * 2)
 KINDS = ("zero", "nonzero", "at_lower", "at_upper")
 
 
@@ -304,3 +306,15 @@ def test_forged_limits_of_several_classes_are_refused(tmp_path):
         restored = json.loads(before)
         claims.update(restored["claims"])
         limits.update(restored["problem"]["limits"])
+
+
+def test_sparse_data_with_empty_columns_and_a_ridge():
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((25, 6)) * (rng.random((25, 6)) < 0.4)
+    X[:, 2] = 0.0
+    y = X @ [2.0, -2.0, 0.0, 1.0, 0.0, 0.5] + 0.1 * rng.standard_normal(25)
+    for data in (X, csr_array(X), csc_array(X)):
+        problem = Problem(data, y, gauge=L1([1, 1, 1, 0, 1, 1]), penalty=Linear(0.05), ridge=0.2, limits=LIMITS)
+        told = solve(problem, tol=1e-11).certificate()
+        assert told.at_upper[0]
+        assert verify(told, data, y).valid

@@ -153,9 +153,9 @@ def _require_plain(problem: Problem) -> None:
     elif problem.core.signed is not True and not problem.core.one_by_one:
         why = "groups beside coefficients with a sign"
     elif problem.limits is not None:
-        why = "limits of the coefficients"
+        why = "limits of the coefficients: the proof moves the point with the data, and a limit would hold it back"
     elif problem.joined:
-        why = "a ridge beside images of other coefficients"
+        why = "a ridge beside images of other coefficients: errors of X would have to leave its samples alone"
     if why:
         raise ValueError(f"Certificates for families of problems (x_error, y_error, strengths) do not cover {why}.")
 

@@ -119,8 +119,10 @@ def held_by_ridge(certificate: "Certificate", matrices: list[Any]) -> Enclosure:
     x = Enclosure(middle, radius)
     for matrix in reversed(matrices):
         x = bounded(as_design(matrix)).enclose(x)
+    ridge = np.asarray(certificate.statement["ridge"])
     with np.errstate(over="ignore"):
-        return x.widened(root(np.asarray(up(2 * certificate.gap / certificate.statement["ridge"]))))
+        away = root(np.asarray(up(2 * certificate.gap / ridge)))
+        return x.widened(away.reshape(x.shape) if ridge.ndim else away)
 
 
 def unpenalised_rows(gauge: dict[str, Any]) -> Mask | None:

@@ -24,6 +24,11 @@ class BelowDesign:
         return self.above.shape[0] + self.below.shape[0], self.above.shape[1]
 
     @property
+    def height(self) -> int:
+        """The number of rows above."""
+        return self.above.shape[0]
+
+    @property
     def density(self) -> float:
         n, m = self.above.shape[0], self.below.shape[0]
         return (n * self.above.density + m * self.below.density) / (n + m)
@@ -32,7 +37,7 @@ class BelowDesign:
         return np.concatenate([self.above.matvec(x, index), self.below.matvec(x, index)])
 
     def rmatvec(self, r: Samples) -> Array:
-        n = self.above.shape[0]
+        n = self.height
         return np.asarray(self.above.rmatvec(r[:n]) + self.below.rmatvec(r[n:]))
 
     def products(self, vectors: Sequence[Samples]) -> Array:
@@ -47,7 +52,7 @@ class BelowDesign:
     def gram(
         self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
     ) -> Array:
-        n = self.above.shape[0]
+        n = self.height
         if basis is not None and np.any(basis[n:]):  # columns without a price reach into both
             right = self.columns(others)
             return dense_gram(right if index is others else self.columns(index), weights, right, unit, basis)
@@ -58,21 +63,21 @@ class BelowDesign:
         return Packed.of(np.asarray(self.columns(index)))
 
     def samples(self, chosen: Mask) -> "BelowDesign":
-        n = self.above.shape[0]
+        n = self.height
         return BelowDesign(self.above.samples(chosen[:n]), self.below.samples(chosen[n:]))
 
     def largest(self) -> float:
         return max(self.above.largest(), self.below.largest())
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
-        n = self.above.shape[0]
+        n = self.height
         return self.above.squared_norms(weights[:n], scale) + self.below.squared_norms(weights[n:], scale)
 
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
         return _joined(*(enclosed(part).enclose(x, index) for part in (self.above, self.below)))
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
-        n = self.above.shape[0]
+        n = self.height
         return enclosed(self.above).enclose_adjoint(r[:n]) + enclosed(self.below).enclose_adjoint(r[n:])
 
     def enclose_columns(self, index: Columns) -> Enclosure:
@@ -82,11 +87,11 @@ class BelowDesign:
         return _joined(*(enclosed(part).sharp(x, index) for part in (self.above, self.below)))
 
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
-        n = self.above.shape[0]
+        n = self.height
         return enclosed(self.above).sharp_adjoint(r[:n], index) + enclosed(self.below).sharp_adjoint(r[n:], index)
 
     def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
-        n = self.above.shape[0]
+        n = self.height
         first = enclosed(self.above).norm_bounds(weights[:n], index)
         return np.asarray(up(np.hypot(first, enclosed(self.below).norm_bounds(weights[n:], index)) * (1 + 2.0**-50)))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from atomsieve.design import Columns, Design, as_slice
+from atomsieve.design import BelowDesign, Columns, Design, as_slice
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS
@@ -146,6 +146,13 @@ class Seminorm:
 
     def _grams(self, places: Index, width: int) -> Array:
         """Return the Gram matrix of each block; all blocks have the same width and follow one another."""
+        design = getattr(self.design, "unmetered", self.design)
+        if isinstance(design, BelowDesign) and not (self.basis is not None and np.any(self.basis[design.height :])):
+            n, count = design.height, len(places) // width
+            basis = None if self.basis is None else self.basis[:n]
+            first = Seminorm(design.above, self.weights[:n], basis)._grams(places, width)
+            rest = design.below.gram(self.weights[n:], places, places, 1.0).reshape(count, width, count, width)
+            return np.asarray(first + rest[np.arange(count), :, np.arange(count)])
         block = self.design.columns(as_slice(places) if (np.diff(places) == 1).all() else places)
         left, right = (np.asarray(part).T.reshape(-1, width, part.shape[0]) for part in (block, self.project(block)))
         weights = np.asarray(self.weights)

@@ -65,10 +65,12 @@ def joined(data: Data, held: list[int], weights: list[float], *, constant: bool)
     """Return data with samples of so many weights for some features; the sum S stays that of the stated weights."""
     (n, d), tasks, more = data.rows, data.tasks, len(held)
     found = copy.copy(data)
-    if data.sparse:
-        from scipy.sparse import eye_array, vstack  # noqa: PLC0415 -- sparse data come with it
-
-        found.X = vstack([data.X, eye_array(d, format="csr")[held]], format="csc")
+    if data.sparse:  # one more entry at the end of a column
+        ends, chosen = data.X.indptr[1:], np.array(held, dtype=int)
+        values = np.insert(data.X.data, ends[chosen], 1.0)
+        rows = np.insert(data.X.indices, ends[chosen], n + np.arange(more))
+        starts = np.append(0, ends + np.cumsum(np.isin(np.arange(d), chosen)))
+        found.X = type(data.X)((values, rows, starts), shape=(n + more, d))
     else:
         found.X = np.concatenate([data.X, np.eye(d)[held]])
     given = np.kron(np.ones((n, 1)), np.eye(tasks)) if constant else np.zeros((n * tasks, 0))
@@ -86,8 +88,8 @@ class Joined(Checker):
     def __init__(self, content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         problem, (_, d), tasks = content["problem"], data.rows, data.tasks
         stated, unpriced = problem["ridge"], [] if gauge.matrix is not None else gauge.free
-        if isinstance(stated, list) and (gauge.matrix is not None or len(stated) != d * tasks):
-            raise Refused(f"there are {len(stated)} ridges: beside an Image one for all, else one per coefficient")
+        if isinstance(stated, list) and len(stated) != d * tasks:
+            raise Refused(f"there are {len(stated)} ridges for {d * tasks} coefficients: one for all, or one for each")
         if unpriced and tasks > 1:
             raise Unknown("a ridge beside limits and coefficients without a price is known here for one output")
         held = sorted(set(range(d)) - set(unpriced))
