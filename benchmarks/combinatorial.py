@@ -112,9 +112,8 @@ def main():
             continue
         _, own, others = row(gauge, n, loss, penalty_of, given.seed, given.most)
         told = [f"{count:.0f}" if done else f"> {count:.0f}" for count, done in others.values()]
-        reached = [count for count, done in others.values() if done]
-        least = min(reached or [min(count for count, _ in others.values())])
-        ratio = f"{least / own:.0f}" if reached else f"> {least / own:.0f}"
+        least, done = min(others.values())
+        ratio = f"{least / own:.0f}" if done else f"> {least / own:.0f}"
         shape = f"{n} x {gauge.count()}"
         print(
             f"| {name} | {shape} | {type(loss).__name__} | {words} | {own:.0f} | {' | '.join(told)} | {ratio} |",

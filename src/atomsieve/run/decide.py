@@ -125,7 +125,7 @@ def _expected(certificate: Certificate, result: Result) -> Mask:
     proven non-zero if the interval excludes 0; its width falls like the square root of the gap. Columns that depend on
     each other have no intervals at any gap.
     """
-    if result.problem.core.listed:
+    if result.problem.core.listed and certificate.facts is None:
         return ~result.alive[certificate.undecided]
     core, gap = result.problem.core, max(result.point.gap, result.point.uncertainty)
     with np.errstate(invalid="ignore"):

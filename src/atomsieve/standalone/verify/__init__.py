@@ -62,6 +62,13 @@ PATTERN  Zeros and clusters that are proven, and that the point has, leave fewer
 With an intercept, theta is orthogonal to the constant at the point and at the optimum. So in spread, dist and z every
 column may be replaced by the same column less a number: below, one near its mean, or its mean in the metric.
 
+ATOMS  Gauges over combinatorial atoms: PathsInDAG, Birkhoff, SpanningTrees, Permutahedron, BasePolytope, LovaszNorm.
+       The file names atoms and weights. `x = sum of weights times atoms`, and the mass is the sum of the weights; the
+       stated x is that up to rounding. Scores are bounded by algorithms of this checker: longest ways, potentials
+       `a_i + b_j >= z_ij`, heaviest trees, sorted products, flows from items to elements. With a bound of z* and a
+       lower bound t of the slope: x*_j = 0 if no atom with p_j other than 0 reaches t; of atoms of zeros and ones, x*_j
+       is the gauge of x* if no atom without j does. Elements that are above all others in z* have a tight sum.
+
 With a RIDGE, R_g > 0 for all g, these become:
 
 GAP    `gap = S phi(mass) + R(x) + S phi*(t / S) + sum_g max(0, norm2(z_g) - t price_g)^2 / (2 R_g) - x . z` for any t,

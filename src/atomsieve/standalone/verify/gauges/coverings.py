@@ -135,7 +135,8 @@ Node = tuple[bool, int]
 def flow(sets: list[set[int]], gives: list[int], needs: list[int]) -> tuple[list[int], set[int]]:
     """Return what elements lack where items give as much as they can, and a set of elements that lack something."""
     sent: list[dict[int, int]] = [{} for _ in gives]
-    left, missing, short = gives[:], needs[:], set()
+    left, missing = gives[:], needs[:]
+    short: set[int] = set()
     for j in range(len(needs)):
         while missing[j]:
             way, reached = _way(sets, sent, left, j)
