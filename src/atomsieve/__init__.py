@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Oracle,
         Positive,
         Product,
+        PSDTrace,
         Scaled,
         Shifted,
         Simplex,
@@ -120,6 +121,7 @@ __all__ = [
     "Nuclear",
     "OpenLoop",
     "Oracle",
+    "PSDTrace",
     "Pairwise",
     "Path",
     "PathDisplay",
@@ -165,7 +167,7 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms Group Image KSparse KSupport LatentGroup LInf "
-        "NonNegative Nuclear Oracle Positive Product Scaled Shifted Simplex SparseGroup Union"
+        "NonNegative Nuclear PSDTrace Oracle Positive Product Scaled Shifted Simplex SparseGroup Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

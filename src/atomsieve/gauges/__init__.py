@@ -15,6 +15,7 @@ from atomsieve.gauges.nonnegative import NonNegative
 from atomsieve.gauges.nuclear import Nuclear
 from atomsieve.gauges.oracle import Oracle
 from atomsieve.gauges.owl import OWL
+from atomsieve.gauges.psd_trace import PSDTrace
 from atomsieve.gauges.shifted import Shifted
 from atomsieve.gauges.simplex import Simplex
 from atomsieve.gauges.slope import OSCAR, SLOPE
@@ -41,6 +42,7 @@ __all__ = [
     "NonNegative",
     "Nuclear",
     "Oracle",
+    "PSDTrace",
     "Positive",
     "Product",
     "Scaled",

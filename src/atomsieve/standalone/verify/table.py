@@ -68,6 +68,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "KSupport": {"k": COUNT},
     "KSparse": {"k": COUNT},
     "Nuclear": {},
+    "PSDTrace": {},
     "SparseGroup": {"groups": OrNull([COUNT]), "balance": POSITIVE, "weights": OrNull([POSITIVE])},
 }
 

@@ -12,9 +12,9 @@ from .matrix import Matrix
 from .ordered import OWL, KSparse, KSupport
 from .parts import Parts
 from .sparse_groups import SparseGroup
-from .spectral import Nuclear
+from .spectral import Nuclear, PSDTrace
 
-ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, Nuclear)
+ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, Nuclear, PSDTrace)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "gauge_of"]
