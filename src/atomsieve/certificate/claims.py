@@ -127,7 +127,8 @@ class Certificate:
     absolute values, saturated coefficients, order (OWL, KSupport, KSparse, LInf). None for other gauges."""
 
     rank: int | None
-    """A number that the rank of no solution exceeds, for gauges of matrices (Nuclear, PSDTrace); None where nothing is known."""
+    """A number that the rank of no solution exceeds, for gauges of matrices (Nuclear, PSDTrace); None where none is
+    known."""
 
     identity: Identity
     """What tells the data at the time of the proof from all others."""

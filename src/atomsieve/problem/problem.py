@@ -58,8 +58,8 @@ class Problem:
         its weighted mean over the samples.
     gauge : Gauge
         `L1()`, `NonNegative()`, `Simplex()`, `L2()`, `LInf()`, `Group(groups)`, `SparseGroup(groups)`,
-        `LatentGroup(groups)`, `Nuclear()`, `PSDTrace()`, `Atoms(matrix)`, `Oracle(lmo)`, or `Scaled`, `Image`, `Positive`, `Product` and `Union`
-        of these.
+        `LatentGroup(groups)`, `Nuclear()`, `PSDTrace()`, `Atoms(matrix)`, `Oracle(lmo)`, or `Scaled`, `Image`,
+        `Positive`, `Product` and `Union` of these.
     penalty : Penalty
         `Square(a)`, `Power(a, p)`, `Ball(C)`, `LogBarrier(C, b)`, `LinearSquare(a, m)` or `Linear(a)`.
     sample_weight : array of shape (n,), optional
