@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Permutahedron,
         Positive,
         Product,
+        PSDTrace,
         Scaled,
         Shifted,
         Simplex,
@@ -133,6 +134,7 @@ __all__ = [
     "Nuclear",
     "OpenLoop",
     "Oracle",
+    "PSDTrace",
     "Pairwise",
     "Path",
     "PathDisplay",
@@ -183,8 +185,8 @@ _HOMES = {
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms BasePolytope Birkhoff Coverage Group Image KSparse KSupport LatentGroup LInf "
-        "LovaszNorm NonNegative Nuclear Oracle PathsInDAG Permutahedron Positive Product Scaled Shifted Simplex "
-        "SpanningTrees SparseGroup TotalVariation TrendFilter Union"
+        "LovaszNorm NonNegative Nuclear Oracle PathsInDAG Permutahedron Positive Product PSDTrace Scaled Shifted "
+        "Simplex SpanningTrees SparseGroup TotalVariation TrendFilter Union"
     ),
     "losses": "Huber Logistic Multinomial Poisson Squared SquaredHinge",
     "methods": "GCG Away Corrective Pairwise",

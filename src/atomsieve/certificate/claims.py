@@ -115,7 +115,8 @@ class Certificate:
     trees, sets): `places` are those of the atom, as whole numbers. None for other gauges."""
 
     rank: int | None
-    """A number that the rank of no solution exceeds, for gauges of matrices (Nuclear); None where nothing is known."""
+    """A number that the rank of no solution exceeds, for gauges of matrices (Nuclear, PSDTrace); None where none is
+    known."""
 
     identity: Identity
     """What tells the data at the time of the proof from all others."""

@@ -24,6 +24,7 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
     x = x if limits is None else limits.clip(x)
     if not np.isfinite(x).all():
         raise Uncertain("the coefficients are not finite in double precision")
+    x = problem.core.settled(x)
     for _ in range(100):
         if limit == np.inf or math.isfinite(float(statement.penalty.value(mass_of(statement, x)).high)):
             break

@@ -62,7 +62,8 @@ class Completion:
 
     def entries(self, x: Array) -> Array:
         """Return the observed entries of a matrix."""
-        return np.asarray(x)[self.rows, self.columns]
+        found: Array = np.asarray(x)[self.rows, self.columns]
+        return found
 
 
 def _places(given: Any, name: str, count: int) -> Index:

@@ -24,6 +24,7 @@ from atomsieve.gauges.nonnegative import NonNegative
 from atomsieve.gauges.nuclear import Nuclear
 from atomsieve.gauges.oracle import Oracle
 from atomsieve.gauges.owl import OWL
+from atomsieve.gauges.psd_trace import PSDTrace
 from atomsieve.gauges.shifted import Shifted
 from atomsieve.gauges.signal import TotalVariation, TrendFilter
 from atomsieve.gauges.simplex import Simplex
@@ -55,6 +56,7 @@ __all__ = [
     "NonNegative",
     "Nuclear",
     "Oracle",
+    "PSDTrace",
     "PathsInDAG",
     "Permutahedron",
     "Positive",

@@ -260,6 +260,10 @@ class BlockGauge(Gauge):
         name = type(self).__name__
         return Uncertain(f"{name} has no prices, and no bounds of its own (enclose_sizes and enclose_scores)")
 
+    def settled(self, x: Array) -> Array:
+        """Return a point near x whose gauge is certainly finite, where rounding may have left the domain."""
+        return x
+
     def rank_bound(self, z: Enclosure, least: float) -> int:
         """Return a bound of the number of values of every enclosed z that are not below a number; if `ranked`."""
         raise TypeError(f"{type(self).__name__} measures no matrix by its rank.")

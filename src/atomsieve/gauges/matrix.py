@@ -41,6 +41,19 @@ class MatrixGauge(ProximalGauge):
 
     dense = True
     ranked = True
+    symmetric: bool = False
+    """Whether x is symmetric, and atoms see the symmetric part of z alone."""
+
+    def drawn(self, z: Array) -> Array:
+        """Return the part of z that atoms see."""
+        return (z + z.T) / 2 if self.symmetric else z
+
+    def clipped(self, z: Array, slope: float) -> Array:
+        """Return z with its values cut off at a slope."""
+        if top_pair(z).values[0] <= slope:
+            return z
+        left, values, right = decomposed(z)
+        return np.asarray((left * np.minimum(values, slope)) @ right.T)
 
     def check(self, shape: tuple[int, ...]) -> None:
         if len(shape) != 2:
@@ -158,6 +171,9 @@ class RowByRow(ProximalGauge):
     def rank_bound(self, z: Enclosure, least: float) -> int:
         """Return a bound of the number of values that are not below a number; see `MatrixGauge`."""
         return self.gauge.rank_bound(self.seen_within(z), least)
+
+    def settled(self, x: Array) -> Array:
+        return self.gauge.settled(self.seen(x)).reshape(x.shape)
 
     def enclose_sizes(self, x: Array) -> Enclosure:
         return self.gauge.enclose_sizes(self.seen(x))

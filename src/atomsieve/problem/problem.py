@@ -50,8 +50,9 @@ class Problem:
     ----------
     X : array, data frame or sparse matrix of shape (n, d)
         The design A. It is held by reference if it is float64 (dense, or CSR and CSC without duplicates), and converted
-        once otherwise. It is never modified. Predictions are `X @ result.x + result.intercept`. For
-        `TotalVariation` and `TrendFilter` None means the identity: x is the signal y without its noise.
+        once otherwise. It is never modified. Predictions are `X @ result.x + result.intercept`. For `TotalVariation`
+        and `TrendFilter` None means the identity: x is the signal y without its noise. For matrix completion
+        `Completion(rows, columns, shape)`.
     y : array of shape (n,) or (n, K)
         Targets: real numbers, labels -1 and 1, counts, or classes 0, ..., K - 1, depending on the loss. With K columns
         there are K outputs: x has the shape (d, K), and the losses of all outputs are added.
@@ -60,8 +61,8 @@ class Problem:
         its weighted mean over the samples.
     gauge : Gauge
         `L1()`, `NonNegative()`, `Simplex()`, `L2()`, `LInf()`, `Group(groups)`, `SparseGroup(groups)`,
-        `LatentGroup(groups)`, `TotalVariation()`, `TrendFilter(order)`, `Atoms(matrix)`, `Oracle(lmo)`, or `Scaled`,
-        `Image`, `Positive`, `Product` and `Union` of these.
+        `LatentGroup(groups)`, `TotalVariation()`, `TrendFilter(order)`, `Nuclear()`, `PSDTrace()`, `Atoms(matrix)`,
+        `Oracle(lmo)`, or `Scaled`, `Image`, `Positive`, `Product` and `Union` of these.
     penalty : Penalty
         `Square(a)`, `Power(a, p)`, `Ball(C)`, `LogBarrier(C, b)`, `LinearSquare(a, m)` or `Linear(a)`.
     sample_weight : array of shape (n,), optional

@@ -98,7 +98,7 @@ def _check_bounds(core: BlockGauge, seminorm: Seminorm, shape: tuple[int, ...], 
     """Check what certificates rest on; floats are off by rounding."""
     x, z, radius = rng.normal(size=shape), rng.normal(size=shape), rng.uniform(size=shape)
     scores = core.enclose_scores(Enclosure(z, radius))
-    if not core.listed:
+    if not core.listed and np.isfinite(core.sizes(x)).all():
         law(_within(core.sizes(x), core.enclose_sizes(x)), "enclose_sizes must hold the sizes")
     for _ in range(5):
         moved = z + radius * rng.choice([-1.0, 0.5, 1.0], size=shape)

@@ -148,6 +148,9 @@ class Scaled(BlockGauge):
     def cored(self, form: tuple[int, int]) -> BlockGauge:
         return Scaled(self._blocks.cored(form), self.radius)
 
+    def settled(self, x: Array) -> Array:
+        return self._blocks.settled(x)
+
     def rank_bound(self, z: Enclosure, least: float) -> int:
         return self._blocks.rank_bound(z, least / self.radius * (1 - 4 * EPS))
 

@@ -16,7 +16,7 @@ from atomsieve.gauges.matrix import decomposed
 from atomsieve.methods.corrective.inner import LARGE
 from atomsieve.methods.corrective.operators import Operator, has_operator, operator_at
 from atomsieve.methods.corrective.proximal import Proximal
-from atomsieve.methods.corrective.surfaces import SurfaceModel
+from atomsieve.methods.corrective.surfaces import SurfaceModel, seen_by
 from atomsieve.methods.corrective.working_set import Part
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
@@ -110,7 +110,8 @@ def bases_at(point: Point, form: tuple[int, int]) -> Bases:
     left, values, right = decomposed(point.state.x.reshape(form))
     rank = int(np.count_nonzero(values > 8 * EPS * max(form) * values[0]))
     best = core.leading(point.pulls.reshape(form), rank + max(BESIDE, rank // 2))
-    return Bases(_basis(left[:, :rank], best.left), _basis(right[:, :rank], best.right))
+    own = _basis(left[:, :rank], best.left)
+    return Bases(own, own if seen_by(core)[2].symmetric else _basis(right[:, :rank], best.right))
 
 
 def _basis(first: Array, others: Array) -> Array:

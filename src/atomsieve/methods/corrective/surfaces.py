@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from atomsieve.core.clock import look
-from atomsieve.gauges.matrix import Triplets, decomposed, singular_values, top_pair
+from atomsieve.gauges.matrix import MatrixGauge, Triplets, decomposed, singular_values
 from atomsieve.methods.corrective.proximal import SHORTEST, STEPS, Minimum, Quadratic
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
@@ -38,9 +38,10 @@ class Surface:
     right: Array
     slope: float
     outside: Array
+    definite: bool
 
     @classmethod
-    def at(cls, x: Triplets, z: Array, slope: float) -> "Surface":
+    def at(cls, x: Triplets, z: Array, slope: float, gauge: MatrixGauge) -> "Surface":
         """Return the surface around a matrix x that is not 0, where minus the gradient is z.
 
         Where the part of z outside is larger than the slope, it is taken as large: beyond, the rank has to grow.
@@ -48,10 +49,7 @@ class Surface:
         left, values, right = x
         outside = z - left @ (left.T @ z)
         outside -= (outside @ right) @ right.T
-        if top_pair(outside).values[0] > slope:
-            u, sizes, v = decomposed(outside)
-            outside = (u * np.minimum(sizes, slope)) @ v.T
-        return cls(left, values, right, slope, outside)
+        return cls(left, values, right, slope, gauge.clipped(outside, slope), gauge.symmetric)
 
     def parts(self, change: Array) -> Array:
         """Return M, Y and W of a change, one after the other in a vector; inner products stay what they are."""
@@ -110,6 +108,8 @@ class Surface:
         """
         both, across, along = self.taken_apart(parts)
         core = np.diag(self.values) + both
+        if self.definite and np.linalg.eigvalsh((core + core.T) / 2)[0] <= 0:
+            return None
         try:
             turned = np.linalg.solve(core, along)
         except np.linalg.LinAlgError:
@@ -123,13 +123,14 @@ class SurfaceModel(Quadratic):
     """A quadratic model beside a gauge of singular values, with Newton steps on surfaces of one rank."""
 
     def minimise(self, x: Array, z: Array, enough: float) -> Minimum:
-        form, price = seen_by(self.gauge)
+        form, price, seen = seen_by(self.gauge)
+        z = seen.drawn(z.reshape(form)).ravel()
         steepest = float(self.hessian.diagonal().max())
         length, gap = 2 / steepest if steepest > 0 else 1.0, math.inf
         for _ in range(STEPS):
             look()
             found, change, allowed = self._shrunk(x, z, length)
-            bent = self.hessian @ change
+            bent = self._bent(change, seen)
             left = float(np.linalg.norm(change / allowed - bent))
             x, z = x + change, z - bent
             size, moved_by = float(np.linalg.norm(x)), float(np.linalg.norm(change))
@@ -139,8 +140,14 @@ class SurfaceModel(Quadratic):
             # what was too long once will be so again
             length = 2 * allowed if allowed == length else allowed
             if len(found.values):
-                x, z = self._newton_on(Surface.at(found, z.reshape(form), self._slope_at(found, price) * price), x, z)
+                slope = self._slope_at(found, price) * price
+                x, z = self._newton_on(Surface.at(found, z.reshape(form), slope, seen), x, z)
         return Minimum(x, z, gap)
+
+    def _bent(self, change: Array, seen: MatrixGauge) -> Array:
+        """Return the product with the Hessian, as far as atoms see it."""
+        product = np.asarray(self.hessian @ change)
+        return seen.drawn(product.reshape(seen_by(self.gauge)[0])).ravel() if seen.symmetric else product
 
     def _slope_at(self, x: Triplets, price: float) -> float:
         return self.line[0] + self.line[1] * price * float(x.values.sum())
@@ -163,8 +170,7 @@ class SurfaceModel(Quadratic):
 
     def _newton_on(self, surface: Surface, x: Array, z: Array) -> tuple[Array, Array]:
         """Return the point after a Newton step on a surface, or a part of it, where that lowers the function."""
-        _, price = seen_by(self.gauge)
-        form = len(surface.left), len(surface.right)
+        form, price, seen = seen_by(self.gauge)
         step = self._solved(surface, surface.parts(z.reshape(form)) - surface.slope * surface.gradient, price)
         here = self._charged(float(surface.values.sum()), price)
         best, taken, part = 0.0, None, 1.0
@@ -172,7 +178,7 @@ class SurfaceModel(Quadratic):
             moved = surface.moved(part * step)
             if moved is not None:
                 change = moved[0].ravel()
-                bent = self.hessian @ change
+                bent = self._bent(change, seen)
                 fall = float(change @ bent) / 2 - float(z @ change) + self._charged(moved[1], price) - here
                 if fall >= best and taken is not None:
                     break
@@ -187,10 +193,11 @@ class SurfaceModel(Quadratic):
         """Return the Newton step for a right-hand side in the tangent space."""
         gradient, rise = surface.gradient, self.line[1] * price * price
         mean = float(self.hessian.diagonal().mean())
+        seen = seen_by(self.gauge)[2]
 
         def curved(step: Array) -> Array:
             change = surface.whole(step)
-            found = surface.parts((self.hessian @ change.ravel()).reshape(change.shape)) + surface.bent(step)
+            found = surface.parts(self._bent(change.ravel(), seen).reshape(change.shape)) + surface.bent(step)
             return found if rise == 0 else found + rise * float(gradient @ step) * gradient
 
         return conjugate_gradients(curved, right, lambda r: surface.eased(r, mean), enough)
@@ -198,12 +205,12 @@ class SurfaceModel(Quadratic):
     def response(self, x: Array, z: Array) -> float:
         if not x.any():
             return 0.0
-        form, price = seen_by(self.gauge)
+        form, price, seen = seen_by(self.gauge)
         found = decomposed(x.reshape(form))
         rank = int(np.count_nonzero(found.values > 8 * EPS * max(form) * found.values[0]))
         found = Triplets(found.left[:, :rank], found.values[:rank], found.right[:, :rank])
         slope = self._slope_at(found, price)
-        surface = Surface.at(found, z.reshape(form), slope * price)
+        surface = Surface.at(found, seen.drawn(z.reshape(form)), slope * price, seen)
         level = SurfaceModel(self.gauge, self.hessian, (slope, 0.0))
         gradient = surface.gradient
         return price * price * float(gradient @ level._solved(surface, gradient, price, 1e-4))
@@ -236,9 +243,9 @@ def _triangle(columns: Array) -> Array:
     return np.asarray(np.linalg.qr(columns, mode="r"))
 
 
-def seen_by(gauge: Any) -> tuple[tuple[int, int], float]:
-    """Return the rows and columns that a gauge of vectors sees, and what it multiplies the sum of values by."""
+def seen_by(gauge: Any) -> tuple[tuple[int, int], float, MatrixGauge]:
+    """Return the rows and columns that a gauge of vectors sees, its factor, and the gauge of matrices within it."""
     price = 1.0
     while not hasattr(gauge, "form"):
         price, gauge = price / gauge.radius, gauge.gauge
-    return gauge.form, price
+    return gauge.form, price, gauge.gauge

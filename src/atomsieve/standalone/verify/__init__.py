@@ -54,7 +54,8 @@ RANK   Nuclear is one block as well: its mass is the sum of the singular values 
        one of the matrix z, its spread the root of the sum of squares of those of its columns (`gauges/spectral.py`).
        A solution lies where the singular values of z* equal the best score, and no singular value of `k z` is further
        from that of z* than `sqrt(reach) spread`. So the rank is at most the number of singular values of `k z` that,
-       with that, reach `slope`. One problem without a ridge or classes.
+       with that, reach `slope`. One problem without a ridge or classes. PSDTrace is the same with the trace of a
+       symmetric x without negative eigenvalues, which is proven, and eigenvalues of the symmetric part of z.
 PATTERN  Zeros and clusters that are proven, and that the point has, leave fewer coefficients: the column of a cluster
        is the sum of its columns, with signs, and RANGE holds for these columns. x is not 0 as a whole if one
        coefficient is not, or if `inv(G) reach < 1` for A x beside the columns of B.

@@ -85,6 +85,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "SpanningTrees": {"edges": [[COUNT]]},
     "Permutahedron": {"weights": [NUMBER]},
     "Nuclear": {},
+    "PSDTrace": {},
     "BasePolytope": {"function": _function_form},
     "LovaszNorm": {"function": _function_form},
     "SparseGroup": {"groups": OrNull([COUNT]), "balance": POSITIVE, "weights": OrNull([POSITIVE])},

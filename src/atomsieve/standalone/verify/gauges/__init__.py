@@ -18,11 +18,12 @@ from .paths import PathsInDAG
 from .rankings import Permutahedron
 from .spanning import SpanningTrees
 from .sparse_groups import SparseGroup
-from .spectral import Nuclear
+from .spectral import Nuclear, PSDTrace
 from .steps import Steps
 
 LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron, BasePolytope, LovaszNorm)
-ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, Nuclear, *LISTED)
+SPECTRAL = (Nuclear, PSDTrace)
+ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, *SPECTRAL, *LISTED)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "Steps", "gauge_of"]

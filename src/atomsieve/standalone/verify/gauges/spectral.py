@@ -88,6 +88,45 @@ class Nuclear(Gauge):
         return np.array([float(sizes.max(initial=0.0)) * DOWN])  # no entry exceeds the largest singular value
 
 
+class PSDTrace(Nuclear):
+    """The trace of a symmetric x without negative eigenvalues; the score is the largest eigenvalue of z, or 0.
+
+    z counts by its symmetric part. That x has no negative eigenvalue is proven by elimination.
+    """
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        if self.form[0] != self.form[1]:
+            raise Refused(f"{self.kind} measures square matrices, and x has the shape {self.form}")
+
+    def norm_of(self, part: dict[int, arb], block: int) -> arb:  # noqa: ARG002
+        x = self.table(part)
+        alike = all(a == b for a, b in zip(x.entries(), x.transpose().entries()))
+        if not (alike and positive_definite(x)):
+            raise Refused("the point is not proven to be symmetric without negative eigenvalues")
+        return x.trace()
+
+    def dual_norm(self, values: list[arb]) -> arb:
+        return highest_eigenvalue(self._even(values))
+
+    def at_most(self, z: list[arb], limit: arb, rank: int) -> bool:
+        even = self._even(z)
+        _, vectors = eigen(even)
+        left = vectors[:, : vectors.shape[1] - rank]
+        if not left.size:
+            return True
+        flat = exactly(left)
+        return positive_definite(flat.transpose() * flat * arb(limit.lower()) - flat.transpose() * even * flat)
+
+    def _even(self, values: list[arb]) -> arb_mat:
+        """Return the symmetric part of a matrix."""
+        table = self.table(dict(enumerate(values)))
+        return (table + table.transpose()) / 2
+
+    def dual_norms_below(self, sizes: np.ndarray) -> np.ndarray:
+        return np.zeros(len(self.priced)) if sizes.size else sizes
+
+
 def squares(matrix: arb_mat) -> arb:
     """Return the square of the Frobenius norm."""
     return sum((v * v for v in matrix.entries()), arb(0))
@@ -113,20 +152,20 @@ def in_doubles(matrix: arb_mat) -> np.ndarray:
 
 
 def highest_eigenvalue(gram: arb_mat) -> arb:
-    """Return a ball around the largest eigenvalue of a matrix without negative ones."""
+    """Return a ball around the largest eigenvalue of a symmetric matrix, or 0 if that is larger."""
     sizes, vectors = eigen(gram)
     best = exactly(vectors[:, -1:])
     lower = (best.transpose() * gram * best)[0, 0] / (best.transpose() * best)[0, 0]
     lower = arb(lower.lower()).max(arb(0))
     identity = exactly(np.eye(len(sizes)))
-    trace = arb(gram.trace().upper())
-    if not trace > 0:
-        return arb(0)
+    widest = float(np.abs(sizes).max())
+    if not widest > 0:
+        return lower.union(root(squares(gram)))
     for near in NEAR:
-        tried = arb(float(sizes[-1])) * (1 + arb(near))
-        if tried > 0 and positive_definite(identity * tried - gram):
+        tried = arb(float(sizes[-1])).max(arb(0)) + arb(near) * arb(widest)
+        if positive_definite(identity * tried - gram):
             return lower.union(tried)
-    return lower.union(trace)
+    return lower.union(root(squares(gram)))
 
 
 def positive_definite(matrix: arb_mat) -> bool:
