@@ -11,6 +11,7 @@ from atomsieve import (
     CertifiedLogisticRegression,
     CertifiedLogisticRegressionCV,
     CertifiedSelector,
+    ChangePoints,
     CriticalFraction,
     FeatureCount,
     GaugeClassifier,
@@ -39,6 +40,7 @@ QUICK = [
     CertifiedLasso(alpha=0.01),
     CertifiedLogisticRegression(),
     CertifiedSelector(CertifiedLasso(alpha=0.01)),
+    ChangePoints(),
     StabilitySelector(CertifiedLasso(alpha=0.01), n_subsamples=4, n_slopes=4, threshold=0.5),
 ]
 

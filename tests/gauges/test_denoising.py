@@ -17,7 +17,7 @@ BESIDE = [{}, {"sample_weight": RNG.uniform(0.5, 2, 400)}, {"offset": RNG.normal
 GAUGES = [TotalVariation(), Scaled(TotalVariation(RNG.uniform(0.5, 2, 399)), 2.0)]
 
 
-@pytest.mark.parametrize("beside", BESIDE, ids=lambda given: "".join(given))
+@pytest.mark.parametrize("beside", BESIDE, ids="".join)
 @pytest.mark.parametrize("gauge", GAUGES)
 @pytest.mark.parametrize("penalty", [Linear(0.02), Square(0.01), Ball(3.0), LogBarrier(9.0, 1.0)])
 def test_one_step_is_the_solution_and_is_proven(penalty, gauge, beside):

@@ -1,7 +1,7 @@
 """The inverse of the Gram matrix of a signal itself: with X = I the levels of segments do not depend on each other.
 
-In the levels of the segments between jumps the Gram matrix is diagonal, W_s being the sum of the weights over segment s.
-A jump is the difference of two neighbouring levels, so `v . inv(G) v = sum_s t_s^2 / W_s` with `t = T' v`, where T turns
+In the levels of the segments between jumps the Gram matrix is diagonal: W_s is the sum of the weights over segment s. A
+jump is the difference of two neighbouring levels, so `v . inv(G) v = sum_s t_s^2 / W_s` with `t = T' v`, where T turns
 levels into jumps and the level of the root.
 """
 

@@ -125,7 +125,9 @@ def coefficients(certificate: "Certificate") -> list[Coefficients]:
     names = columns.get("feature") or columns["preimage"]
     per = max(columns["output"]) + 1 if "output" in columns else 1
     groups = groups_of(certificate)
-    parts = (certificate.x, certificate.lower, certificate.upper, verdicts_of(certificate))
+    values, unpenalised = certificate.x.copy(), certificate.statement["unpenalised"]
+    values.ravel()[unpenalised] = certificate.free.ravel()[certificate.free.size - len(unpenalised) :]
+    parts = (values, certificate.lower, certificate.upper, verdicts_of(certificate))
     x, lower, upper, verdicts = (part.reshape(-1, per) for part in parts)
     return [
         Coefficients(

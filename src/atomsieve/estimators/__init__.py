@@ -1,5 +1,6 @@
 """scikit-learn estimators, with what none has: `certificate_`."""
 
+from atomsieve.estimators.change_points import ChangePoints
 from atomsieve.estimators.classification import CertifiedLogisticRegression, GaugeClassifier
 from atomsieve.estimators.classification_cv import CertifiedLogisticRegressionCV, GaugeClassifierCV
 from atomsieve.estimators.elastic_net import CertifiedElasticNet
@@ -20,6 +21,7 @@ __all__ = [
     "CertifiedLogisticRegression",
     "CertifiedLogisticRegressionCV",
     "CertifiedSelector",
+    "ChangePoints",
     "CriticalFraction",
     "FeatureCount",
     "GaugeClassifier",

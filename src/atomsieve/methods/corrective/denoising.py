@@ -1,4 +1,4 @@
-"""Total variation of a signal itself: with X = I and squared losses, one pass of a dynamic program solves the problem."""
+"""Total variation of a signal itself: with X = I and squared losses one dynamic program solves the problem."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,8 +22,9 @@ def is_denoising(problem: Problem) -> bool:
     design: Any = getattr(problem.design, "unmetered", problem.design)
     if not (isinstance(design, CumulatedDesign) and design.identity):
         return False
-    plain = problem.shrinkage is None and problem.limits is None and not problem.data.free.shape[1]
-    return plain and problem.loss.quadratic and not problem.outputs and bool(np.isfinite(problem.lifted.prices).all())
+    alone = problem.shrinkage is None and problem.limits is None and not problem.data.free.shape[1]
+    finite = bool(np.isfinite(np.asarray(problem.lifted.prices)).all())
+    return alone and finite and problem.loss.quadratic and not problem.outputs
 
 
 class Denoising:
@@ -77,7 +78,7 @@ def solution(problem: Problem, coordinates: Array) -> State:
 
 
 def polished(x: Array, y: Array, weights: Array, prices: Array) -> Array:
-    """Return a denoised signal with levels to nearly all digits: the mean of a segment, moved by the prices at its ends.
+    """Return a denoised signal with sharp levels: the mean of a segment, moved by the prices at its ends.
 
     `W level = sum_i w_i y_i - price sign(jump) at its left end + price sign(jump) at its right end`.
     """
@@ -90,7 +91,7 @@ def polished(x: Array, y: Array, weights: Array, prices: Array) -> Array:
 
 
 def _slope(penalty: Penalty, mass: Any, highest: float) -> float:
-    """Return the slope at which the penalty has this slope itself: masses fall as it rises, the penalty's own with them."""
+    """Return the slope that the penalty has at its own solution: masses fall as it rises."""
     low, high = 0.0, highest
     for _ in range(HALVINGS):
         middle = (low + high) / 2
