@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, eye_array
 
-from atomsieve import Ball, Linear, LogBarrier, Problem, Scaled, Square, TotalVariation, solve, verify
+from atomsieve import Ball, Linear, LogBarrier, Problem, Scaled, Square, TotalVariation, TrendFilter, solve, verify
 from atomsieve.certificate.segments import SegmentInverse, segment_inverse
 from atomsieve.design import CumulatedDesign, Steps, as_design
 from atomsieve.numerics.enclosures import Enclosure
@@ -74,3 +74,37 @@ def test_a_long_signal():
     x = result.x
     pulls = np.cumsum((y - x) / len(y))
     assert np.abs(pulls).max() <= 1e-3 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_piecewise_lines_take_one_step(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([3, 4, 7, 60, 301]))
+    y = np.cumsum(np.cumsum(rng.normal(size=n) * (rng.random(n) < 0.1))) + 0.3 * rng.normal(size=n)
+    weights, prices = rng.uniform(0.5, 2, n), rng.uniform(0.5, 2, n - 2)
+    given = {"gauge": TrendFilter(weights=prices), "sample_weight": weights}
+    strength = 0.01 * Problem(np.eye(n), y, **given).critical
+    result = solve(Problem(None, y, penalty=Linear(strength), **given), tol=1e-8)
+    slow = solve(Problem(np.eye(n), y, penalty=Linear(strength), **given), tol=1e-9)
+    assert result.n_iter == 1
+    assert result.point.objective == pytest.approx(slow.point.objective, rel=1e-7)
+    assert verify(result.certificate(), eye_array(n), y, sample_weight=weights).valid
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 8, 9])
+def test_lengths_of_ramps_are_those_of_the_columns(count):
+    weights = np.random.default_rng(count).uniform(0.1, 2, count)
+    design, _ = TrendFilter().lift(as_design(csr_array(np.eye(count))))
+    assert design.is_ramp()
+    squares = weights @ design.columns(np.arange(count)) ** 2
+    np.testing.assert_allclose(design.squared_norms(weights), squares)
+    assert (design.norm_bounds(weights) >= np.sqrt(squares) * (1 - 1e-15)).all()
+
+
+def test_long_piecewise_lines():
+    rng = np.random.default_rng(0)
+    y = np.interp(np.arange(4_000.0), np.linspace(0, 4_000, 12), rng.normal(size=12)) + 0.3 * rng.normal(size=4_000)
+    result = solve(Problem(None, y, gauge=TrendFilter(), penalty=Linear(1.0)))
+    assert result.n_iter == 1
+    assert len(result.point.state.support) < 100
+    assert result.certificate().valid

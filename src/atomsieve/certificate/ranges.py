@@ -16,10 +16,14 @@ from atomsieve.certificate.point import image_of, mass_of
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.scores import low
 from atomsieve.certificate.segments import segment_inverse
+from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
+
+FORMED = 1 << 24
+"""Largest number of entries of steps that are formed for a Gram matrix, 128 MiB; beyond it there are no intervals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +118,9 @@ def knowledge(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined, 
     if segments is not None and ridge is None:
         every = np.arange(1 + len(pattern.heads))
         return Determined(len(every), segments, every, [], np.zeros(0)), proof.reach
+    count = first + len(pattern.heads)
+    if isinstance(statement.design, CumulatedDesign) and count * len(weights) > FORMED:
+        return Determined(count, None, np.zeros(0, dtype=np.intp), [], np.zeros(0)), proof.reach
     rows = pattern.rows(statement, kept, weights)
     known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)
     return known, _reach(proof, known, pattern.heads, first)

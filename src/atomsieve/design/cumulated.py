@@ -39,6 +39,16 @@ class CumulatedDesign(ProductDesign):
         m = self.left.matrix
         return bool(m.nnz == len(m.indptr) - 1 and (m.data == 1).all() and (m.indices == np.arange(m.nnz)).all())
 
+    def is_ramp(self) -> bool:
+        """Return whether these are steps of steps of the identity, around roots side by side: columns are ramps."""
+        left = self.left
+        return (
+            isinstance(left, CumulatedDesign)
+            and left.is_identity()
+            and self.right.fixed == (left.right.root,)
+            and abs(left.right.root - self.right.root) == 1
+        )
+
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         levels = self.right.matvec(x, index)
         return levels if self.identity else self.left.matvec(levels)
@@ -132,6 +142,8 @@ class CumulatedDesign(ProductDesign):
 
     def _squares(self, weights: Array, *, proven: bool) -> Array:
         """Return `sum_i w_i (A S)_ij^2` for each column j, or upper bounds up to the rounding of one sum of n terms."""
+        if self.is_ramp():
+            return np.asarray(_ramp_squares(weights, self.right) * (1 + gamma(4 * self.shape[0] + 16) * proven))
         if isinstance(self.left, SparseDesign) and not self.right.fixed:
             return _sparse_squares(self.left.matrix, weights, self.right.root, 2 * EPS * proven)
         steps, moving = self.right, np.arange(self.right.count)[self.right._moving]
@@ -187,6 +199,23 @@ def _sparse_squares(matrix: Any, weights: Array, at: int, unit: float) -> Array:
     whole = np.abs(rows @ np.ones(rows.shape[1]))
     whole = whole + gamma(rows.shape[1] + 4) * (abs(rows) @ np.ones(rows.shape[1])) if unit else whole
     squares[at] = whole**2 @ weights
+    return squares
+
+
+def _ramp_squares(weights: Array, steps: Steps) -> Array:
+    """Return `sum_i w_i v_i^2` for ramps `v_i = (i - j + 1)_+` to the right of both roots, and mirrored to their left.
+
+    `(m + 1)^2 = m^2 + 2 m + 1`, so these are running sums of running sums. The root is a line through 0 at the level.
+    """
+    level, away = steps.fixed[0], np.arange(len(weights)) - steps.fixed[0]
+
+    def ramps(w: Array) -> Array:
+        once = np.cumsum(w)
+        twice = np.cumsum(once)
+        return np.cumsum(once + 2 * np.append(0.0, twice[:-1]))
+
+    squares = np.where(away > 0, ramps(weights[::-1])[::-1], ramps(weights))
+    squares[level], squares[steps.root] = weights.sum(), weights @ (away * away)
     return squares
 
 

@@ -119,7 +119,7 @@ class Problem:
             require_piece(name, piece, kind)
         given = {"sample_weight": sample_weight, "intercept": intercept, "free": free, "offset": offset, "names": names}
         if X is None and gauge.of_signals:  # predictions are the coefficients themselves
-            X = eye_array(len(as_numbers(y, "y")), format="csr")
+            X = eye_array(len(as_numbers(y, "y")), format="csc")
         data = Data.of(X, y, loss, **given)
         shape = X.shape if shape is None and isinstance(X, Completion) else shape
         gauge = gauge.named(data.names if shape is None else None, data.design.shape[1])

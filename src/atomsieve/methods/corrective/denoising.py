@@ -1,4 +1,4 @@
-"""Total variation of a signal itself: with X = I and squared losses one dynamic program solves the problem."""
+"""Signals themselves: with X = I and squared losses, total variation and piecewise lines are solved at once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +8,7 @@ import numpy as np
 from atomsieve.core.signals import denoised
 from atomsieve.design import CumulatedDesign
 from atomsieve.methods.base import Stepper
+from atomsieve.methods.corrective.bending import bent
 from atomsieve.penalties import Penalty
 from atomsieve.problem import Point, Problem
 from atomsieve.problem.state import State
@@ -18,9 +19,11 @@ HALVINGS = 60
 
 
 def is_denoising(problem: Problem) -> bool:
-    """Return whether a problem is one of a signal itself, with squared losses and nothing beside total variation."""
+    """Return whether a problem is one of a signal itself with squared losses: total variation, or lines by `Linear`."""
     design: Any = getattr(problem.design, "unmetered", problem.design)
-    if not (isinstance(design, CumulatedDesign) and design.identity):
+    if not isinstance(design, CumulatedDesign):
+        return False
+    if not design.identity and (problem.penalty.superlinear or not design.is_ramp()):
         return False
     alone = problem.shrinkage is None and problem.limits is None and not problem.data.free.shape[1]
     finite = bool(np.isfinite(np.asarray(problem.lifted.prices)).all())
@@ -55,26 +58,34 @@ class Denoising:
 
 
 def solution(problem: Problem, coordinates: Array) -> State:
-    """Return the state of the denoised signal: its jumps, while the level is a free coefficient."""
-    design: Any = problem.design
-    root = getattr(design, "unmetered", design).right.root
+    """Return the state of the denoised signal: its jumps or bends, while level and slope are free coefficients."""
+    design: Any = getattr(problem.design, "unmetered", problem.design)
     y = problem.data.y if problem.data.offset is None else problem.data.y - problem.data.offset
-    y = np.asarray(y - y[root], dtype=np.float64)  # the level of the targets would only be rounded
-    prices = np.delete(np.asarray(problem.lifted.prices), root)
-    weights = np.asarray(problem.weights)
+    y = np.asarray(y - y[design.right.root], dtype=np.float64)  # the level of the targets would only be rounded
+    stated, weights = np.asarray(problem.lifted.prices), np.asarray(problem.weights)
+    priced = stated > 0
+    if design.identity:
+        changes = jumps_of(problem, y, weights, stated[priced])
+    else:
+        prices = problem.penalty.slope(0.0) * stated[priced]
+        _, places, bends = bent(y, weights, prices)
+        changes = np.zeros(len(prices))
+        changes[places] = bends
+    lifted = np.zeros(len(stated))
+    lifted[priced] = changes
+    return problem.inside(lifted, design.matvec(lifted), coordinates, support=np.flatnonzero(lifted))
 
-    def at(slope: float) -> Array:
-        return denoised(y, weights, slope * prices)
+
+def jumps_of(problem: Problem, y: Array, weights: Array, prices: Array) -> Array:
+    """Return the jumps of the optimum for total variation."""
 
     def mass(slope: float) -> float:
-        return float(np.abs(np.diff(at(slope))) @ prices)
+        return float(np.abs(np.diff(denoised(y, weights, slope * prices))) @ prices)
 
     penalty = problem.penalty
     slope = penalty.slope(0.0) if not penalty.superlinear else _slope(penalty, mass, problem.critical)
-    x = polished(at(slope), y, weights, slope * prices)
-    jumps = np.diff(x)
-    lifted = np.insert(jumps, root, 0.0)
-    return problem.inside(lifted, x - x[root], coordinates, support=np.flatnonzero(lifted))
+    charged = slope * prices
+    return np.diff(polished(denoised(y, weights, charged), y, weights, charged))
 
 
 def polished(x: Array, y: Array, weights: Array, prices: Array) -> Array:
