@@ -133,8 +133,8 @@ def unpenalised_rows(gauge: dict[str, Any]) -> Mask | None:
         return None
     free = np.asarray(gauge["weights"], dtype=np.float64) == 0
     if gauge.get("groups") is not None:
-        return free[np.asarray(gauge["groups"])]
-    return free if free.ndim == 1 else free[:, 0]
+        free = free[np.asarray(gauge["groups"])]
+    return np.asarray(free if free.ndim == 1 else free[:, 0])
 
 
 def merged(certificate: "Certificate", places: Index | None) -> tuple[Array, Array]:

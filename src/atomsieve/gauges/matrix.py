@@ -203,7 +203,7 @@ def decomposed(matrix: Array, count: int | None = None) -> Triplets:
     start = np.random.default_rng(0).normal(size=min(rows, columns))
     left, values, right = svds(matrix, k=count, v0=start)
     order = np.argsort(-values)
-    return Triplets(left[:, order], values[order], right[order].T)
+    return Triplets(left[:, order], np.asarray(values[order], dtype=np.float64), right[order].T)
 
 
 def top_pair(matrix: Array) -> Triplets:

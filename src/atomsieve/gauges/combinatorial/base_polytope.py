@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from atomsieve.gauges.combinatorial.coverage import Coverage
@@ -14,6 +13,7 @@ from atomsieve.gauges.combinatorial.permutahedron import Ranked, Ranking
 from atomsieve.gauges.oracle import named
 from atomsieve.intake.arguments import is_whole, shown
 from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.programs import linear_program
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index
 
@@ -130,5 +130,5 @@ class BasePolytope(Ranked):
             (len(x) + len(function.weights), pairs),
         )
         due = np.append(x / total, function.weights)
-        found = linprog(np.zeros(pairs), A_eq=shares, b_eq=due, bounds=(0, None), method="highs")
+        found = linear_program(np.zeros(pairs), A_eq=shares, b_eq=due, bounds=(0, None))
         return total if found.status == 0 else math.inf

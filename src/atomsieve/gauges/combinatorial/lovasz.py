@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 
 from atomsieve.gauges.base import Atom
@@ -15,6 +14,7 @@ from atomsieve.gauges.combinatorial.structure import Combinatorial
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.intake.arguments import shown
 from atomsieve.numerics.enclosures import gamma, up
+from atomsieve.numerics.programs import linear_program
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -123,7 +123,7 @@ class Shares:
         )
         cost = np.append(np.zeros(len(self.items)), 1.0)
         limits = np.append(-sizes / unit, np.zeros(len(self.weights)))
-        found = linprog(cost, A_ub=rows, b_ub=limits, bounds=(0, None), method="highs")
+        found = linear_program(cost, A_ub=rows, b_ub=limits, bounds=(0, None))
         if found.status != 0:
             return None
         return found.x[:-1] * unit, -found.ineqlin.marginals[: self.count]
@@ -132,14 +132,14 @@ class Shares:
         """Return an upper bound of the largest score: whatever the shares are, they are made large enough."""
         found = self.covering(sizes)
         q = np.zeros(len(self.items)) if found is None else np.maximum(found[0], 0.0)
-        received = self.received @ q
+        received = np.asarray(self.received @ q)
         missing = (received <= 0) & (sizes > 0)
         q = np.where(missing[self.owners], self.weights[self.items], q)
-        received = self.received @ q
+        received = np.asarray(self.received @ q)
         with np.errstate(invalid="ignore", divide="ignore"):
             raised = np.where(sizes > 0, sizes / received, 0.0)
         q = q * raised[self.owners] * (1 + 4 * gamma(len(q) + 8))
-        return float(up((self.given @ q / self.weights).max() * (1 + 2 * gamma(len(q) + 8))))
+        return float(up((np.asarray(self.given @ q) / self.weights).max() * (1 + 2 * gamma(len(q) + 8))))
 
     def excluded(self, most: Array, slope: float) -> tuple[Mask, Mask]:
         """Return the elements that no set holds which can reach the slope, and those that every such set holds."""
@@ -168,7 +168,7 @@ class Shares:
         )
         demands = np.where(np.arange(self.count) == j, 0.0, most)
         limits = np.append(-demands, slope * self.weights) / unit
-        found = linprog(cost, A_ub=rows, b_ub=limits, bounds=(0, None), method="highs")
+        found = linear_program(cost, A_ub=rows, b_ub=limits, bounds=(0, None))
         if found.status != 0:
             return np.zeros(self.count)
         return self._fitting(found.x[: len(self.items)] * unit, slope)
@@ -187,7 +187,7 @@ class Shares:
         )
         cost = np.append(np.zeros(len(self.items)), -1.0)
         limits = np.append(-most[others], slope * self.weights) / unit
-        found = linprog(cost, A_ub=rows, b_ub=limits, bounds=(0, None), method="highs")
+        found = linear_program(cost, A_ub=rows, b_ub=limits, bounds=(0, None))
         if found.status != 0:
             return False
         received = self._fitting(found.x[:-1] * unit, slope)

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from atomsieve.gauges.combinatorial.birkhoff import total_above
 from atomsieve.gauges.combinatorial.structure import Marked, marks
+from atomsieve.numerics.programs import linear_program
 from atomsieve.typing import Array, Index, Mask
 
 
@@ -124,7 +124,7 @@ class SpanningTrees(Marked):
             due = np.ones(self.nodes)
             due[root] = 0.0
             limits = np.stack([np.zeros(count), x / total], axis=1)
-            if linprog(np.zeros(count), A_eq=shares, b_eq=due - given, bounds=limits, method="highs").status != 0:
+            if linear_program(np.zeros(count), A_eq=shares, b_eq=due - given, bounds=limits).status != 0:
                 return math.inf
         return total
 
