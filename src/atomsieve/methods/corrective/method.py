@@ -149,5 +149,8 @@ class Corrections:
         return Compiled(part, point, self._memory).follow(some, lines, CLOSE * self._within_reach(point))
 
     def _within_reach(self, point: Point) -> float:
-        """Return the gap that is small enough, or its rounding: below that, steps would follow noise."""
-        return max(self.target.gap, point.rounding)
+        """Return the gap that is small enough, or what rounding does to `x . z`: below that, steps would follow noise.
+
+        All rounding of a gap would be too much: the loss of an outlier is large, and says nothing of the others.
+        """
+        return max(self.target.gap, point.doubt * point.state.length)
