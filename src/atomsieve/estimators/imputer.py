@@ -42,9 +42,9 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     mean_ : array of shape (d,)
         The means of the columns.
-    components_ : array of shape (rank_, d)
-        Orthonormal rows: the factors of the columns, the largest first.
-    singular_values_ : array of shape (rank_,)
+    components_ : array of shape (r, d)
+        Orthonormal rows, r being the rank: the factors of the columns, the largest first.
+    singular_values_ : array of shape (r,)
         The singular values of Z.
     rank_ : int
         The rank of Z.
