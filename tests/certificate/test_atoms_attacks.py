@@ -90,7 +90,7 @@ def test_squares_of_steps_that_are_too_small_meet_large_weights(place):
     y = rows @ [1.0, 1.0, 1.0, 2.0, 3.0] + 0.1 * rng.standard_normal(12)
     true = solve(Problem(rows, y, gauge=TotalVariation(), penalty=Linear(0.05)), tol=1e-12).certificate()
     assert true.nonzero[[3, 4]].all()
-    X, y, weights = sparse.csr_array(rows * 2.0**-540), y * 2.0**-500, np.full(12, 2.0**1000)
+    X, y, weights = sparse.csr_array(rows * 2.0**-540), y * 2.0**-500, 2.0**1000 / np.repeat([2.0, 1.0], [1, 11])
     problem = Problem(X, y, gauge=TotalVariation(), penalty=Linear(0.05 * 2.0**-1040), sample_weight=weights)
     content = copy.deepcopy(solve(problem, tol=1e-10).certificate().content())
     content["point"]["x"] = {"index": [], "value": []}
@@ -112,3 +112,15 @@ def test_a_tiny_weight_elsewhere_allows_no_other_x():
     assert verify(sealed(content), X, y).valid
     content["point"]["x"]["value"][0] += 100.0
     assert "sum of its atoms" in verify(sealed(content), X, y).reason
+
+
+def test_sets_with_an_intercept_are_proven():
+    """Balls of z are wider than 2^-100 there, and the best set is bounded all the same."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((30, 3))
+    y = np.sign(X[:, 0] + 0.3 * rng.standard_normal(30))
+    gauge = LovaszNorm(Coverage([[0, 1], [1, 2], [3]], [1.0, 0.5, 1.0, 2.0]))
+    problem = Problem(X, y, loss=Logistic(), gauge=gauge, penalty=Linear(0.03), intercept=True)
+    certificate = solve(problem, tol=1e-11).certificate()
+    assert certificate.gap < 1e-8
+    assert verify(certificate, X, y).valid

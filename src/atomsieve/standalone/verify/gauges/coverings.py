@@ -57,8 +57,9 @@ class LovaszNorm(Listed):
         return double_above(self._largest([arb(v) for v in z])[1]) if all(map(math.isfinite, z)) else math.inf
 
     def score_of(self, z: list[arb]) -> arb:
-        low, high = self._largest([abs(v) for v in z])
-        return low.union(high)
+        sizes = [abs(v) for v in z]  # scores grow with these
+        low = self._largest([arb(v.lower()).max(arb(0)) for v in sizes])[0]
+        return low.union(self._largest([arb(v.upper()) for v in sizes])[1])
 
     def _largest(self, sizes: list[arb]) -> tuple[arb, arb]:
         """Return bounds of the largest `a(S) / f(S)` for numbers that are not negative."""
