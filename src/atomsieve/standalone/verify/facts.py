@@ -62,8 +62,9 @@ class Facts(Checker):
                 raise Refused("a cluster has a coefficient without a sign")
             self.members[cluster[0]] = cluster
             self.head.update(dict.fromkeys(cluster, cluster[0]))
-            ends = {float(self.x[j].mid()) * self.sign[j] if j in self.x else 0.0 for j in cluster}
-            self._claim(len(ends) == 1, f"the point does not have the cluster of coefficient {cluster[0]}")
+            ends = [arb(self.x.get(j, arb(0)).mid()) * self.sign[j] for j in cluster]
+            alike = all(bool(end == ends[0]) for end in ends)
+            self._claim(alike, f"the point does not have the cluster of coefficient {cluster[0]}")
 
     def _check_facts(self) -> None:
         """FACTS: derive bounds of abs(z*) and every fact."""

@@ -10,7 +10,7 @@ from .pulls import Scores
 from .verdict import Refused
 
 ROUNDED = 2.0**-30
-"""How far a sum of atoms, rounded to doubles, may be from the sum itself, beside the mass."""
+"""How far a sum of atoms, rounded to doubles, may be from the sum itself, beside what the mass allows."""
 
 
 class Point(Free):
@@ -51,9 +51,8 @@ class Point(Free):
 
     def _check_sum(self, stated: dict[int, arb], mass: arb) -> None:
         """ATOMS: refuse coefficients that are not the sum of the atoms, up to rounding."""
-        close = mass / self.gauge.prices[0] * arb(self.gauge.largest_entry) * ROUNDED
         for j in {*stated, *self.x}:
-            near = abs(stated.get(j, arb(0)) - self.x.get(j, arb(0))) <= close
+            near = abs(stated.get(j, arb(0)) - self.x.get(j, arb(0))) <= self.gauge.within(mass, j) * ROUNDED
             self._claim(near, f"coefficient {j} of the point is not the sum of its atoms")
 
     def _fit(self, index: list[int]) -> Any:

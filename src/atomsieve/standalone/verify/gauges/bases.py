@@ -19,13 +19,12 @@ class BasePolytope(Listed):
 
     def __init__(self, piece: dict[str, Any], *given: Any) -> None:
         self.sets, self.items = covered(piece["function"])
-        self.largest_entry = double_above(sum(self.items, arb(0)))
         super().__init__(piece, *given)
         if len(self.sets) != len(self.labels):
             raise Refused(f"there are {len(self.sets)} sets for {len(self.labels)} coefficients")
 
     def within(self, mass: arb, j: int) -> arb:
-        return super().within(mass, j) * arb(self.largest_entry)
+        return super().within(mass, j) * sum((self.items[i] for i in self.sets[j]), arb(0))  # j as the first of all
 
     def atom(self, places: list[int]) -> dict[int, arb]:
         if sorted(places) != list(range(len(self.sets))):

@@ -33,7 +33,6 @@ class LovaszNorm(Listed):
         super().__init__(piece, *given)
         if len(self.sets) != len(self.labels):
             raise Refused(f"there are {len(self.sets)} sets for {len(self.labels)} coefficients")
-        self.largest_entry = double_above(arb(1) / min(self.items, key=float))
 
     def within(self, mass: arb, j: int) -> arb:
         return super().within(mass, j) / sum((self.items[i] for i in self.sets[j]), arb(0))
@@ -58,8 +57,9 @@ class LovaszNorm(Listed):
         return double_above(self._largest([arb(v) for v in z])[1]) if all(map(math.isfinite, z)) else math.inf
 
     def score_of(self, z: list[arb]) -> arb:
-        low, high = self._largest([abs(v) for v in z])
-        return low.union(high)
+        sizes = [abs(v) for v in z]  # scores grow with these
+        low = self._largest([arb(v.lower()).max(arb(0)) for v in sizes])[0]
+        return low.union(self._largest([arb(v.upper()) for v in sizes])[1])
 
     def _largest(self, sizes: list[arb]) -> tuple[arb, arb]:
         """Return bounds of the largest `a(S) / f(S)` for numbers that are not negative."""
@@ -92,8 +92,9 @@ class LovaszNorm(Listed):
         """Return t times the weights in whole units, rounded down, the sizes, rounded up, and the unit."""
         largest = max([1e-300, *(float(v.upper()) for v in sizes), *(float((t * w).upper()) for w in self.items)])
         unit = arb(2) ** (BITS - math.frexp(largest)[1])
+        # `v != 0` is false for a ball around 0, which needs as much as it may hold
         gives = [max(whole(arb((t * w * unit).lower())), 0) for w in self.items]
-        return gives, [whole(arb((v * unit).upper())) + 1 if v != 0 else 0 for v in sizes], unit
+        return gives, [whole(arb((v * unit).upper())) + 1 if not v == 0 else 0 for v in sizes], unit
 
     def rules(self, low: np.ndarray, high: np.ndarray, slope: arb, steepest: arb) -> Rules:  # noqa: ARG002
         return Coverings(self, low, high, slope)

@@ -35,8 +35,6 @@ class Gauge:
     """Whether x has the order of what scores are made of, so that an order may be claimed."""
     signs_of_z = True
     """Whether x has the signs of z, so that they follow from those of z*."""
-    largest_entry = 1.0
-    """A bound of the entries of atoms, where the point names them."""
     tops = False
     """Whether the coefficients with the largest z add up to the most that the gauge allows."""
     orthant = False

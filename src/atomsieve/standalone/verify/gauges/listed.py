@@ -120,6 +120,6 @@ def combined(atoms: list[dict[str, Any]], gauge: Any) -> tuple[dict[int, arb], a
         weight = arb(given["weight"])
         mass += weight
         for j, value in gauge.atom(given["places"]).items():
-            if value != 0:
+            if not value == 0:
                 x[j] = x.get(j, arb(0)) + weight * value / gauge.prices[0]
     return {j: x[j] for j in sorted(x)}, mass

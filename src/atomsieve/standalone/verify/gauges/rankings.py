@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
+from ..balls import double_above, double_below
+from ..doubles import DOWN
 from ..verdict import Refused
 from .listed import Exact, Listed, union_of
 from .rules import Rules
@@ -36,6 +38,16 @@ class Permutahedron(Listed):
 
     def highest_score(self, z: list[float]) -> float:
         return _sum_above(z, self.falling)
+
+    def scores(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.nonnegative:
+            return super().scores(low, high)
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            return np.zeros(1), np.full(1, np.inf)
+        # scores do not grow with z where weights are negative: both ends count
+        score = self.dual_norm([union_of(arb(a), arb(b)) for a, b in zip(low.tolist(), high.tolist())])
+        least, most = max(double_below(score), 0.0), double_above(score)
+        return np.array([least]) / self.prices.high * DOWN, self.over_prices(np.array([most]))
 
     def spreads_above(self, lengths: np.ndarray) -> np.ndarray:
         return np.array([_sum_above(lengths.tolist(), sorted(map(abs, self.falling), reverse=True))])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Data
-from ..doubles import UP, gamma, known, sums_above
+from ..doubles import TINY, UP, gamma, known, sums_above
 from ..reading import ROOM
 from ..verdict import Refused
 from .matrix import Matrix
@@ -71,7 +71,8 @@ class Steps(Matrix):
         total = np.abs(np.asarray(rows.sum(axis=1)).reshape(-1, 1))
         total = total + gamma(self.width + 8) * np.asarray(abs(rows).sum(axis=1)).reshape(-1, 1) * UP
         found[self.root] = sums_above((total * total * UP * metric).sum(axis=0), len(total))
-        return known(found)
+        # squares that are too small for a double meet the metric
+        return known(found + len(total) * (2.0**-1070 * np.maximum(metric.max(axis=0), 1.0) * UP + TINY))
 
     def _changes(self, rows: Any, metric: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Return by how much every place changes the squares, and the sizes of the terms, on one side of the root."""
