@@ -11,7 +11,7 @@ SOURCES := pyproject.toml setup.py tools/backend.py $(wildcard src/atomsieve/cor
 
 help:
 	@echo "make demo       install, then fit built-in data by the command line: a table, a checked certificate, a report"
-	@echo "make test       the quick test suite (about 3 minutes on two cores)"
+	@echo "make test       the quick test suite (about 6 minutes on two cores)"
 	@echo "make test-deep  the slow, thorough one, and the quick one with the oldest dependencies"
 	@echo "make test-oldest the quick one with the oldest dependencies that pyproject.toml allows"
 	@echo "make lint       style, types and layers"
