@@ -119,7 +119,10 @@ def folded(x: Array, copies: Index, count: int) -> Array:
     """Return the sums of the rows of x that are copies of the same column."""
     if x.ndim == 1:
         return np.bincount(copies, x, count).astype(np.float64)
-    return np.stack([folded(column, copies, count) for column in x.T], axis=1)
+    sums = np.zeros((count, x.shape[1]))
+    for place, column in enumerate(x.T):
+        sums[:, place] = folded(column, copies, count)
+    return sums
 
 
 def enclosed_fold(x: Enclosure, copies: Index, count: int) -> Enclosure:

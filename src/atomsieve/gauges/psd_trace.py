@@ -79,7 +79,7 @@ class PSDTrace(MatrixGauge):
     def settled(self, x: Array) -> Array:
         """Return a symmetric matrix near x that is certainly semidefinite, by so much more on its diagonal."""
         x = self.drawn(x)
-        for _ in range(20):
+        for _ in range(20 if x.any() else 0):
             lacks = largest_eigenvalue(-x, 0.0)
             if not 0 < lacks < np.inf:
                 return x

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, eye_array
 
+from atomsieve.design import Steps
 from atomsieve.gauges.base import BlockGauge, Gauge
 from atomsieve.gauges.calculus.image import Image, Mapped
 from atomsieve.gauges.calculus.made import Made
@@ -113,8 +114,11 @@ def _unwrapped(gauge: Gauge, count: int) -> tuple[Any, Gauge]:
     """Return the outer matrix of an image and the gauge that it is the image of; for others the identity."""
     while isinstance(gauge, Made):
         gauge = gauge.made(count)
+    if gauge.of_signals:  # an image of an image, by steps
+        gauge = gauge.spelled_out((count,))
     if isinstance(gauge, Mapped):
-        return csc_array(gauge.matrix), gauge.gauge
+        matrix = gauge.matrix
+        return csc_array(matrix.matvec(np.eye(count)) if isinstance(matrix, Steps) else matrix), gauge.gauge
     if isinstance(gauge, Scaled) and gauge.mapped:
         matrix, inner = _unwrapped(gauge.gauge, count)
         return matrix, Scaled(inner, gauge.radius)

@@ -69,7 +69,7 @@ class Union(Made):
         for gauge in map(_inside, self.gauges):
             if isinstance(gauge, Mapped):
                 return int(gauge.matrix.shape[0])
-            if isinstance(gauge, Made):
+            if isinstance(gauge, Made) and gauge.mapped:
                 return gauge.features(rows)
         return rows // len(self.gauges)
 

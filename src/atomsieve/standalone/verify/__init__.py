@@ -94,7 +94,8 @@ FACTS  `z - R x` takes the place of z: at the optimum it is what scores the atom
 Beside an Image or Atoms the ridge is one of `v = Q x`, with Q the product of the matrices: `R norm2(v)^2 / 2` counts as
 one more sample for each row of Q, of weight R and target 0, with the squared loss, in which constant, free columns and
 offset are 0 (`joined.py`). All that is said of problems without a ridge holds for these samples. So it is beside
-LIMITS, with the identity for Q and one sample for each coefficient that has a price.
+LIMITS, with the identity for Q and one sample for each coefficient that has a price, and beside gauges whose point
+names its atoms, with the identity for Q.
 
 With LIMITS `l_j <= x_j <= u_j` of single coefficients (no family), let p be the point within them
 that is nearest to 0. So `abs(x_j) = abs(p_j) + abs(x_j - p_j)` within the limits, and these become:

@@ -72,14 +72,17 @@ class Limits(Ranges):
                 self.duals.sort(key=lambda dual: float(dual[2].mid()))
 
     def _fitting_open(self) -> arb:
-        """Return a k at which no coefficient that may still grow has a score above the slope of a linear phi."""
-        first = self._first_slope()
+        """Return a k at which no coefficient that may still grow has a score above the slope of a linear phi.
+
+        Scores stay below it by a little, for balls cannot tell that numbers are equal.
+        """
+        first, below = self._first_slope(), 1 - arb(2) ** -100
         shrink = arb(1)
         for j in np.flatnonzero(self.scores.high > double_below(first)).tolist():
             closed = self.at[j] >= self.upper[j] if self.z[j] > 0 else self.at[j] <= self.lower[j]
             score = abs(self.z[j]) / self.gauge.prices[j]
             if score > first and not closed:
-                shrink = shrink.min(arb((first / score).lower()))
+                shrink = shrink.min(arb((first / score).lower()) * below)
         return arb(shrink.lower())
 
     def _least(self, shrink: arb, function: Callable[[dict[int, arb], arb], arb]) -> arb:

@@ -64,7 +64,7 @@ def verify(
 
 def _kinds(content: dict[str, Any], data: Data, gauge: Gauge) -> tuple[type[Paired] | None, type[Checker]]:
     """Return what checks a certificate in pairs of doubles, if anything does, and in balls."""
-    beside = gauge.matrix is not None or "limits" in content["problem"]
+    beside = gauge.matrix is not None or gauge.listed or "limits" in content["problem"]
     if "ridge" in content["problem"] and beside and data.labels is None:
         return None, JoinedFacts if "facts" in content["claims"] else Joined
     if "atoms" in content["point"]:  # the point is a sum, which is no double

@@ -66,16 +66,17 @@ class LovaszNorm(Listed):
         if not all(v.is_finite() for v in sizes):
             raise Refused("a number that matters is not finite")
         chosen = set(range(len(sizes)))
-        best = arb(0)
+        low = arb(0)
         for _ in range(len(sizes) + 2):
-            best = sum((arb(sizes[j].lower()) for j in chosen), arb(0)) / self.value(chosen)
-            best = arb(best.lower()).max(arb(0))
+            size = self.value(chosen)
+            low = low.max(arb((sum((arb(sizes[j].lower()) for j in chosen), arb(0)) / size).lower()))
+            best = arb((sum((arb(sizes[j].upper()) for j in chosen), arb(0)) / size).upper())
             raised = best * (1 + arb(2) ** -100)
             short = self.short(raised, sizes)
             if not short:
-                return best, arb(raised.upper())
+                return low, arb(raised.upper())
             chosen = short
-        return best, sum((abs(v) for v in sizes), arb(0)) / min(self.items, key=float)
+        return low, sum((abs(v) for v in sizes), arb(0)) / min(self.items, key=float)
 
     def short(self, t: arb, sizes: list[arb]) -> set[int]:
         """Return a set that cannot receive its sizes from t times the weights; nothing if there is none."""
@@ -134,15 +135,13 @@ Node = tuple[bool, int]
 
 
 def flow(sets: list[set[int]], gives: list[int], needs: list[int]) -> tuple[list[int], set[int]]:
-    """Return what elements lack where items give as much as they can, and a set of elements that lack something."""
+    """Return what elements lack where items give as much as they can, and the set of elements that lacks the most."""
     sent: list[dict[int, int]] = [{} for _ in gives]
     left, missing = gives[:], needs[:]
-    short: set[int] = set()
     for j in range(len(needs)):
         while missing[j]:
-            way, reached = _way(sets, sent, left, j)
+            way, _ = _way(sets, sent, left, j)
             if not way:
-                short = short or reached
                 break
             # an element receives from the item before it, and what it had from the item behind it is free for others
             pairs = [(way[k][1], way[k + 1][1]) for k in range(0, len(way), 2)]
@@ -154,7 +153,8 @@ def flow(sets: list[set[int]], gives: list[int], needs: list[int]) -> tuple[list
                 sent[item][element] = sent[item].get(element, 0) + amount
             for item, element in freed:
                 sent[item][element] -= amount
-    return missing, short
+    short = [_way(sets, sent, left, j)[1] for j, lack in enumerate(missing) if lack]
+    return missing, set().union(*short)
 
 
 def _way(sets: list[set[int]], sent: list[dict[int, int]], left: list[int], origin: int) -> tuple[list[Node], set[int]]:
