@@ -108,3 +108,15 @@ def test_the_checker_confirms_classes_with_limits_on_one_side():
         problem = Problem(X, y, loss=Multinomial(), gauge=L1(), penalty=Linear(0.03), limits=limits)
         said = verify(solve(problem, tol=1e-6).certificate(), X, y)
         assert said.valid, said
+
+
+def test_a_ridge_beside_the_jumps_of_several_outputs():
+    X, _ = data(1, 3)
+    Y = X @ np.array([[2.0, -1.0], [2.0, 0.5], [1.0, 0.5]])
+    x = cp.Variable((3, 2))
+    charge = 0.1 * cp.sum(cp.abs(x[1:] - x[:-1])) + 0.25 * cp.sum_squares(x)
+    best = cp.Problem(cp.Minimize(cp.sum_squares(X @ x - Y) / 24 + charge)).solve(solver=cp.CLARABEL)
+    certificate = solve(Problem(X, Y, gauge=TotalVariation(), penalty=Linear(0.1), ridge=0.5)).certificate()
+    assert certificate.dual <= best + 1e-7
+    assert certificate.primal >= best - 1e-7
+    assert verify(certificate, X, Y).valid

@@ -98,8 +98,8 @@ class Steps:
         return np.ascontiguousarray(self.rmatvec(np.stack(vectors, axis=1)).T)
 
     def columns(self, index: Columns) -> Samples:
-        chosen = np.arange(self.count)[index]
-        return self.matvec(np.eye(len(chosen)), chosen)
+        chosen, places = np.unique(np.arange(self.shape[1])[index], return_inverse=True)  # outputs name a column twice
+        return np.ascontiguousarray(self.matvec(np.eye(len(chosen)), chosen)[:, places])
 
     def select(self, index: Columns) -> SelectedDesign:
         return SelectedDesign(self, np.arange(self.count)[index])
