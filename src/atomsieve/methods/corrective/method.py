@@ -151,6 +151,7 @@ class Corrections:
     def _within_reach(self, point: Point) -> float:
         """Return the gap that is small enough, or what rounding does to `x . z`: below that, steps would follow noise.
 
-        All rounding of a gap would be too much: the loss of an outlier is large, and says nothing of the others.
+        All rounding of a gap would be too much: the loss of an outlier is large, and says nothing of the others. It is
+        the less of the two where features are far from zero.
         """
-        return max(self.target.gap, point.doubt * point.state.length)
+        return max(self.target.gap, min(point.doubt * point.state.length, point.rounding))
