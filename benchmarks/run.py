@@ -141,7 +141,7 @@ def main() -> None:
     parser.add_argument("--reg", nargs="+", choices=[str(reg) for reg in STRENGTHS], help="which strengths")
     parser.add_argument("--data", nargs="+", help="which datasets")
     parser.add_argument("--solver", nargs="+", help="which solvers")
-    parser.add_argument("--limit", type=float, default=8.0, help="seconds for one solver on one fit, all rungs")
+    parser.add_argument("--limit", type=float, default=5.0, help="seconds for one solver on one fit, all rungs")
     parser.add_argument("--threads", type=int, default=1, help="for linear algebra; 0: what packages choose")
     parser.add_argument("--force", action="store_true", help="measure again what has a result")
     parser.add_argument("--list", action="store_true", help="say what would be measured, and stop")

@@ -58,6 +58,19 @@ def model(seed, m, kind, blocks, line, positive, start, n=20, split="no", limits
         "limits": False,
     }
 )
+@example(  # a short block that turns, between two that trade places
+    {
+        "seed": 573,
+        "m": 12,
+        "kind": "duplicates",
+        "blocks": "mixed",
+        "line": "square",
+        "positive": False,
+        "start": False,
+        "split": "no",
+        "limits": False,
+    }
+)
 def test_a_model_of_a_squared_loss_is_the_problem_itself(options):
     H, z, begin, blocks, value, case = model(**options)
     x = begin.copy()

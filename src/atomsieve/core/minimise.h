@@ -23,7 +23,7 @@ static double response_of(model *o, face *f)
     return dot(f->price, f->response, f->size);
 }
 
-enum { FAILED, CUT, WHOLE };
+enum { FAILED, SHORT, CUT, WHOLE };
 
 /* Newton steps on faces of single entries, each smaller than the one before, until no entry changes its sign on the
    way. Where descent is slow it would take long to bring the right face about. What the columns have to know of it they
@@ -112,55 +112,129 @@ static int alone(const task *t, ptrdiff_t e)
     return t->split[k] || t->start[k + 1] - t->start[k] == 1;
 }
 
-/* A Newton step on the face f of x, with the entries that would change their sign put to zero, and those beyond a limit
-   there, or up to the first. */
+/* Newton's change on a face by a factor, or by conjugate gradients; 0 on success. */
+static int newton_change(model *o, face *f, int by_factor, double tolerance)
+{
+    const task *t = o->t;
+    double slope = slope_of(t, o->mass);
+    if (!by_factor) {
+        double most = f->size > LARGE ? cg_most(o, f) : fmin(cg_most(o, f), 2 * fmax(o->s->cg_steps, 5));
+        o->s->cg_steps = face_cg(o, f, slope, t->b, f->residual, f->change, tolerance, most, o->work);
+        return 0;
+    }
+    if (face_direct(o, f, slope)) {
+        memset(f->change, 0, (size_t)f->size * sizeof *f->change);
+        return -1;
+    }
+    if (t->b > 0) yield_to(t, f);
+    return 0;
+}
+
+/* Mark the blocks of a face that turn: their change is longer than they are, where the curvature of their norm does not
+   reach. Returns whether there are such blocks, and others. */
+static int mark_turning(const face *f, char *mark)
+{
+    ptrdiff_t turning = 0;
+    for (ptrdiff_t i = 0, at = 0; i < f->blocks; at = f->end[i++]) {
+        ptrdiff_t size = f->end[i] - at;
+        mark[f->block[i]] = size > 1 && dot(f->change + at, f->change + at, size) > dot(f->x + at, f->x + at, size);
+        turning += mark[f->block[i]];
+    }
+    return turning && turning < f->blocks;
+}
+
+/* Take marked blocks off a face. */
+static void leave_marked(face *f, const char *mark)
+{
+    ptrdiff_t blocks = 0, size = 0;
+    for (ptrdiff_t i = 0, at = 0, end; i < f->blocks; i++, at = end) {
+        end = f->end[i];
+        if (mark[f->block[i]]) continue;
+        f->block[blocks] = f->block[i];
+        for (ptrdiff_t j = at; j < end; j++, size++) {
+            f->entry[size] = f->entry[j];
+            f->x[size] = f->x[j];
+            f->price[size] = f->price[j];
+        }
+        f->end[blocks++] = size;
+    }
+    f->blocks = blocks;
+    f->size = size;
+}
+
+/* Where an entry of a face ends after `length` of Newton's change. */
+static double end_of(const model *o, const face *f, ptrdiff_t i, double length)
+{
+    const task *t = o->t;
+    ptrdiff_t e = f->entry[i];
+    double x = o->x[e], to = x + length * f->change[i];
+    return alone(t, e) ? stop_of(t, e, x, to) : to;
+}
+
+/* The step that `length` of Newton's change allows; returns how many entries end at zero or at a limit. */
+static ptrdiff_t step_along(const model *o, const face *f, double length, double *change)
+{
+    ptrdiff_t crossing = 0;
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        ptrdiff_t e = f->entry[i];
+        double x = o->x[e], to = x + length * f->change[i], stop = end_of(o, f, i, length);
+        int single = alone(o->t, e), crosses = stop != to || (single && to == 0);
+        change[i] = crosses ? stop - x : length * f->change[i];
+        if (single && length < 1 && fabs(stop) <= 1e-15 * fabs(x)) change[i] = -x;
+        crossing += crosses;
+    }
+    return crossing;
+}
+
+/* The part of Newton's change after which the first entry is at zero or at a limit; 1 if none is. */
+static double first_stop(const model *o, const face *f)
+{
+    double first = 1;
+    for (ptrdiff_t i = 0; i < f->size; i++) {
+        double x = o->x[f->entry[i]], stop = end_of(o, f, i, 1);
+        if (stop != x + f->change[i]) first = fmin(first, (stop - x) / f->change[i]);
+    }
+    return first;
+}
+
+/* Newton's step on a face, cut where entries would change their sign or pass a limit; a shorter one, if that is too much for
+   the objective. */
+static int step_on_face(model *o, face *f, int by_factor, double tolerance)
+{
+    const task *t = o->t;
+    if (newton_change(o, f, by_factor, tolerance)) return FAILED;
+    double *change = o->work, *image = o->work + 2 * t->m, growth;
+    ptrdiff_t crossing = step_along(o, f, 1, change);
+    double fall = face_fall(o, f, change, image, &growth), length = first_stop(o, f);
+    int found = crossing ? CUT : WHOLE;
+    for (int tries = 0; tries < 40 && (!(fall > 0) || isinf(fall)); tries++, length /= 2) {
+        if (t->single && !crossing) return FAILED; /* nothing to gain: at the minimum of the face */
+        step_along(o, f, length, change);
+        fall = face_fall(o, f, change, image, &growth);
+        found = SHORT;
+    }
+    if (!(fall > 0) || isinf(fall)) return FAILED;
+    face_accept(o, f, change, image, growth);
+    return found;
+}
+
+/* Newton steps on the face f of x. Blocks that turn make theirs a very short one, so the others then take one alone. */
 static int polish(model *o, face *f, double tolerance)
 {
     const task *t = o->t;
     if (!f->size) return FAILED;
-    double slope = slope_of(t, o->mass);
     int by_factor = !prefers_cg(o, f);
     face_residual(o, f);
     if (by_factor && t->single) return polish_by_factor(o, f);
-    if (!by_factor) {
-        double most = f->size > LARGE ? cg_most(o, f) : fmin(cg_most(o, f), 2 * fmax(o->s->cg_steps, 5));
-        o->s->cg_steps = face_cg(o, f, slope, t->b, f->residual, f->change, tolerance, most, o->work);
-    } else {
-        if (face_direct(o, f, slope)) return FAILED;
-        if (t->b > 0) yield_to(t, f);
+    int found = step_on_face(o, f, by_factor, tolerance);
+    if (found <= SHORT && mark_turning(f, o->mark)) {
+        face_of(o, f);
+        leave_marked(f, o->mark);
+        face_residual(o, f);
+        if (f->size) found = step_on_face(o, f, by_factor, tolerance);
     }
-    ptrdiff_t k = f->size;
-    double *image = o->work + 2 * k; /* n or count numbers */
-    double *change = o->work, first = 1, growth;
-    ptrdiff_t crossing = 0;
-    for (ptrdiff_t i = 0; i < k; i++) {
-        ptrdiff_t e = f->entry[i];
-        double x = o->x[e], to = x + f->change[i], stop = alone(t, e) ? stop_of(t, e, x, to) : to;
-        int crosses = stop != to || (alone(t, e) && to == 0);
-        change[i] = crosses ? stop - x : f->change[i];
-        crossing += crosses;
-        if (crosses && (x - stop) / -f->change[i] < first) first = (x - stop) / -f->change[i];
-    }
-    double fall = face_fall(o, f, change, image, &growth);
-    if (fall > 0 && !isinf(fall)) {
-        face_accept(o, f, change, image, growth);
-        return crossing ? CUT : WHOLE;
-    }
-    for (int tries = 0; tries < 40; tries++, first /= 2) {
-        for (ptrdiff_t i = 0; i < k; i++) {
-            ptrdiff_t e = f->entry[i];
-            double x = o->x[e], to = x + first * f->change[i], stop = alone(t, e) ? stop_of(t, e, x, to) : to;
-            change[i] = stop == to ? first * f->change[i] : stop - x;
-            if (alone(t, e) && (stop == 0 || (stop == to && fabs(to) <= 1e-15 * fabs(x)))) change[i] = -x;
-        }
-        fall = face_fall(o, f, change, image, &growth);
-        if (fall > 0 && !isinf(fall)) {
-            face_accept(o, f, change, image, growth);
-            return CUT;
-        }
-        if (t->single && !crossing) break; /* nothing to gain: at the minimum of the face */
-    }
-    return FAILED;
+    memset(o->mark, 0, (size_t)t->blocks);
+    return found;
 }
 
 /* Minimise the model over some blocks to the gap `enough`; blocks outside carry no weight. `goal` is the gap up to
