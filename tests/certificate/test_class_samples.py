@@ -77,15 +77,15 @@ def _same(X, y, weights, pieces, result, i, part):
 
 
 def test_no_false_claim():
-    claimed, every, false = compared(range(16))
+    claimed, every, false = compared(range(10))
     assert not false
-    assert every > 250
+    assert every > 150
     assert claimed > every / 8
 
 
 @pytest.mark.deep
 def test_no_false_claim_of_many():
-    claimed, every, false = compared(range(100, 200), (0.0, 0.3, 0.7))
+    claimed, every, false = compared(range(100, 160), (0.0, 0.3, 0.7))
     assert not false
     assert claimed > every / 8
 

@@ -108,7 +108,7 @@ def test_paths_of_several_classes(pieces):
     """Within every range, exactly those blocks are in the model that its certificate says are; the checker agrees."""
     rng, (X, y) = np.random.default_rng(0), iris()
     problem = Problem(X, y, loss=Multinomial(), intercept=True, names=("a", "b", "c", "d"), **pieces)
-    found = path(problem, n=2, ratio=0.85).certificates()
+    found = path(problem, n=2, ratio=0.9).certificates()
     assert found.covered > 0.999
     assert found.events
     if not isinstance(problem.gauge, Group) or problem.gauge.groups is None:
@@ -168,10 +168,10 @@ def covers_of_classes(seeds, *, ratio=0.93, check=False):
 
 
 def test_no_certificate_of_a_path_is_false():
-    told, false = covers_of_classes(range(5), check=True)
+    told, false = covers_of_classes(range(3), check=True)
     assert false == []
-    assert told["whole"] >= 4
-    assert told["members"] > 25
+    assert told["whole"] >= 2
+    assert told["members"] > 12
 
 
 @pytest.mark.deep
@@ -183,8 +183,8 @@ def test_no_certificate_of_many_paths_is_false():
 
 def test_shorter_distances_would_be_noticed():
     with cut(1e-3):
-        _, false = covers_of_classes(range(4))
-    assert len(false) > 20
+        _, false = covers_of_classes(range(2))
+    assert len(false) > 10
 
 
 @pytest.mark.parametrize("pieces", [{}, {"gauge": Group(GROUPS)}, {"ridge": 0.1}], ids=["L1", "groups", "ridge"])
