@@ -18,9 +18,11 @@ from atomsieve.design.dense import DenseDesign
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.selected import SelectedDesign
+from atomsieve.design.sparse import SparseDesign
 from atomsieve.numerics import exact
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem
 from atomsieve.problem.span import Span
@@ -64,18 +66,19 @@ class Frame:
         means = np.zeros(given.shape[1])
         if constants:
             means[constants:] = _finite(given[:, constants:].sum(axis=0) / (len(given) // constants))
-        left = given - given[:, homes_of_given] * means if means.any() else given
-        free = beside(Enclosure(left, EPS * np.abs(left) * (means != 0)), centred.enclose_columns(own))
+        free = Enclosure.exact(given)
+        if means.any():
+            left = given - given[:, homes_of_given] * means
+            free = Enclosure(left, EPS * np.abs(left) * (means != 0))
+        if len(own):
+            free = beside(free, centred.enclose_columns(own))
         level, y = np.zeros(constants), problem.y
         if constants and problem.loss.translates:
             level = _finite(y.reshape(-1, constants).mean(axis=0))
             y = (y.reshape(-1, constants) - level).ravel()
             rest = Enclosure(np.zeros(len(y)), EPS * np.abs(y))
             fixed = rest if fixed is None else fixed + rest
-        free_centres = Enclosure(
-            np.concatenate([means, centres.mid[own]]), np.concatenate([0 * means, centres.rad[own]])
-        )
-        free_homes = np.concatenate([homes_of_given, homes[own]])
+        free_centres, free_homes = beside(Enclosure.exact(means), centres[own]), np.append(homes_of_given, homes[own])
         return cls(problem, constants, centred, centres, homes, free, free_centres, free_homes, level, y, fixed)
 
     @cached_property
@@ -95,10 +98,20 @@ class Frame:
             return np.asarray(
                 problem.span.coefficients(problem.smooth.predict(problem.design.matvec(x), coordinates)[0])
             )
-        support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
-        image = self.design.enclose(Enclosure.exact(x[support]), support).mid
-        fixed = problem.smooth.fixed
-        return np.asarray(self.span.coefficients(self.span.settled(image if fixed is None else image + fixed)))
+        support = support_of(x if x.ndim == 1 else x.any(axis=1))
+        design: Any = self.design
+        image, fixed = design.matvec(x[support], support), problem.smooth.fixed
+        image = image if fixed is None else image + fixed
+        return np.asarray(self.span.coefficients(self.span.settled(image, self._guess(x, support, coordinates))))
+
+    def _guess(self, x: Array, support: Index, coordinates: Array) -> Array | None:
+        """Return the stated coordinates of B b in this frame; None where nothing is known, or not in this span."""
+        span, design = self.span, self.design
+        if span is not self.problem.span or x.ndim > 1 or not np.isfinite(coordinates).all():
+            return None
+        if isinstance(design, CentredDesign):  # the constant takes what the columns lose
+            return coordinates + span.along(np.full(design.shape[0], float(design.centres[support] @ x[support])))
+        return coordinates if isinstance(design, SparseDesign) else None
 
     def outside(self, x: Array, b: Array) -> Enclosure:
         """Return free coefficients as the problem states them. With several classes, their sums over them stay 0."""

@@ -7,6 +7,7 @@ import numpy as np
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import admissible
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index
 
@@ -52,11 +53,11 @@ def mass_of(statement: Statement, x: Array) -> Enclosure:
         return statement.problem.core.enclose_sizes(x).sum()
     flat = x.ravel()
     if statement.plain:
-        blocks = np.flatnonzero(flat)
+        blocks = support_of(flat)
         norms = Enclosure.exact(np.abs(flat[blocks]))
     else:
         sizes = np.abs(flat)
-        blocks = np.unique(statement.labels[np.flatnonzero(sizes)])
+        blocks = np.unique(statement.labels[support_of(sizes)])
         high = statement.block_norms(sizes)[blocks]
         low = statement.least_norms(sizes)[blocks]
         norms = Enclosure((high + low) / 2, up((high - low) / 2 + EPS * high))

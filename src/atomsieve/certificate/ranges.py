@@ -19,6 +19,7 @@ from atomsieve.certificate.segments import segment_inverse
 from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -136,7 +137,7 @@ def alive_blocks(proof: Proof, nonzero: Mask, facts: Facts) -> Mask:
     if len(found) > 1 or found.any() or not facts.nonzero.any() or not proof.x.any():
         return found
     weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
-    image = image_of(statement, proof.x, np.flatnonzero(proof.x))
+    image = image_of(statement, proof.x, support_of(proof.x))
     inverse = inverse_of(Plain(beside(statement.unpenalised[:, kept], image[:, None]), weights))
     with np.errstate(all="ignore"):
         return found if inverse is None else np.array([up(root(inverse.diagonal[-1]) * proof.reach) < 1])

@@ -22,14 +22,7 @@ def pulls(statement: Statement, z: Enclosure, index: Index | None = None) -> tup
     if signed is False:
         return z.low.ravel(), z.high.ravel()
     if signed is True and statement.plain:
-        highest = np.abs(z.mid).ravel()
-        rad = z.rad.ravel()
-        least = highest - rad
-        np.maximum(least, 0.0, out=least)
-        least *= 1 - 4 * EPS
-        highest += rad
-        highest *= 1 + 2 * EPS  # at least the next number
-        return least, highest
+        return z.sizes()
     least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * EPS))
     highest = statement.block_norms(z.size)
     if signed is True:
@@ -62,9 +55,8 @@ def sharper(
     statement: Statement, z: Enclosure, theta: Enclosure, support: Index
 ) -> tuple[Enclosure, tuple[Array, Array]]:
     """Return z with the rows of the best scores, which matter most, known to nearly all digits; and all scores."""
-    eligible = statement.problem.eligible
     below, above = scores_of(statement, z)
-    matters = statement.for_entries(above >= NEAR * np.max(below, where=eligible, initial=0.0)).reshape(z.shape)
+    matters = statement.for_entries(above >= NEAR * statement.highest(below)).reshape(z.shape)
     matters[support] = True
     index = np.flatnonzero(matters if matters.ndim == 1 else matters.any(axis=1))
     if len(index) * theta.mid.size > SHARP:

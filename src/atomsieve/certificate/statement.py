@@ -131,6 +131,15 @@ class Statement:
         lengths = self.lengths if index is None else self.lengths[index]
         return np.asarray(up(lengths * math.sqrt(float(metric.max())) * (1 + 4 * EPS)))
 
+    @cached_property
+    def all_eligible(self) -> bool:
+        """Whether every block has atoms."""
+        return bool(self.problem.eligible.all())
+
+    def highest(self, scores: Array) -> float:
+        """Return the highest score of all blocks that have atoms; at least 0."""
+        return float(np.max(scores, where=True if self.all_eligible else self.problem.eligible, initial=0.0))
+
     def for_entries(self, blocks: Mask) -> Mask:
         """Return what is true of each block, for each entry of x, flattened."""
         return blocks if self.plain else np.asarray(blocks[self.labels])
@@ -224,6 +233,9 @@ class Statement:
     @cached_property
     def free_of_prices(self) -> bool:
         """Whether every price is 1."""
+        exact, radii = self.stated_prices if self.priced else (np.zeros(0), [])
+        if self.priced and not radii and exact.strides == (0,):
+            return bool(exact[0] == 1)
         return self.priced and not self.prices.rad.any() and bool((self.prices.mid == 1).all())
 
     @cached_property

@@ -9,6 +9,7 @@ from atomsieve.certificate.point import SHARP
 from atomsieve.certificate.scores import low
 from atomsieve.gauges.signs import some
 from atomsieve.numerics.enclosures import Enclosure, quiet, root, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -30,7 +31,7 @@ def zero_blocks(proof: "Proof") -> Mask:
             return np.asarray(out & eligible)
         if statement.priced and statement.problem.core.entrywise and not statement.problem.outputs:
             left = ~out & eligible
-            left[np.flatnonzero(proof.x)] = False
+            left[support_of(proof.x)] = False
             index = np.flatnonzero(left)
             out[index] = proof.beaten(index)
     return np.asarray(out & eligible)

@@ -98,6 +98,24 @@ static PyObject *ends(PyObject *self, PyObject *args)
     return PyBool_FromLong(fits);
 }
 
+/* Write bounds of absolute values from below and above into two rows of `out`; False if they do not fit. */
+static PyObject *sizes(PyObject *self, PyObject *args)
+{
+    PyObject *mid, *rad, *out;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO", &mid, &rad, &out)) return NULL;
+    arrays held = {.count = 0};
+    operand a;
+    Py_ssize_t count, room = -1;
+    double *to = NULL;
+    int fits = read_operand(&held, mid, rad, &a, &count);
+    if (fits) to = doubles_of(&held, out, &room, 1);
+    fits = to && room == 2 * count;
+    if (fits) bound_sizes(a.mid, a.rad, count, to, to + count);
+    release(&held);
+    return PyBool_FromLong(fits);
+}
+
 /* Write the enclosures of the numbers from `low` to `high` into two rows of `out`; False if they do not fit. */
 static PyObject *hulls(PyObject *self, PyObject *args)
 {

@@ -491,7 +491,7 @@ static int read_matrix(arrays *held, survey *s, PyObject *values, PyObject *plac
         if (!(s->place = array_of(held, places, "places", 'i', room, 0))) return -1;
         if (!(s->start = array_of(held, starts, "starts", 'l', lines + 1, 0))) return -1;
         fits = s->start[0] >= 0 && s->start[lines] <= room;
-        for (ptrdiff_t k = 0; k < lines; k++) fits = fits && s->start[k] <= s->start[k + 1];
+        for (ptrdiff_t k = 0; k < lines; k++) fits &= s->start[k] <= s->start[k + 1];
     }
     if (!fits) PyErr_SetString(PyExc_ValueError, "lines of the matrix lie outside of its entries.");
     return fits ? 0 : -1;
@@ -628,6 +628,7 @@ static PyMethodDef methods[] = {
     {"survey", survey_matrix, METH_VARARGS, "Write products of all columns with a vector, their errors, and lengths."},
     {"combine", combine, METH_VARARGS, "Add, subtract, multiply, divide or compare numbers with error bounds."},
     {"ends", ends, METH_VARARGS, "Write lower or upper bounds of numbers with error bounds, or of their sizes."},
+    {"sizes", sizes, METH_VARARGS, "Write lower and upper bounds of absolute values of numbers with error bounds."},
     {"hulls", hulls, METH_VARARGS, "Write the enclosures of the numbers between two ends."},
     {"total", total, METH_VARARGS, "Return the sum of numbers with error bounds."},
     {"fingerprint", fingerprint, METH_VARARGS, "Write the sums of a fingerprint of bytes under a key."},

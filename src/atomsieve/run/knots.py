@@ -6,6 +6,7 @@ certificate/line.py, and `z = -A' theta` by `-A' diag(w loss'') C l`. No proof r
 
 import numpy as np
 
+from atomsieve.numerics.places import support_of
 from atomsieve.problem import Problem
 from atomsieve.run.result import Result
 from atomsieve.typing import Array, Index
@@ -23,7 +24,7 @@ def next_knot(result: Result, strength: float) -> float:
     labels, count = problem.lifted.labels, len(problem.eligible)
     prices = np.where(problem.eligible, np.asarray(problem.core.prices(problem.shape)), np.inf)
     held = np.zeros(count, dtype=bool)
-    held[labels[np.flatnonzero(x)]] = True
+    held[labels[support_of(x)]] = True
     index = np.flatnonzero(held[labels])
     change = np.zeros(len(x))
     change[index], turned = _line(problem, x, index, bend, strength)
