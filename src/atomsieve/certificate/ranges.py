@@ -58,14 +58,17 @@ class Ranges(NamedTuple):
 def ranges(proof: Proof, alive: Mask, facts: Facts | None = None) -> Ranges:
     """Return what is known of coefficients that are not proven zero; those of a cluster are as far as their head."""
     statement, shape = proof.statement, proof.statement.problem.shape
-    away, around = np.full(shape, np.inf), np.full(proof.b.shape, np.inf)
-    if proof.held is not None:
+    around, left = np.full(proof.b.shape, np.inf), statement.by_entry(alive)
+    if proof.held is None:
+        away = np.zeros(shape)
+        away.ravel()[np.flatnonzero(left)] = np.inf
+    else:
         away = up(up(proof.reach) * root(up(1 / proof.held))).reshape(shape)
         away = away if proof.sway is None else up(away + proof.sway[0].reshape(shape))
-    away.ravel()[~statement.by_entry(alive)] = 0.0
+        away.ravel()[~left] = 0.0
     if statement.problem.outputs:
         return Ranges(*classes.intervals(proof, alive, away, around), [])
-    pattern, kept = Pattern.of(statement.by_entry(alive), facts), statement.used
+    pattern, kept = Pattern.of(left, facts), statement.used
     known, distances = _distances(proof, kept, pattern)
     given = [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums]
     if not len(distances):

@@ -54,7 +54,10 @@ def low(prices: Enclosure) -> Array:
 def sharper(
     statement: Statement, z: Enclosure, theta: Enclosure, support: Index
 ) -> tuple[Enclosure, tuple[Array, Array]]:
-    """Return z with the rows of the best scores, which matter most, known to nearly all digits; and all scores."""
+    """Return z with the rows of the best scores, which matter most, known to nearly all digits; and all scores.
+
+    These rows of z itself are replaced: nobody else has seen it.
+    """
     below, above = scores_of(statement, z)
     matters = statement.for_entries(above >= NEAR * statement.highest(below)).reshape(z.shape)
     matters[support] = True
@@ -68,11 +71,9 @@ def sharper(
     else:
         outputs = range(theta.shape[1])
         sharp = -side_by_side([statement.design.sharp_adjoint(theta[:, k], index) for k in outputs])
-    mid, rad = z.mid.copy(), z.rad.copy()
-    better = sharp.rad < rad[index]  # not where it overflows
-    mid[index] = np.where(better, sharp.mid, mid[index])
-    rad[index] = np.where(better, sharp.rad, rad[index])
-    z = Enclosure(mid, rad)
+    better = sharp.rad < z.rad[index]  # not where it overflows
+    z.mid[index] = np.where(better, sharp.mid, z.mid[index])
+    z.rad[index] = np.where(better, sharp.rad, z.rad[index])
     if not statement.single:
         return z, scores_of(statement, z)
     below[index], above[index] = scores_of(statement, z[index], index)

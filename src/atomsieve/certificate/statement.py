@@ -105,12 +105,13 @@ class Statement:
         return self.design.norm_bounds(np.ones(len(self.counts)))
 
     def pulled(self, theta: Enclosure) -> Enclosure:
-        """Return `-A' theta`; the pass over A shows more, which is kept as if it had been asked for."""
+        """Return `-A' theta`, in new arrays; the pass over A shows more, which is kept as if it had been asked for."""
         product, lengths, seen = surveyed(self.design, -theta)
         vars(self).setdefault("lengths", lengths)
         if seen is not None and isinstance(self.design, DenseDesign | CentredDesign):
             vars(self).setdefault("fingerprint", seen)
-        return product
+        stored = isinstance(self.design, DenseDesign | CentredDesign | SparseDesign)
+        return product if stored and theta.ndim == 1 else Enclosure(product.mid.copy(), product.rad.copy())
 
     @cached_property
     def fingerprint(self) -> bytes:

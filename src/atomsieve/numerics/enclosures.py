@@ -224,8 +224,8 @@ class Enclosure(NoArray):
         """Return a lower and an upper bound of every absolute value, flattened."""
         out = np.empty((2, self.mid.size))
         if not _core.sizes(self.mid, self.rad, out):
-            parts = (np.ascontiguousarray(np.broadcast_to(part, self.shape), dtype=np.float64) for part in vars(self).values())
-            _core.sizes(*parts, out)
+            parts = (np.broadcast_to(part, self.shape) for part in (self.mid, self.rad))
+            _core.sizes(*(np.ascontiguousarray(part, dtype=np.float64) for part in parts), out)
         return out[0], out[1]
 
     def _end(self, which: int) -> Array:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from atomsieve.gauges.found import Combination
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.places import support_of
