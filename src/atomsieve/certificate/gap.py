@@ -102,12 +102,15 @@ def _scaling_loss(statement: Statement, slopes: Enclosure, shrink: float) -> flo
     """
     if slopes.ndim > 1:
         return math.inf
-    low, high, sizes, counts = slopes.low, slopes.high, slopes.size, statement.counts
-    if not statement.problem.loss.quadratic:
-        blur = 4 * EPS * sizes + 2 * LEAST  # products with the scale are rounded once, and so are these sums
-        low, high = np.minimum(low, shrink * low) - blur, np.maximum(high, shrink * high) + blur
+    sizes, counts = slopes.size, statement.counts
     with quiet():
-        least = statement.loss.curvatures(low, high, statement.y)[0]
+        if statement.problem.loss.quadratic:
+            least = statement.constant_curvatures[0]
+        else:
+            low, high = slopes.low, slopes.high
+            blur = 4 * EPS * sizes + 2 * LEAST  # products with the scale are rounded once, and so are these sums
+            low, high = np.minimum(low, shrink * low) - blur, np.maximum(high, shrink * high) + blur
+            least = statement.loss.curvatures(low, high, statement.y)[0]
         bent = np.where(sizes > 0, sizes * (sizes / least), 0.0)
         underflow = 4 * LEAST * (float(counts.sum()) + len(sizes))
         total = (float(counts @ bent) + underflow) * (1 + float(gamma(len(sizes) + 8)))

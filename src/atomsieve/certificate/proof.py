@@ -59,15 +59,16 @@ class Proof:
         """
         loss, counts = self.statement.loss, self.statement.weights_of(self.slopes.ndim).mid
         t, y = self.slopes, self.statement.y
+        if self.statement.problem.loss.quadratic and t.ndim == 1:
+            return self.statement.constant_curvatures
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         with quiet():
-            if self.statement.problem.loss.quadratic and t.ndim == 1:  # the same curvature everywhere
-                return loss.curvatures(low, high, y)
-            most = loss.largest(low, high, y, up(self.gap_bound / counts))
+            most, blur = loss.largest(low, high, y, up(self.gap_bound / counts)), 4 * EPS * t.size
             for _ in range(3):
                 before = most
-                away = root(up(up(most / counts) * self.gap_bound)) + 4 * EPS * t.size
-                ends = np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf)
+                # what rounding takes from the sums is within the last term, and the 2^-48 that a root is rounded up by
+                away = root(up(up(most / counts) * self.gap_bound)) + blur
+                ends = low - away, high + away
                 least, most = loss.curvatures(*ends, y)
                 if (most >= SETTLED * before).all():
                     break

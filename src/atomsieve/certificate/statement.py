@@ -150,6 +150,12 @@ class Statement:
         return verdicts if self.decides else self.for_entries(verdicts)
 
     @cached_property
+    def constant_curvatures(self) -> tuple[Array, Array]:
+        """Bounds of loss'' of all samples, where it is the same at every prediction."""
+        with quiet():
+            return self.loss.curvatures(0 * self.y, 0 * self.y, self.y)
+
+    @cached_property
     def total(self) -> Enclosure:
         """The sum S of the weights of the rows of X."""
         return Enclosure.exact(self.problem.data.stated_weights).sum()

@@ -33,7 +33,8 @@ static double scale_gram(inversion *v)
     double n = (double)v->rows, lost = 1 + relative_error(n + 10), least = 4 * n * LEAST_DOUBLE;
     double largest = 0, unit = 1, wide = 0;
     for (ptrdiff_t j = 0; j < k; j++) {
-        double radius = v->blur[j] != 0 ? root_above(upward(v->blur[j] * lost + least)) : 0.0;
+        if (!(v->blur[j] >= 0 && v->ridge[j] >= 0)) return INFINITY;
+        double radius = v->blur[j] > 0 ? root_above(upward(v->blur[j] * lost + least)) : 0.0;
         double middle = root_above(upward(v->gram[j * (k + 1)] * lost + least));
         double both = upward(middle + radius), length = root_above(upward(both * both + v->ridge[j]));
         if (!(length > SHORTEST) || isinf(length)) return INFINITY;

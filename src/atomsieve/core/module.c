@@ -661,6 +661,7 @@ static PyMethodDef methods[] = {
     {"ends", ends, METH_VARARGS, "Write lower or upper bounds of numbers with error bounds, or of their sizes."},
     {"sizes", sizes, METH_VARARGS, "Write lower and upper bounds of absolute values of numbers with error bounds."},
     {"hulls", hulls, METH_VARARGS, "Write the enclosures of the numbers between two ends."},
+    {"logistic", logistic, METH_VARARGS, "Write bounds of slopes, curvatures or values of the logistic loss."},
     {"total", total, METH_VARARGS, "Return the sum of numbers with error bounds."},
     {"inverse", inverse, METH_VARARGS, "Write an inverse with proven errors; return whether there is one."},
     {"fingerprint", fingerprint, METH_VARARGS, "Write the sums of a fingerprint of bytes under a key."},
