@@ -83,9 +83,9 @@ class Frame:
 
     @cached_property
     def span(self) -> Span:
-        """The span of the columns of B, for the best free coefficients."""
+        """The span of the columns of B, for the best free coefficients; that of the problem if B loses nothing."""
         smooth = self.problem.smooth
-        if self.y is self.problem.y and np.array_equal(self.free.mid, smooth.unpenalised):  # nothing was taken
+        if np.array_equal(self.free.mid, smooth.unpenalised):
             assert self.problem.span is not None  # noqa: S101 -- there are constants
             return self.problem.span
         return Span.of(self.free.mid, smooth.loss, self.y, smooth.weights, smooth.outputs, smooth.offset)
@@ -102,7 +102,12 @@ class Frame:
         design: Any = self.design
         image, fixed = design.matvec(x[support], support), problem.smooth.fixed
         image = image if fixed is None else image + fixed
-        return np.asarray(self.span.coefficients(self.span.settled(image, self._guess(x, support, coordinates))))
+        span = self.span
+        b = np.asarray(span.transform @ span.settled(image, self._guess(x, support, coordinates)))
+        shift = span.shift.copy()
+        if span is problem.span:  # whose targets have not lost the level, but what the shift says
+            shift[: self.constants] -= self.level.reshape(-1, *[1] * (shift.ndim - 1))
+        return shift + b
 
     def _guess(self, x: Array, support: Index, coordinates: Array) -> Array | None:
         """Return the stated coordinates of B b in this frame; None where nothing is known, or not in this span."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from atomsieve.certificate import elastic, limited
-from atomsieve.certificate.free import free_scale
 from atomsieve.certificate.scores import low, pulls, scores_of
 from atomsieve.certificate.statement import Statement
 from atomsieve.certificate.zeros import beaten, zero_blocks
@@ -275,6 +274,6 @@ class Proof:
         """The free coefficients as the problem states them."""
         return np.asarray(self.stated.mid)
 
-    @cached_property
+    @property
     def unit(self) -> Array:
-        return free_scale(self.statement)
+        return self.statement.free_scale

@@ -259,6 +259,12 @@ class Statement:
         return entries and len(self.problem.shape) == 1 and self.family is None
 
     @cached_property
+    def free_scale(self) -> Array:
+        """For each column of B, a power of two near 1 / (its largest entry)."""
+        largest = np.abs(self.unpenalised.mid).max(axis=0)
+        return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
+
+    @cached_property
     def unpenalised(self) -> Enclosure:
         """The columns B: the constant, the columns passed as `free`, and the columns of A with price 0."""
         return self.frame.free
