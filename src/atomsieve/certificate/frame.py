@@ -22,7 +22,6 @@ from atomsieve.design.sparse import SparseDesign
 from atomsieve.numerics import exact
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
-from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem
 from atomsieve.problem.span import Span
@@ -90,18 +89,13 @@ class Frame:
             return self.problem.span
         return Span.of(self.free.mid, smooth.loss, self.y, smooth.weights, smooth.outputs, smooth.offset)
 
-    def best(self, x: Array, coordinates: Array) -> Array:
-        """Return the best free coefficients in this frame, as far as floats tell; there are free columns."""
+    def best(self, x: Array, support: Index, image: Array, coordinates: Array) -> Array:
+        """Return the best free coefficients in this frame for an image, as far as floats tell."""
         problem = self.problem
         if not self.constants:
             assert problem.span is not None  # noqa: S101
-            return np.asarray(
-                problem.span.coefficients(problem.smooth.predict(problem.design.matvec(x), coordinates)[0])
-            )
-        support = support_of(x if x.ndim == 1 else x.any(axis=1))
-        design: Any = self.design
-        image, fixed = design.matvec(x[support], support), problem.smooth.fixed
-        image = image if fixed is None else image + fixed
+            return np.asarray(problem.span.coefficients(problem.smooth.predict(image, coordinates)[0]))
+        image = image if problem.smooth.fixed is None else image + problem.smooth.fixed
         span = self.span
         b = np.asarray(span.transform @ span.settled(image, self._guess(x, support, coordinates)))
         shift = span.shift.copy()

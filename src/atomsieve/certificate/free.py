@@ -104,4 +104,4 @@ def _product(columns: Enclosure, b: Array) -> Enclosure:
     """Return C b."""
     each = [columns[:, k] if b.ndim == 1 else columns[:, k][:, None] for k in range(len(b))]
     terms = [column * Enclosure.exact(number) for column, number in zip(each, b, strict=True)]
-    return sum(terms[1:], start=terms[0]) if terms else Enclosure.exact(np.zeros(len(columns)))
+    return sum(terms[1:], start=terms[0]) if terms else Enclosure.exact(np.zeros((len(columns), *b.shape[1:])))

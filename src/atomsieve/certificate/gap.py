@@ -25,13 +25,16 @@ NEARLY = 1 + 2.0**-10
 """Factor by which a gap may be too large before it is computed from conjugates, which takes longer: half the slack."""
 
 
-def prove(statement: Statement, x: Array, b: Array) -> Proof:
-    """Evaluate gap, scores and objective at a point, with error bounds; raise Uncertain if that fails."""
+def prove(statement: Statement, x: Array, b: Array, image: Enclosure | None = None) -> Proof:
+    """Evaluate gap, scores and objective at a point, with error bounds; raise Uncertain if that fails.
+
+    The predictions of x alone may be known.
+    """
     blur = statement.blur(x)
     point = Enclosure.exact(x) if blur is None else Enclosure(x, blur)
     sizes = x if blur is None else point.size
     support = support_of(sizes if x.ndim == 1 else sizes.any(axis=1))
-    image = image_of(statement, x, support)
+    image = image_of(statement, x, support) if image is None else image
     if blur is not None:
         image = image + statement.design.enclose(Enclosure(0 * x[support], blur[support]), support)
     offset = statement.frame.offset
@@ -52,9 +55,9 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     def gap_at(shrink: float, answer: float) -> float:
         if shrink == 1:
             return float((charge + Enclosure.exact(answer) - pull).high)
-        least = float((charge + Enclosure.exact(answer) - pull * Enclosure.exact(shrink)).high)
-        scaled = float(up(max(least, 0.0) + _scaling_loss(statement, slopes, shrink)))
-        if scaled <= least * NEARLY:
+        tangent = charge + Enclosure.exact(answer) - pull * Enclosure.exact(shrink)
+        scaled = float(up(max(float(tangent.high), 0.0) + _scaling_loss(statement, slopes, shrink)))
+        if scaled <= float(tangent.low) * NEARLY:  # the gap is not smaller than that, however it is computed
             return scaled
         conjugate = _dual_loss(unscaled, theta, shrink)
         return min(float((objective + conjugate + Enclosure.exact(answer)).high), scaled)  # which may be NaN

@@ -14,7 +14,7 @@ from atomsieve.design.dense import DenseDesign
 from atomsieve.numerics import exact
 from atomsieve.numerics.enclosures import Enclosure, norms_of, quiet, up
 from atomsieve.numerics.rounding import EPS
-from atomsieve.typing import Array, Index, Samples
+from atomsieve.typing import Array, Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,6 @@ class CentredDesign:
     @property
     def shape(self) -> tuple[int, int]:
         return self.design.shape
-
-    def matvec(self, x: Array, index: Columns = ALL) -> Samples:
-        return self.design.matvec(x, index) - self.centres[index] @ x
 
     def enclose_columns(self, index: Columns) -> Enclosure:
         with quiet():

@@ -169,8 +169,12 @@ class Span:
         raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
 
     def settled(self, image: Samples, guess: Array | None = None) -> Array:
-        """Return the best coordinates for an image from a good guess, by default those that are best at x = 0."""
-        return self.minimise(image, self.centre - self.along(image) if guess is None else guess)[0]
+        """Return the best coordinates for an image; a guess may lead nowhere, and then a good one takes its place."""
+        if guess is not None and self.compiled is not None:
+            seen = self.compiled.view(np.ascontiguousarray(image), guess)
+            if seen.settled and math.isfinite(float(np.abs(seen.theta).sum())):
+                return seen.coordinates
+        return self.minimise(image, self.centre - self.along(image))[0]
 
     def shortfall(self, u: Samples, stray: float) -> float:
         """Return how much lower the loss may be at better coordinates, if its slope along the basis is `stray`."""
