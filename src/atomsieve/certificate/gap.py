@@ -56,7 +56,7 @@ def prove(statement: Statement, x: Array, b: Array, image: Enclosure | None = No
         if shrink == 1:
             return float((charge + Enclosure.exact(answer) - pull).high)
         tangent = charge + Enclosure.exact(answer) - pull * Enclosure.exact(shrink)
-        scaled = float(up(max(float(tangent.high), 0.0) + _scaling_loss(statement, slopes, shrink)))
+        scaled = float(up(max(float(tangent.high), 0.0) + scaling_cost(statement, slopes, shrink)))
         if scaled <= float(tangent.low) * NEARLY:  # the gap is not smaller than that, however it is computed
             return scaled
         conjugate = _dual_loss(unscaled, theta, shrink)
@@ -95,7 +95,7 @@ def _best_gap(unscaled: Proof, gap_at: Callable[[float, float], float]) -> tuple
     return (scaled, shrink) if 2 * scaled < gap else (gap, 1.0)
 
 
-def _scaling_loss(statement: Statement, slopes: Enclosure, shrink: float) -> float:
+def scaling_cost(statement: Statement, slopes: Enclosure, shrink: float) -> float:
     """Return an upper bound of how far the conjugates of the losses, at scaled slopes, are above their tangents.
 
     Let `loss'(u) = t`, and `loss'' >= m` for slopes from `shrink t` to t. With `e = 1 - shrink`,
