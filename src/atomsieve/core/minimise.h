@@ -237,8 +237,9 @@ static int polish(model *o, face *f, double tolerance)
     return found;
 }
 
-/* Minimise the model over some blocks to the gap `enough`, and return the gap that is left; blocks outside carry no weight. `goal` is the gap up to
-   which a factor that is made now will serve: infinite if that is this model only. */
+/* Minimise the model over some blocks to the gap `enough`, and return the gap that is left, by columns a guess; blocks
+   outside carry no weight. `goal` is the gap up to which a factor that is made now will serve: infinite if that is this
+   model only. */
 static double minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double enough, double goal, face *f)
 {
     const task *t = o->t;
