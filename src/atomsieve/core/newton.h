@@ -183,16 +183,16 @@ static int open_bench(const task *t, store *s, const request *q, arena *a, bench
     return 0;
 }
 
-/* Minimise the model from x to a part of the gap there. Returns the gap that descent by columns guesses is left: each pull
-   was seen at another time. Where the last models have brought little, less is left. Squared losses are their own model,
-   so that the next look shows what a guess was worth, and the one after is believed that much; 0 for all others. */
+/* Minimise the model from x to a part of the gap there: less, where the last models have brought little. Returns the gap
+   that descent by columns guesses is left, where each pull was seen at another time. Squared losses are their own model,
+   so the next look shows what a guess was worth, and the one after is believed that much; 0 for all others. */
 static double descend(bench *on, const request *q, ptrdiff_t count, double share, int idle)
 {
     model *o = &on->o;
     int guesses = o->steady && !o->by_gram && !o->t->single; /* faces of single entries are solved to the end */
     double part = (o->by_gram ? SMOOTH : ROUGH) * pow(0.1, idle), truth = guesses ? o->s->truth : 1;
     double rough = fmin(fmax(q->target / (guesses ? 2 : 4), part * q->gap), q->gap / 2) / truth;
-    double goal = o->steady && o->t->single ? share * q->target / truth : INFINITY;
+    double goal = o->steady && o->t->single ? share * q->target : INFINITY;
     double left = minimise(o, on->blocks, count, share * rough, goal, &on->f) / share;
     return guesses && isfinite(left) ? left : 0;
 }
