@@ -183,6 +183,20 @@ def test_larger_problems_and_a_store_that_is_used_again(loss, sparse, shape, blo
         assert one.mass * part.line[0] == pytest.approx(other.mass * part.line[0], abs=1e-3 * part.scale())
 
 
+@pytest.mark.parametrize("kind", ["random", "nearly", "duplicates"])
+@pytest.mark.parametrize("blocks", ["several", "split"])
+def test_what_a_store_has_learned_of_guesses_spoils_no_gap(blocks, kind):
+    """Descent by columns guesses its gap; however much of the last guess was true, the gap asked for is reached."""
+    shape = {"share": 0.02, "free": 1, "start": "some"} | OTHERS.get(blocks, {"blocks": blocks})
+    case = make(5, SQUARED, 60, 120, kind, **shape)
+    kept = CORE.store()
+    for turn, part in enumerate((1e-2, 1e-9, 1e-4, 1e-11, 1e-3, 1e-7)):
+        here = case.but(line=(case.line[0] * (1 + turn % 3), case.line[1]))
+        found = here.run(CORE, kept, target=part * here.scale())
+        assert max(found.gap, looked_at(here, found)) <= part * here.scale() * (1 + 1e-6)
+        case = case.but(x=found.x, c=found.c)
+
+
 def test_a_store_that_knew_other_blocks():
     """The same ids in blocks that are cut differently, in another order, or twice."""
     rng = np.random.default_rng(3)

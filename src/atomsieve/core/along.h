@@ -183,14 +183,26 @@ static int solve_along(task *t, store *s, request *q, trail *r)
         release_all(&a);
         return -failed;
     }
-    for (r->done = 0; r->done < r->count && !ended(t->beat); r->done++) {
+    arena a = {.count = 0};
+    bench on;
+    if (open_bench(t, s, q, &a, &on)) failed = 1;
+    for (r->done = 0; !failed && r->done < r->count && !ended(t->beat); r->done++) {
+        const double *before = t->ridge;
         turn_to(t, r, r->done);
-        if (solve_restricted(t, s, q)) return -1;
+        if (memcmp(before, t->ridge, (size_t)t->blocks * sizeof *before)) {
+            reridge(t, s, on.o.entry);
+            on.fresh = 0;
+        }
+        if (iterate(t, s, q, &on)) {
+            failed = 1;
+            break;
+        }
         memcpy(r->x + r->done * t->m, q->x, (size_t)t->m * sizeof *q->x);
         memcpy(r->coordinates + r->done * t->free, q->coordinates, (size_t)t->free * sizeof *q->coordinates);
         memcpy(r->image + r->done * t->n, q->image, (size_t)t->n * sizeof *q->image);
     }
-    return 0;
+    release_all(&a);
+    return -failed;
 }
 
 #endif

@@ -41,6 +41,30 @@ static double column_dot(const column *a, const double *restrict v)
     return even + odd;
 }
 
+/* The products of some columns with a vector. Four dense ones are passed over together: the vector is fetched once for
+   them, and their sums do not wait for each other. */
+static void columns_dot(const column *a, ptrdiff_t count, const double *restrict v, double *to)
+{
+    ptrdiff_t j = 0;
+    for (; j + 3 < count && !a->row; j += 4) {
+        const double *restrict p = a[j].value, *restrict q = a[j + 1].value, *restrict r = a[j + 2].value;
+        const double *restrict s = a[j + 3].value;
+        double first = 0, second = 0, third = 0, fourth = 0;
+#pragma omp simd reduction(+ : first, second, third, fourth)
+        for (ptrdiff_t i = 0; i < a->count; i++) {
+            first += p[i] * v[i];
+            second += q[i] * v[i];
+            third += r[i] * v[i];
+            fourth += s[i] * v[i];
+        }
+        to[j] = first;
+        to[j + 1] = second;
+        to[j + 2] = third;
+        to[j + 3] = fourth;
+    }
+    for (; j < count; j++) to[j] = column_dot(a + j, v);
+}
+
 /* v += factor * column */
 static void column_axpy(const column *a, double factor, double *restrict v)
 {
@@ -61,6 +85,23 @@ static void column_axpy_weighted(const column *a, double factor, const double *r
         return;
     }
     for (ptrdiff_t i = 0; i < a->count; i++) v[a->row[i]] += factor * h[a->row[i]] * value[i];
+}
+
+/* v += h * (the sum of factor * column over some columns), entry by entry; four dense ones together */
+static void columns_axpy_weighted(const column *a, ptrdiff_t count, const double *factor, const double *restrict h,
+                                  double *restrict v)
+{
+    ptrdiff_t j = 0;
+    for (; j + 3 < count && !a->row; j += 4) {
+        const double *restrict p = a[j].value, *restrict q = a[j + 1].value, *restrict r = a[j + 2].value;
+        const double *restrict s = a[j + 3].value;
+        double first = factor[j], second = factor[j + 1], third = factor[j + 2], fourth = factor[j + 3];
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < a->count; i++)
+            v[i] += h[i] * (first * p[i] + second * q[i] + third * r[i] + fourth * s[i]);
+    }
+    for (; j < count; j++)
+        if (factor[j] != 0) column_axpy_weighted(a + j, factor[j], h, v);
 }
 
 /* The sum of h * (scale * column)^2. */

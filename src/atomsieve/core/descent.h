@@ -78,7 +78,7 @@ static void step(model *o, ptrdiff_t k, record *seen)
     }
     double *z = o->work, *aim = o->work + size, *target = aim + size, norm = block_norm(t, o->x, k), product = 0;
     double held = price * norm, slope = slope_of(t, o->mass), charge = price * slope_of(t, fmax(o->mass - held, 0)), to;
-    for (ptrdiff_t i = 0; i < size; i++) z[i] = pull(o, first + i);
+    block_pulls(o, k, z);
     double score = sqrt(dot(z, z, size)) / price;
     if (score > seen->top) seen->top = score;
     for (ptrdiff_t i = 0; i < size; i++) product += o->x[first + i] * z[i];
@@ -100,13 +100,15 @@ static void step(model *o, ptrdiff_t k, record *seen)
         for (ptrdiff_t i = 0; i < size; i++) target[i] = to > 0 ? aim[i] / length * to : 0;
     }
     double moved = 0;
+    int any = 0;
     for (ptrdiff_t i = 0; i < size; i++) {
         double change = target[i] - o->x[first + i];
-        if (change == 0) continue;
         o->x[first + i] = target[i];
-        push(o, first + i, change);
+        target[i] = change;
         moved += change * change;
+        any |= change != 0;
     }
+    if (any) push_block(o, k, target);
     o->mass += price * (to - norm);
     seen->fall += fmax(curvature, 0) * moved / 2;
 }

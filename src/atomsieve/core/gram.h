@@ -23,6 +23,7 @@ typedef struct {
     double *lower;
     ptrdiff_t *order; /* places of the gram matrix that the factor covers */
     ptrdiff_t ordered;
+    double truth;    /* part of the gap guessed by descent by columns that was there indeed, the last time */
     double cg_steps; /* how many steps of conjugate gradients the last face took, or would have taken */
 } store;
 

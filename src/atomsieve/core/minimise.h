@@ -237,19 +237,20 @@ static int polish(model *o, face *f, double tolerance)
     return found;
 }
 
-/* Minimise the model over some blocks to the gap `enough`; blocks outside carry no weight. `goal` is the gap up to
-   which a factor that is made now will serve: infinite if that is this model only. */
-static void minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double enough, double goal, face *f)
+/* Minimise the model over some blocks to the gap `enough`, and return the gap that is left, by columns a guess; blocks
+   outside carry no weight. `goal` is the gap up to which a factor that is made now will serve: infinite if that is this
+   model only. */
+static double minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double enough, double goal, face *f)
 {
     const task *t = o->t;
     ptrdiff_t *active = o->spare + 2 * t->m, sweeps = 0;
-    double before = INFINITY;
+    double before = INFINITY, fall, gap = INFINITY;
     int wait = 0, patience = 2;
     while (sweeps < SWEEPS) {
-        double fall, gap = sweep(o, blocks, count, 0, &fall);
+        gap = sweep(o, blocks, count, 0, &fall);
         sweeps++;
         double trifle = TINY * (o->value + slope_of(t, o->mass) * o->mass);
-        if (gap <= enough || !(fall > trifle) || isinf(fall) || ended(t->beat)) return;
+        if (gap <= enough || !(fall > trifle) || isinf(fall) || ended(t->beat)) break;
         ptrdiff_t held = 0;
         double work = 0, target = fmax(gap / 10, enough);
         for (ptrdiff_t i = 0; i < count; i++) {
@@ -280,6 +281,7 @@ static void minimise(model *o, const ptrdiff_t *blocks, ptrdiff_t count, double 
             break;
         }
     }
+    return gap;
 }
 
 #endif

@@ -69,6 +69,38 @@ static void push(model *o, ptrdiff_t e, double change)
     for (ptrdiff_t f = 0; f < t->free; f++) o->drawn[f] += change * o->along[e * t->free + f];
 }
 
+/* The pulls on the entries of a block that is not split. */
+static void block_pulls(const model *o, ptrdiff_t k, double *z)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    if (o->by_gram) {
+        memcpy(z, o->z + o->place[first], (size_t)size * sizeof *z);
+        return;
+    }
+    columns_dot(t->columns + first, size, o->e, z);
+    for (ptrdiff_t i = 0; i < size; i++)
+        z[i] = dot(o->along + (first + i) * t->free, o->drawn, t->free) - t->unit[k] * z[i] -
+               o->ridge[k] * (o->x[first + i] - o->begin[first + i]) - t->ridge[k] * o->begin[first + i];
+}
+
+/* Make a change of such a block known; it is lost on the way. */
+static void push_block(model *o, ptrdiff_t k, double *change)
+{
+    const task *t = o->t;
+    ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
+    if (o->by_gram) {
+        for (ptrdiff_t i = 0; i < size; i++)
+            if (change[i] != 0) push(o, first + i, change[i]);
+        return;
+    }
+    for (ptrdiff_t i = 0; i < size; i++) {
+        axpy(change[i], o->along + (first + i) * t->free, o->drawn, t->free);
+        change[i] *= t->unit[k];
+    }
+    columns_axpy_weighted(t->columns + first, size, change, o->h, o->e);
+}
+
 /* Find the eigenvectors of the Hessian of a block of several entries, from its matrix; returns the largest value. */
 static double decompose(model *o, ptrdiff_t k, double *matrix)
 {

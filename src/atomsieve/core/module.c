@@ -64,6 +64,7 @@ static PyObject *new_store(PyObject *self, PyObject *unused)
     store *s = calloc(1, sizeof *s);
     if (!s) return PyErr_NoMemory();
     s->cg_steps = GUESSED;
+    s->truth = 1;
     PyObject *capsule = PyCapsule_New(s, "atomsieve.store", free_store);
     if (!capsule) free(s);
     return capsule;

@@ -15,6 +15,7 @@
 #define FEWEST 10        /* blocks that these are, at least */
 #define LEAST_RIDGE 1e-10 /* part of the largest possible curvature that stands in for none */
 #define NOISE 1e-15      /* rounding of a sum, as a part of its terms */
+#define DOUBTED 0.1      /* part of a guess of the gap that is believed at least */
 #define STALLED 5        /* steps that may fail to halve the gap */
 
 /* The gap of the problem on the working set. */
@@ -155,96 +156,125 @@ static fields fields_for(const task *t, const model *o, arena *a)
     return v;
 }
 
-/* Solve on the working set. 0 on success, -1 without memory. */
-static int iterate(const task *t, store *s, request *q, arena *a)
-{
-    ptrdiff_t n = t->n, m = t->m, k = t->free;
-    int quadratic = q->loss.kind == SQUARED, idle = 0, fresh = 0;
+/* What serves for one set of columns: a model, its faces, and numbers of the samples. */
+typedef struct {
     model o;
     face f;
-    if (open_model(t, s, a, &o, &f)) return -1;
-    fields v = fields_for(t, &o, a);
-    ptrdiff_t *blocks = take_places(a, t->blocks);
-    if (a->failed) return -1;
-    o.least = quadratic ? 0 : LEAST_RIDGE;
-    o.steady = quadratic;
-    o.h = v.h;
+    fields v;
+    ptrdiff_t *blocks; /* that the model may move */
+    int fresh;         /* whether the model has the curvature at hand; that of squared losses never changes */
+} bench;
 
+/* Make room for a bench, and find what the store knows of its columns; 0 on success. */
+static int open_bench(const task *t, store *s, const request *q, arena *a, bench *on)
+{
+    int quadratic = q->loss.kind == SQUARED;
+    if (open_model(t, s, a, &on->o, &on->f)) return -1;
+    on->v = fields_for(t, &on->o, a);
+    on->blocks = take_places(a, t->blocks);
+    on->fresh = 0;
+    if (a->failed) return -1;
+    on->o.least = quadratic ? 0 : LEAST_RIDGE;
+    on->o.steady = quadratic;
+    on->o.h = on->v.h;
     if (!quadratic) store_forget(s);
-    predict(t, q, isnan(q->image[0]), v.u);
-    settle(t, q, &v);
-    if (recall(t, s, o.place, o.entry)) return -1;
-    reridge(t, s, o.entry);
-    double before = INFINITY, least = INFINITY, lowest = INFINITY;
+    if (recall(t, s, on->o.place, on->o.entry)) return -1;
+    reridge(t, s, on->o.entry);
+    return 0;
+}
+
+/* Minimise the model from x to a part of the gap there: less, where the last models have brought little. Returns the gap
+   that descent by columns guesses is left, where each pull was seen at another time. Squared losses are their own model,
+   so the next look shows what a guess was worth, and the one after is believed that much; 0 for all others. */
+static double descend(bench *on, const request *q, ptrdiff_t count, double share, int idle)
+{
+    model *o = &on->o;
+    int guesses = o->steady && !o->by_gram && !o->t->single; /* faces of single entries are solved to the end */
+    double part = (o->by_gram ? SMOOTH : ROUGH) * pow(0.1, idle), truth = guesses ? o->s->truth : 1;
+    double rough = fmin(fmax(q->target / (guesses ? 2 : 4), part * q->gap), q->gap / 2) / truth;
+    double goal = o->steady && o->t->single ? share * q->target : INFINITY;
+    double left = minimise(o, on->blocks, count, share * rough, goal, &on->f) / share;
+    return guesses && isfinite(left) ? left : 0;
+}
+
+/* Solve on the working set. 0 on success, -1 without memory. */
+static int iterate(const task *t, store *s, request *q, bench *on)
+{
+    ptrdiff_t n = t->n, m = t->m, k = t->free, *blocks = on->blocks;
+    int quadratic = q->loss.kind == SQUARED, idle = 0;
+    model *o = &on->o;
+    fields *v = &on->v;
+    predict(t, q, isnan(q->image[0]), v->u);
+    if (settle(t, q, v) && on->fresh) whiten(t, v->h, v->white, v->bent, v->transform);
+    if (!quadratic) on->fresh = 0;
+    double guessed = 0, before = INFINITY, least = INFINITY, lowest = INFINITY;
     for (q->rounds = 0;; q->rounds++) {
-        look(t, q, &v, !q->rounds && !isnan(q->pulls[0]));
+        look(t, q, v, !q->rounds && !isnan(q->pulls[0]));
         record seen = {0, 0, 0};
         q->mass = mass_of(t, q->x);
-        for (ptrdiff_t b = 0; b < t->blocks; b++) tally(t, q->x, v.z + t->start[b], b, slope_of(t, q->mass), &seen);
-        q->gap = true_gap(t, q, &v, &seen);
+        for (ptrdiff_t b = 0; b < t->blocks; b++) tally(t, q->x, v->z + t->start[b], b, slope_of(t, q->mass), &seen);
+        q->gap = true_gap(t, q, v, &seen);
+        if (guessed > 0) s->truth = fmin(fmax(q->gap / guessed, DOUBTED), 1);
         /* a gap that is small enough tells little about the mass, which one more step settles */
         int enough = !(q->gap > q->target) && (q->rounds || !q->respond);
         if (enough || q->rounds == ROUNDS || ended(t->beat)) break;
-        o.value = loss_value(q->loss, n, v.u, q->y, v.slope, q->w) + ridge_value(t, q->x);
-        double objective = o.value + q->mass * (t->a + t->b * q->mass / 2);
+        o->value = loss_value(q->loss, n, v->u, q->y, v->slope, q->w) + ridge_value(t, q->x);
+        double objective = o->value + q->mass * (t->a + t->b * q->mass / 2);
         idle = q->gap < least / 2 || objective < lowest - fmin(q->gap, objective) / 100 ? 0 : idle + 1;
         if (q->gap < least) least = q->gap;
         lowest = objective;
         if (idle == STALLED) break;
 
         double cost = (double)n * (double)s->count * (double)s->count;
-        if (!fresh || (!quadratic && (q->gap > STALE * before || cost <= CHEAP))) {
-            refresh(t, &o, q, &v, q->caution);
-            fresh = 1;
+        if (!on->fresh || (!quadratic && (q->gap > STALE * before || cost <= CHEAP))) {
+            refresh(t, o, q, v, q->caution);
+            on->fresh = 1;
         }
         before = q->gap;
-        begin_at(&o, q, &v, q->mass);
-        ptrdiff_t count = choose(&o, &v, slope_of(t, q->mass), blocks);
+        begin_at(o, q, v, q->mass);
+        ptrdiff_t count = choose(o, v, slope_of(t, q->mass), blocks);
         if (!count) break;
-        if (o.by_gram && hold_blocks(&o, blocks, count)) {
+        if (o->by_gram && hold_blocks(o, blocks, count)) {
             if (t->beat->over) break;
             return -1;
         }
-        for (ptrdiff_t i = 0; i < count; i++) learn(&o, blocks[i]);
-        for (ptrdiff_t i = 0; o.by_gram && i < s->count; i++) o.z[i] = v.z[o.entry[i]];
+        for (ptrdiff_t i = 0; i < count; i++) learn(o, blocks[i]);
+        for (ptrdiff_t i = 0; o->by_gram && i < s->count; i++) o->z[i] = v->z[o->entry[i]];
         /* the model makes more or less of this gap; a Gram matrix and a factor serve up to the end where the curvature
            never changes */
-        double share = fmin(gap_of(t, q->mass, seen.top, seen.slack, o.value) / q->gap, 1);
-        /* what descent by columns says of its gap is a guess: where the last models have brought little, less is left */
-        double part = (o.by_gram ? SMOOTH : ROUGH) * pow(0.1, idle);
-        double rough = fmin(fmax(q->target / 4, part * q->gap), q->gap / 2);
-        minimise(&o, blocks, count, share * rough, quadratic && t->single ? share * q->target : INFINITY, &f);
+        double share = fmin(gap_of(t, q->mass, seen.top, seen.slack, o->value) / q->gap, 1);
+        guessed = descend(on, q, count, share, idle);
 
-        way w = way_of(&o, q, &v, blocks, count, !quadratic);
+        way w = way_of(o, q, v, blocks, count, !quadratic);
         if (!w.moved || !isfinite(w.start)) break; /* rounding is all there is, or the model has run off */
         double length = 1, caution = q->caution;
         if (!quadratic) {
             if (!(w.start < w.noise)) break;
-            length = how_far(t, q, &v, &w, objective);
-            if (q->caution > caution) fresh = 0;
+            length = how_far(t, q, v, &w, objective);
+            if (q->caution > caution) on->fresh = 0;
             if (length == 0) { /* perhaps a step far too long, for want of curvature */
-                loss_slopes(q->loss, n, v.u, q->y, v.slope);
+                loss_slopes(q->loss, n, v->u, q->y, v->slope);
                 if (caution == 0) continue;
                 break;
             }
         }
         for (ptrdiff_t i = 0; i < count; i++)
             for (ptrdiff_t j = t->start[blocks[i]]; j < t->start[blocks[i] + 1]; j++)
-                q->x[j] = length == 1 ? o.x[j] : within_limits(t, j, q->x[j] + length * (o.x[j] - q->x[j]));
-        axpy(length, v.turn, q->coordinates, k);
-        if (quadratic) predict(t, q, 1, v.u);
-        else axpy(length, v.direction, v.u, n);
-        if (settle(t, q, &v)) whiten(t, v.h, v.white, v.bent, v.transform);
+                q->x[j] = length == 1 ? o->x[j] : within_limits(t, j, q->x[j] + length * (o->x[j] - q->x[j]));
+        axpy(length, v->turn, q->coordinates, k);
+        if (quadratic) predict(t, q, 1, v->u);
+        else axpy(length, v->direction, v->u, n);
+        if (settle(t, q, v)) whiten(t, v->h, v->white, v->bent, v->transform);
     }
     q->response = 0;
     if (q->respond && !ended(t->beat)) {
-        if (!fresh || !quadratic) refresh(t, &o, q, &v, 0);
-        q->response = response_at(&o, &f, q, &v);
+        if (!on->fresh || !quadratic) refresh(t, o, q, v, 0);
+        q->response = response_at(o, &on->f, q, v);
     }
     if (!quadratic) image_of(t, q->x, q->image);
     for (ptrdiff_t j = 0; j < m; j++) {
         ptrdiff_t b = t->owner[j];
-        q->pulls[j] = (v.z[j] + t->ridge[b] * q->x[j]) / t->unit[b];
+        q->pulls[j] = (v->z[j] + t->ridge[b] * q->x[j]) / t->unit[b];
     }
     return 0;
 }
@@ -253,9 +283,10 @@ static int iterate(const task *t, store *s, request *q, arena *a)
 static int solve_restricted(const task *t, store *s, request *q)
 {
     arena a = {.count = 0};
-    int failed = iterate(t, s, q, &a);
+    bench on;
+    int failed = open_bench(t, s, q, &a, &on) || iterate(t, s, q, &on);
     release_all(&a);
-    return failed;
+    return -failed;
 }
 
 /* Minimise one model given by its Hessian, from x, to a part of its gap there or to the gap `enough`, whichever is

@@ -186,10 +186,10 @@ static samples_view project(const task *t, const request *q, const double *slope
 static void look(const task *t, const request *q, fields *v, int told)
 {
     project(t, q, v->slope, v->theta);
+    if (!told) columns_dot(t->columns, t->m, v->theta, v->z);
     for (ptrdiff_t e = 0; e < t->m; e++) {
         ptrdiff_t k = t->owner[e];
-        double pulled = told ? q->pulls[e] : -column_dot(&t->columns[e], v->theta);
-        v->z[e] = t->unit[k] * pulled - t->ridge[k] * q->x[e];
+        v->z[e] = t->unit[k] * (told ? q->pulls[e] : -v->z[e]) - t->ridge[k] * q->x[e];
     }
 }
 
