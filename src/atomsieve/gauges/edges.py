@@ -7,6 +7,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from atomsieve.design import TreeSteps, spanning
+from atomsieve.gauges.grounded import Grounded
 from atomsieve.intake.arguments import as_floats, as_numbers, shown
 from atomsieve.typing import Array, Index
 
@@ -63,3 +64,18 @@ def over_tree(edges: Index, weights: Array, rows: int) -> tuple[TreeSteps, Array
     upper = steps.parents[edges[:, 0]] == edges[:, 1]
     prices[np.where(upper, edges[:, 0], edges[:, 1])] = weights
     return steps, prices
+
+
+def above_roots(edges: Index, rows: int) -> TreeSteps:
+    """Return the steps from the root of each component of a graph straight to all of its places."""
+    parents = spanning(edges, rows).parents
+    while (parents[parents] != parents).any():
+        parents = parents[parents]
+    return TreeSteps(parents)
+
+
+def grounded(edges: Index, weights: Array, steps: TreeSteps) -> Grounded:
+    """Return the jumps over all edges as a gauge of levels above those of roots."""
+    nodes = np.arange(steps.count)
+    nodes[steps.roots] = steps.count
+    return Grounded(nodes[edges], weights, steps.roots, steps.count)

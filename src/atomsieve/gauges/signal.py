@@ -9,8 +9,9 @@ import numpy as np
 from atomsieve.design import Design, Steps
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.calculus.image import Image
-from atomsieve.gauges.edges import as_edge_weights, as_edges, is_forest, over_tree
+from atomsieve.gauges.edges import above_roots, as_edge_weights, as_edges, grounded, is_forest, over_tree
 from atomsieve.gauges.l1 import L1
+from atomsieve.numerics.cached import cached_property
 from atomsieve.intake.arguments import as_floats, keep_copy, require_count
 from atomsieve.typing import Array, Index, Mask
 
@@ -92,8 +93,11 @@ class Signal(Gauge):
 @lru_cache(maxsize=8)
 def _tree_image(gauge: "TotalVariation", rows: int) -> Image:
     edges, weights = gauge.priced
-    steps, prices = over_tree(edges, weights, rows)
-    return Image(L1(prices), steps)
+    if gauge.is_forest:
+        steps, prices = over_tree(edges, weights, rows)
+        return Image(L1(prices), steps)
+    steps = above_roots(edges, rows)
+    return Image(grounded(edges, weights, steps), steps)
 
 
 @lru_cache(maxsize=8)
@@ -149,8 +153,8 @@ class TotalVariation(Signal):
         keep_copy(self, "edges", edges)
         if self.weights is not None:
             keep_copy(self, "weights", as_edge_weights(self.weights, "TotalVariation", len(edges)))
-        if not is_forest(self.priced[0], int(edges.max()) + 1):
-            raise ValueError("TotalVariation: edges must form a tree, or several; these have a cycle.")
+        if np.isinf(self.priced[1]).any() and not self.is_forest:
+            raise ValueError("TotalVariation: weights must be finite where edges form a cycle; make the two one feature.")
 
     @property
     def differences(self) -> int:
@@ -161,6 +165,11 @@ class TotalVariation(Signal):
         """The edges that have a price, and their weights."""
         weights = np.ones(len(self.edges)) if self.weights is None else self.weights
         return self.edges[weights > 0], weights[weights > 0]
+
+    @cached_property
+    def is_forest(self) -> bool:
+        """Whether the edges that have a price form no cycle."""
+        return is_forest(self.priced[0], int(self.edges.max()) + 1)
 
     def check(self, shape: tuple[int, ...]) -> None:
         if self.edges is None:

@@ -8,6 +8,7 @@ import numpy as np
 from atomsieve.core.signals import denoised
 from atomsieve.core.trees import denoised_tree
 from atomsieve.design import CumulatedDesign, Jumps, Steps
+from atomsieve.gauges.grounded import Grounded
 from atomsieve.methods.base import Stepper
 from atomsieve.methods.corrective.bending import bent
 from atomsieve.penalties import Penalty
@@ -27,7 +28,9 @@ def is_denoising(problem: Problem) -> bool:
     if not design.identity and (problem.penalty.superlinear or not design.is_ramp()):
         return False
     alone = problem.shrinkage is None and problem.limits is None and not problem.data.free.shape[1]
-    finite = bool(np.isfinite(np.asarray(problem.lifted.prices)).all())
+    prices = problem.lifted.prices
+    over_graph = isinstance(problem.core, Grounded)
+    finite = over_graph or (prices is not None and bool(np.isfinite(np.asarray(prices)).all()))
     return alone and finite and problem.loss.quadratic and not problem.outputs
 
 
@@ -62,31 +65,39 @@ def solution(problem: Problem, coordinates: Array) -> State:
     """Return the state of the denoised signal: its jumps or bends, while level and slope are free coefficients."""
     design: Any = getattr(problem.design, "unmetered", problem.design)
     y = problem.data.y if problem.data.offset is None else problem.data.y - problem.data.offset
-    y = np.asarray(y, dtype=np.float64)
-    y = y - design.right.matvec(y[design.right.roots], design.right.roots)  # levels would only be rounded
-    stated, weights = np.asarray(problem.lifted.prices), np.asarray(problem.weights)
-    if design.identity:
-        lifted = jumps_of(problem, y, weights, stated)
+    y, roots, weights = np.asarray(y, dtype=np.float64), design.right.roots, np.asarray(problem.weights)
+    if design.identity:  # the levels of the targets would only be rounded
+        lifted = jumps_of(problem, y - design.right.matvec(y[roots], roots), weights)
     else:
+        stated = np.asarray(problem.lifted.prices)
         priced = np.flatnonzero(stated > 0)
-        _, places, bends = bent(y, weights, problem.penalty.slope(0.0) * stated[priced])
+        _, places, bends = bent(y - y[roots], weights, problem.penalty.slope(0.0) * stated[priced])
         lifted = np.zeros(len(stated))
         lifted[priced[places]] = bends
     return problem.inside(lifted, design.matvec(lifted), coordinates, support=np.flatnonzero(lifted))
 
 
-def jumps_of(problem: Problem, y: Array, weights: Array, prices: Array) -> Array:
-    """Return the jumps of the optimum for total variation; prices of roots are 0."""
+def jumps_of(problem: Problem, y: Array, weights: Array) -> Array:
+    """Return the jumps of the optimum for total variation, or levels above those of roots for graphs with cycles."""
     design: Any = getattr(problem.design, "unmetered", problem.design)
+    core: Any = problem.core
     steps: Jumps = design.right
+    penalty, highest = problem.penalty, problem.critical
+    network = core.unearthed(steps.hung()[0]) if isinstance(core, Grounded) else None
+    prices = np.zeros(0) if network else np.asarray(problem.lifted.prices)
+
+    def levels(slope: float) -> Array:
+        if network is not None:
+            return network.denoised(y, weights, slope * core.weights)[0]
+        return fitted(steps, y, weights, slope * prices)
 
     def mass(slope: float) -> float:
-        return float(np.abs(steps.jumps(fitted(steps, y, weights, slope * prices))) @ prices)
+        return float(core.value(steps.jumps(levels(slope))))
 
-    penalty = problem.penalty
-    slope = penalty.slope(0.0) if not penalty.superlinear else _slope(penalty, mass, problem.critical)
-    charged = slope * prices
-    return steps.jumps(polished(steps, fitted(steps, y, weights, charged), y, weights, charged))
+    slope = penalty.slope(0.0) if not penalty.superlinear else _slope(penalty, mass, highest)
+    if network is not None:
+        return steps.jumps(levels(slope))
+    return steps.jumps(polished(steps, levels(slope), y, weights, slope * prices))
 
 
 def fitted(steps: Any, y: Array, weights: Array, prices: Array) -> Array:
