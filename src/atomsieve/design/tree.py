@@ -134,11 +134,11 @@ def spanning(edges: Index, count: int) -> TreeSteps:
     parts, labels = connected_components(_graph(edges, count), directed=False)
     first = np.zeros(parts, dtype=np.intp)
     first[labels[::-1]] = np.arange(count)[::-1]
-    steps = TreeSteps(_hung(edges, first, count))
+    steps = TreeSteps(hung(edges, first, count))
     below = steps.rmatvec(np.ones(count))
     middle = np.where(2 * below >= below[first][labels], below, np.inf)
     order = np.lexsort((middle, labels))  # the smallest subtree of at least half of the places
-    return TreeSteps(_hung(_links(steps), order[np.searchsorted(labels[order], np.arange(parts))], count))
+    return TreeSteps(hung(_links(steps), order[np.searchsorted(labels[order], np.arange(parts))], count))
 
 
 def _links(steps: TreeSteps) -> Index:
@@ -153,7 +153,7 @@ def _graph(edges: Index, count: int) -> csr_array:
     return csr_array((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(count, count))
 
 
-def _hung(edges: Index, roots: Index, count: int) -> Index:
+def hung(edges: Index, roots: Index, count: int) -> Index:
     """Return the parent of every place where it is reached from the roots in the fewest steps."""
     within = np.concatenate([edges, np.stack([np.full(len(roots), count), roots], axis=1)])
     _, before = breadth_first_order(_graph(within, count + 1), count)
