@@ -19,6 +19,9 @@ from atomsieve.numerics.flows import Network
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
+SPARED = 2.0**-30
+"""Part of what an edge carries by which it must stay below what it can hold, so that a checker can confirm it."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphJumps(BlockGauge):
@@ -47,7 +50,7 @@ class GraphJumps(BlockGauge):
 
     def stated(self) -> dict[str, Any]:
         places = np.flatnonzero(self.toward)
-        toward = {"index": places, "value": self.toward[places]}
+        toward = {"index": places.tolist(), "value": self.toward[places].tolist()}
         told = {name: getattr(self, name) for name in ("weights", "chords", "chord_weights", "flow")}
         return told | {"toward": toward}
 
@@ -142,4 +145,4 @@ class GraphJumps(BlockGauge):
         held = least * self.weights * (1 - 4 * EPS)
         over = np.where(self.inner & ~(carried <= held), up(carried - held), 0.0)
         excess = up(over.sum() * (1 + gamma(len(over))))
-        return replace(nothing, zero=self.inner & (up(carried + excess) < held))
+        return replace(nothing, zero=self.inner & (up(carried + excess) * (1 + SPARED) < held))

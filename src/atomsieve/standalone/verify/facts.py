@@ -44,7 +44,7 @@ class Facts(Checker):
 
     def _told_zero(self) -> np.ndarray:
         zero = np.ones(self.d, dtype=bool)
-        zero[[*self.claims["nonzero"], *self.claims["undecided"]]] = False
+        zero[[*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free]] = False
         return zero
 
     def _read_pattern(self) -> None:
@@ -152,7 +152,9 @@ class Facts(Checker):
         return np.where(np.isnan(low), -np.inf, low), known(high)
 
     def _left(self) -> list[int]:
-        return [int(j) for j in np.flatnonzero(~self._told_zero())]
+        left = ~self._told_zero()
+        left[self.gauge.free] = False
+        return [int(j) for j in np.flatnonzero(left)]
 
     def _names(self, rows: list[int]) -> list[int]:
         """PATTERN: of a cluster only its head, the first coefficient, has a column."""

@@ -80,6 +80,13 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "L2": {},
     "LInf": {},
     "OWL": {"weights": [NUMBER]},
+    "GraphJumps": {
+        "weights": [NUMBER],
+        "chords": [[COUNT]],
+        "chord_weights": [POSITIVE],
+        "flow": [NUMBER],
+        "toward": {"index": INDICES, "value": [NUMBER]},
+    },
     "KSupport": {"k": COUNT},
     "KSparse": {"k": COUNT},
     "PathsInDAG": {"edges": [[COUNT]], "source": COUNT, "target": COUNT},

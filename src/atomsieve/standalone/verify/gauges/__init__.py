@@ -11,6 +11,7 @@ from .blocks import L2, Group, LInf
 from .coordinates import L1, NonNegative, Simplex
 from .coverings import LovaszNorm
 from .gauge import Gauge
+from .graphs import GraphJumps
 from .matrix import Matrix
 from .ordered import OWL, KSparse, KSupport
 from .parts import Parts
@@ -24,7 +25,7 @@ from .tree import Tree
 
 LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron, BasePolytope, LovaszNorm)
 SPECTRAL = (Nuclear, PSDTrace)
-ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, *SPECTRAL, *LISTED)
+ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, GraphJumps, *SPECTRAL, *LISTED)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "Steps", "Tree", "gauge_of"]
