@@ -15,6 +15,7 @@ from atomsieve.design.product import WIDTH, ProductDesign
 from atomsieve.design.selected import SelectedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.design.steps import Steps
+from atomsieve.design.tree import TreeSteps
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
@@ -102,7 +103,7 @@ class CumulatedDesign(ProductDesign):
         if self.is_identity():
             return self.right.enclose_adjoint(r)
         left = enclosed(self.left)
-        sharp = isinstance(left, SparseDesign) and r.ndim == 1
+        sharp = (isinstance(left, SparseDesign) or isinstance(self.right, TreeSteps)) and r.ndim == 1
         return self.right.enclose_adjoint(left.sharp_adjoint(r, _all(self.left)) if sharp else left.enclose_adjoint(r))
 
     def sharp(self, x: Array, index: Index) -> Enclosure:

@@ -32,8 +32,9 @@ class GraphJumps(BlockGauge):
 
     A set S of places that scores best has `z*(S) = slope cut(S)`, and z*(S) is at most what flows out of it. So no such
     S cuts an edge of the tree with `|f_j| + excess < slope weights_j`, where the excess is by how much other edges of
-    the tree may carry more than `slope weights`: then the jump over the edge is 0. Of `toward`, any c, what bounds sigma
-    from below: it is at least `c . z / kappa(c)`.
+    the tree may carry more than `slope weights`: then the jump over the edge is 0. That is with a flow of z*; with a
+    flow of z, what z(S) and z*(S) may differ by is an excess, too. `toward`, any c, bounds sigma from below: it is at
+    least `c . z / kappa(c)`.
     """
 
     steps: TreeSteps
@@ -42,6 +43,8 @@ class GraphJumps(BlockGauge):
     chord_weights: Any
     flow: Any
     toward: Any
+    upward: bool = False
+    """Whether A has no negative entries, so that no sum of columns is longer than that of all places of a tree."""
 
     decides = True
 
@@ -141,8 +144,16 @@ class GraphJumps(BlockGauge):
         used = self.flow != 0
         room = least * self.chord_weights[used] / np.abs(self.flow[used]) * (1 - 8 * EPS)
         brought = self.brought * Enclosure.exact(np.array(min(float(room.min(initial=1.0)), 1.0)))
-        carried = up(np.maximum(np.abs(evidence.low - brought.high), np.abs(evidence.high - brought.low)))
         held = least * self.weights * (1 - 4 * EPS)
+        zero = self._apart(evidence.low, evidence.high, brought, held, 0.0)
+        if self.upward and evidence.seen is not None:
+            z, away = evidence.seen
+            zero |= self._apart(z.low, z.high, brought, held, float(away[self.steps.roots].max()))
+        return replace(nothing, zero=zero)
+
+    def _apart(self, low: Array, high: Array, brought: Enclosure, held: Array, excess: float) -> Mask:
+        """Return the edges of the tree that no set which scores best cuts, for what holds between such bounds of z."""
+        carried = up(np.maximum(np.abs(low - brought.high), np.abs(high - brought.low)))
         over = np.where(self.inner & ~(carried <= held), up(carried - held), 0.0)
-        excess = up(over.sum() * (1 + gamma(len(over))))
-        return replace(nothing, zero=self.inner & (up(carried + excess) * (1 + SPARED) < held))
+        excess = float(up(excess + over.sum() * (1 + gamma(len(over)))))
+        return np.asarray(self.inner & (up(carried + excess) * (1 + SPARED) < held))

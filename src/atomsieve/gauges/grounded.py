@@ -118,9 +118,7 @@ class Grounded(ProximalGauge):
         labels -= 1 if used[0] == -1 else 0
         pulls = self.weights * np.sign(jumps)
         inside = [(end, sign) for end, sign in ((tails, 1.0), (heads, -1.0))]
-        gradient = sum(
-            np.bincount(labels[end] + 1, sign * pulls, int(labels.max()) + 2)[1:] for end, sign in inside
-        )
+        gradient = sum(np.bincount(labels[end] + 1, sign * pulls, int(labels.max()) + 2)[1:] for end, sign in inside)
         sizes = np.zeros(int(labels.max()) + 1)
         sizes[labels[labels >= 0]] = self._levels(x)[labels >= 0]
         return Face.of_signs(np.ones(self.count), labels[:-1], sizes, np.asarray(gradient))

@@ -154,7 +154,9 @@ class TotalVariation(Signal):
         if self.weights is not None:
             keep_copy(self, "weights", as_edge_weights(self.weights, "TotalVariation", len(edges)))
         if np.isinf(self.priced[1]).any() and not self.is_forest:
-            raise ValueError("TotalVariation: weights must be finite where edges form a cycle; make the two one feature.")
+            raise ValueError(
+                "TotalVariation: weights must be finite where edges form a cycle; make the two one feature."
+            )
 
     @property
     def differences(self) -> int:

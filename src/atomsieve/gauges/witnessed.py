@@ -18,10 +18,12 @@ FLOWS = 4
 """Greatest flows of which the mean is taken: an edge that one of them fills another may leave with room."""
 
 
-def stated_with_flow(core: Grounded, above: Index, c: Array, z: Array, scale: float) -> tuple[Image, Array]:
+def stated_with_flow(
+    core: Grounded, above: Index, c: Array, z: Array, scale: float, *, upward: bool
+) -> tuple[Image, Array]:
     """Return total variation over a graph by a tree that fits a solution c, with a flow of z, and the jumps of c.
 
-    `above` is the root that every place hangs on, -1 for roots.
+    `above` is the root that every place hangs on, -1 for roots; the gauge is told whether A has no negative entries.
     """
     network = core.unearthed(above)
     tails, heads = network.ends
@@ -39,7 +41,7 @@ def stated_with_flow(core: Grounded, above: Index, c: Array, z: Array, scale: fl
     weights[np.where(parents[tails] == heads, tails, heads)[in_tree]] = core.weights[in_tree]
     jumps = steps.jumps(c)
     chords = np.stack([tails, heads], axis=1)[~in_tree]
-    gauge: Any = GraphJumps(steps, weights, chords, core.weights[~in_tree], scale * flow[~in_tree], jumps)
+    gauge: Any = GraphJumps(steps, weights, chords, core.weights[~in_tree], scale * flow[~in_tree], jumps, upward)
     return Image(gauge, steps), jumps
 
 

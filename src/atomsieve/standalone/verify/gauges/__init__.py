@@ -25,7 +25,22 @@ from .tree import Tree
 
 LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron, BasePolytope, LovaszNorm)
 SPECTRAL = (Nuclear, PSDTrace)
-ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, GraphJumps, *SPECTRAL, *LISTED)
+ALL = (
+    L1,
+    NonNegative,
+    Simplex,
+    Group,
+    Parts,
+    L2,
+    LInf,
+    OWL,
+    KSupport,
+    KSparse,
+    SparseGroup,
+    GraphJumps,
+    *SPECTRAL,
+    *LISTED,
+)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
 __all__ = ["KINDS", "Gauge", "Matrix", "Steps", "Tree", "gauge_of"]

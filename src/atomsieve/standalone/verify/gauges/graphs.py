@@ -6,7 +6,7 @@ import numpy as np
 from flint import arb
 
 from ..balls import double_above, double_below
-from ..doubles import DOWN, TINY, UP, gamma, known, sums_above
+from ..doubles import DOWN, TINY, UP, known, sums_above
 from ..verdict import Refused
 from .gauge import Gauge
 from .rules import Rules
@@ -45,6 +45,8 @@ class GraphJumps(Gauge):
         if len(told["index"]) != len(told["value"]) or (told["index"] and told["index"][-1] >= d):
             raise Refused("lists that belong together have different lengths")
         self.toward = dict(zip(told["index"], map(arb, told["value"])))
+        stored = data.X.data if data.sparse else data.X
+        self.upward = bool((stored >= 0).all())
         self._brought = self._beyond()
         self._gauge_toward = self.norm_of(self.toward, 0) if self.toward else arb(0)
 
@@ -135,24 +137,32 @@ class GraphJumps(Gauge):
                 kept = kept.min(slope * arb(weight) / abs(flow))
         kept = arb(kept.lower())
         if not (slope > 0 and kept > 0):
-            return Cuts(np.full(len(least), np.inf), np.zeros(len(least)))
-        carried = self._carried(least, most, [kept * v for v in self._brought])
+            return Cuts(np.ones(len(least)), np.zeros(len(least)))
+        brought = [kept * v for v in self._brought]
         held = np.where(self.inner, double_below(slope) * self.along * DOWN, np.inf)
-        return Cuts(np.where(self.inner, carried, 0.0), held)
+        found = Cuts(np.where(self.inner, self._carried(least, most, brought), 0.0), held)
+        if self.upward and self.moved is not None:
+            carried = np.where(self.inner, self._carried(*self.seen, brought), 0.0)
+            found.apart |= Cuts(carried, held, float(self.moved[self.free].max())).apart
+        return found
+
+    def see(self, low: np.ndarray, high: np.ndarray, moved: np.ndarray | None) -> None:
+        self.seen, self.moved = (low, high), moved
 
 
 class Cuts(Rules):
     """Sets of places: one that scores best has all that the edges out of it can hold flowing out, `slope weights`.
 
     Of the edges of the tree, `carried` bounds what flows through them, and `held` what they can hold. What some of them
-    carry beyond that is all that another one may lack.
+    carry beyond that is all that another one may lack; and where the flow is one of z, by how much z and z* differ over
+    a set. If X has no negative entries that is at most what they can differ by over all places that hang together.
     """
 
-    def __init__(self, carried: np.ndarray, held: np.ndarray) -> None:
+    def __init__(self, carried: np.ndarray, held: np.ndarray, excess: float = 0.0) -> None:
         super().__init__(carried, carried)
         with np.errstate(all="ignore"):
             over = np.where(carried > held, (carried - held) * UP, 0.0)
-            excess = sums_above(over.sum(), len(over)) * (1 + gamma(8))
+            excess = (excess + float(sums_above(over.sum(), len(over)))) * UP
             self.apart = known((carried + excess) * UP) < held
 
     def in_no_set(self, j: int) -> bool:
