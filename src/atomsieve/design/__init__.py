@@ -57,7 +57,7 @@ def require_entries(X: Any, name: str = "X") -> None:
 def as_design(X: Any, name: str = "X") -> Design:
     """Return the design of a two-dimensional array, data frame or sparse matrix; refuse anything else."""
     if isinstance(X, Jumps):
-        return X  # type: ignore[return-value]
+        return X
     require_entries(X, name)
     X = X.tocsr() if isinstance(X, Completion) else X
     sparse = issparse(X)

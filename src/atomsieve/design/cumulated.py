@@ -199,7 +199,7 @@ def summed(design: Design, regions: Regions) -> Any:
         return SparseDesign((design.matrix @ together).tocsc())
     if isinstance(design, DenseDesign):
         return DenseDesign(np.ascontiguousarray((together.T @ design.matrix.T).T))
-    return DenseDesign(np.asarray(design.matvec(together.toarray())))
+    return DenseDesign(np.asarray(design.matvec(np.asarray(together.toarray(), dtype=np.float64))))
 
 
 def _sparse_squares(matrix: Any, weights: Array, at: int, unit: float) -> Array:

@@ -28,7 +28,7 @@ class Regions(NamedTuple):
 
     def together(self, values: Array) -> Array:
         """Return the sums of values over the regions."""
-        return np.bincount(self.labels, values, self.jumps.count)
+        return np.asarray(np.bincount(self.labels, values, self.jumps.count), dtype=np.float64)
 
 
 class Jumps(ABC):

@@ -25,16 +25,17 @@ SPARED = 2.0**-30
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphJumps(BlockGauge):
-    """`kappa(c) = sum_j weights_j |c_j| + sum_e weights_e |x_i - x_j|` over chords e = (i, j), with levels x of jumps c.
+    """`kappa(c) = sum_j weights_j |c_j| + sum_e weights_e |x_i - x_j|` over chords e, with the levels x of jumps c.
 
-    `weights` has the price of the edge from each place to its parent in the tree of `steps`, 0 for roots, and `flow` what
-    flows through each chord. With `f = z - (what chords bring)`, `sigma(z) <= max(|f_j| / weights_j, |flow_e| / weights_e)`.
+    `weights` has the price of the edge from each place to its parent in the tree of `steps`, 0 for roots, and `flow`
+    what flows through each chord. Let f_j be what then flows through the edge of the tree beyond which j lies: the sum
+    of z there, less what chords bring. Then sigma(z) is at most the largest of `|f_j| / weights_j` and `|flow_e| /
+    weights_e`. And with any c, `toward`, it is at least `c . z / kappa(c)`.
 
     A set S of places that scores best has `z*(S) = slope cut(S)`, and z*(S) is at most what flows out of it. So no such
     S cuts an edge of the tree with `|f_j| + excess < slope weights_j`, where the excess is by how much other edges of
     the tree may carry more than `slope weights`: then the jump over the edge is 0. That is with a flow of z*; with a
-    flow of z, what z(S) and z*(S) may differ by is an excess, too. `toward`, any c, bounds sigma from below: it is at
-    least `c . z / kappa(c)`.
+    flow of z, what z(S) and z*(S) may differ by is an excess, too.
     """
 
     steps: TreeSteps

@@ -21,8 +21,8 @@ from atomsieve.typing import Array, Index, Mask
 class Grounded(ProximalGauge):
     """`kappa(c) = sum_e weights_e |c_i - c_j|` with `c_j = 0` for the ground, node `count`; roots are no nodes.
 
-    `sigma(z) = max_S z(S) / cut(S)`, the least congestion of a flow from z to the ground. The first block is all that has
-    a price, the second one the roots.
+    `sigma(z) = max_S z(S) / cut(S)`, the least congestion of a flow from z to the ground. The first block is all that
+    has a price, the second one the roots.
     """
 
     edges: Any

@@ -11,8 +11,8 @@ from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.calculus.image import Image
 from atomsieve.gauges.edges import above_roots, as_edge_weights, as_edges, grounded, is_forest, over_tree
 from atomsieve.gauges.l1 import L1
-from atomsieve.numerics.cached import cached_property
 from atomsieve.intake.arguments import as_floats, keep_copy, require_count
+from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Array, Index, Mask
 
 
@@ -121,14 +121,17 @@ class TotalVariation(Signal):
     """Total variation, `kappa(x) = sum_e weights_e |x_i - x_j|` over edges: solutions are piecewise constant.
 
     Without `edges` x is a signal, and the edges join neighbours in a row. `edges` has a pair of features in each row,
-    numbered from 0, which form a tree, or several: rivers, roads, a hierarchy. What hangs together has one free level.
+    numbered from 0: a tree, several trees, or any graph (rivers, a hierarchy, the pixels of an image). What hangs
+    together has one free level. `weights` has one positive number for each edge (None: all 1). With `edges` a weight
+    may be 0, as if the edge were not there; on trees inf forbids a jump.
 
-    On a tree `sigma(z) = max_e |sum of z beyond e| / weights_e`, for z whose entries add up to 0 on all that hangs
-    together; it is +inf for others, because constants cost nothing. `weights` has one positive number for each jump
-    (None: all 1). With `edges` a weight may be 0, as if the edge were not there; inf forbids a jump.
+    The support function is `sigma(z) = max_S z(S) / (weight of the edges out of S)` over sets S of features, for z whose
+    entries add up to 0 on all that hangs together; it is +inf for others, because constants cost nothing. On a tree it
+    is `max_e |sum of z beyond e| / weights_e`, and in general the least congestion of a flow that leaves z.
 
-    Certificates are about jumps: between which neighbours there is none in any solution, and where there is one. The
-    level of a place in the middle is free: it takes the part of an intercept, which is harmless beside it.
+    Certificates are about jumps: between which neighbours there is none in any solution, and where there is one. With
+    cycles they are about the edges of a spanning tree, which is chosen so that each region of one level hangs together
+    in it. The level of a place in the middle is free: it takes the part of an intercept, which is harmless beside it.
 
     Problem(None, y, gauge=TotalVariation(), ...) denoises a signal y itself.
 
@@ -140,6 +143,9 @@ class TotalVariation(Signal):
     >>> star = TotalVariation(edges=[[0, 1], [0, 2], [0, 3]])
     >>> star.value(np.array([1.0, 1.0, 4.0, 2.0])), star.support(np.array([-4.0, 1.0, 2.0, 1.0]))
     (4.0, 2.0)
+    >>> ring = TotalVariation(edges=[[0, 1], [1, 2], [2, 0]])
+    >>> ring.value(np.array([0.0, 1.0, 3.0])), ring.support(np.array([-1.0, -1.0, 2.0]))
+    (6.0, 1.0)
     """
 
     weights: Any = None
@@ -187,7 +193,7 @@ class TotalVariation(Signal):
     def _changes(self, x: Array) -> Array:
         if self.edges is None:
             return super()._changes(x)
-        return np.abs(x[self.edges[:, 1]] - x[self.edges[:, 0]])
+        return np.asarray(np.abs(x[self.edges[:, 1]] - x[self.edges[:, 0]]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""How a solution over a graph is stated for a certificate: a tree within its regions, and a flow through all other edges."""
+"""How a solution over a graph is stated for a proof: by a tree within its regions, and a flow through other edges."""
 
 from typing import Any
 

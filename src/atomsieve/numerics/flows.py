@@ -53,7 +53,8 @@ class Network:
     def out(self, flow: Array) -> Array:
         """Return what leaves each node, less what enters it."""
         tails, heads = self.ends
-        return np.bincount(tails, flow, self.count) - np.bincount(heads, flow, self.count)
+        left = np.bincount(tails, flow, self.count) - np.bincount(heads, flow, self.count)
+        return np.asarray(left, dtype=np.float64)
 
     def send(self, rooms: Array, flow: Array, excess: Array) -> Mask:
         """Send excess to where it is short, in place; return the nodes from which no way leads there any more."""

@@ -46,7 +46,7 @@ class GraphJumps(Gauge):
             raise Refused("lists that belong together have different lengths")
         self.toward = dict(zip(told["index"], map(arb, told["value"])))
         stored = data.X.data if data.sparse else data.X
-        self.upward = bool((stored >= 0).all())
+        self.never_negative = bool((stored >= 0).all())
         self._brought = self._beyond()
         self._gauge_toward = self.norm_of(self.toward, 0) if self.toward else arb(0)
 
@@ -141,7 +141,7 @@ class GraphJumps(Gauge):
         brought = [kept * v for v in self._brought]
         held = np.where(self.inner, double_below(slope) * self.along * DOWN, np.inf)
         found = Cuts(np.where(self.inner, self._carried(least, most, brought), 0.0), held)
-        if self.upward and self.moved is not None:
+        if self.never_negative and self.moved is not None:
             carried = np.where(self.inner, self._carried(*self.seen, brought), 0.0)
             found.apart |= Cuts(carried, held, float(self.moved[self.free].max())).apart
         return found

@@ -32,7 +32,7 @@ class Tree(Matrix):
     def _from_the_roots(self) -> list[int]:
         """Return the places in an order in which none comes before its parent; there is none if they hang in a ring."""
         hanging: list[list[int]] = [[] for _ in self.parents]
-        order = []
+        order: list[int] = []
         for j, parent in enumerate(self.parents):
             (order if parent == j else hanging[parent]).append(j)
         for j in order:  # which grows
