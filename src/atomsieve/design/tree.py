@@ -129,7 +129,7 @@ def spanning(edges: Index, count: int) -> TreeSteps:
     """Return steps over a tree of edges for each component of a graph, from a place in the middle of that tree.
 
     >>> spanning(np.array([[0, 1], [1, 2], [3, 4]]), 5).parents
-    array([1, 1, 1, 3, 3])
+    array([1, 1, 1, 4, 4])
     """
     parts, labels = connected_components(_graph(edges, count), directed=False)
     first = np.zeros(parts, dtype=np.intp)

@@ -125,9 +125,9 @@ class TotalVariation(Signal):
     together has one free level. `weights` has one positive number for each edge (None: all 1). With `edges` a weight
     may be 0, as if the edge were not there; on trees inf forbids a jump.
 
-    The support function is `sigma(z) = max_S z(S) / (weight of the edges out of S)` over sets S of features, for z whose
-    entries add up to 0 on all that hangs together; it is +inf for others, because constants cost nothing. On a tree it
-    is `max_e |sum of z beyond e| / weights_e`, and in general the least congestion of a flow that leaves z.
+    The support function is `sigma(z) = max_S z(S) / (weight of the edges out of S)` over sets S of features, for z
+    whose entries add up to 0 on all that hangs together; it is +inf for others, for constants cost nothing. On a tree
+    it is `max_e |sum of z beyond e| / weights_e`, and in general the least congestion of a flow that leaves z.
 
     Certificates are about jumps: between which neighbours there is none in any solution, and where there is one. With
     cycles they are about the edges of a spanning tree, which is chosen so that each region of one level hangs together
