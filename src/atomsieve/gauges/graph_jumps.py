@@ -30,7 +30,7 @@ class GraphJumps(BlockGauge):
     `weights` has the price of the edge from each place to its parent in the tree of `steps`, 0 for roots, and `flow`
     what flows through each chord. Let f_j be what then flows through the edge of the tree beyond which j lies: the sum
     of z there, less what chords bring. Then sigma(z) is at most the largest of `|f_j| / weights_j` and `|flow_e| /
-    weights_e`. And with any c, `toward`, it is at least `c . z / kappa(c)`.
+    weights_e`. And with any c, `toward` (the set that scores best), it is at least `c . z / kappa(c)`.
 
     A set S of places that scores best has `z*(S) = slope cut(S)`, and z*(S) is at most what flows out of it. So no such
     S cuts an edge of the tree with `|f_j| + excess < slope weights_j`, where the excess is by how much other edges of

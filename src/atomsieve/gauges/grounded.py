@@ -81,6 +81,8 @@ class Grounded(ProximalGauge):
         return np.array([self.network.least_congestion(self._supplies(z), self.weights)[0], 0.0])
 
     def atom(self, z: Array, block: int) -> Atom:
+        if block:  # no atom moves a root
+            return Atom(slice(0, self.count), np.zeros(self.count), block)
         best = self.network.least_congestion(self._supplies(z), self.weights)[2]
         tails, heads = self.network.ends
         size = 1 / float(self.weights[best[tails] != best[heads]].sum())

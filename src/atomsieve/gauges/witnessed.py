@@ -12,7 +12,7 @@ from atomsieve.gauges.calculus.image import Image
 from atomsieve.gauges.graph_jumps import GraphJumps
 from atomsieve.gauges.grounded import Grounded
 from atomsieve.numerics.flows import Network
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array, Index, Mask
 
 FLOWS = 4
 """Greatest flows of which the mean is taken: an edge that one of them fills another may leave with room."""
@@ -30,7 +30,7 @@ def stated_with_flow(
     roots = np.flatnonzero(above < 0)
     supplies = z.copy()
     np.subtract.at(supplies, above[above >= 0], z[above >= 0])
-    least, flow = mean_flow(network, supplies, core.weights)
+    least, flow, best = mean_flow(network, supplies, core.weights)
     filled = np.abs(flow) / (least * core.weights) if least > 0 else np.zeros(len(flow))
     cost = 1 + np.minimum(filled, 1.0) + 2 * (c[tails] != c[heads])
     chosen = minimum_spanning_tree(csr_array((cost, (tails, heads)), shape=(network.count, network.count))).tocoo()
@@ -41,13 +41,14 @@ def stated_with_flow(
     weights[np.where(parents[tails] == heads, tails, heads)[in_tree]] = core.weights[in_tree]
     jumps = steps.jumps(c)
     chords = np.stack([tails, heads], axis=1)[~in_tree]
-    gauge: Any = GraphJumps(steps, weights, chords, core.weights[~in_tree], scale * flow[~in_tree], jumps, upward)
+    toward = steps.jumps(best.astype(np.float64))
+    gauge: Any = GraphJumps(steps, weights, chords, core.weights[~in_tree], scale * flow[~in_tree], toward, upward)
     return Image(gauge, steps), jumps
 
 
-def mean_flow(network: Network, supplies: Array, weights: Array) -> tuple[float, Array]:
-    """Return the least congestion of flows that leave the supplies, and the mean of some such flows."""
-    least, flow, _ = network.least_congestion(supplies, weights)
+def mean_flow(network: Network, supplies: Array, weights: Array) -> tuple[float, Array, Mask]:
+    """Return the least congestion of flows that leave the supplies, the mean of some, and the set that scores best."""
+    least, flow, best = network.least_congestion(supplies, weights)
     rng, flows = np.random.default_rng(0), [flow]
     for _ in range(FLOWS - 1):
         order, turned = rng.permutation(len(weights)), rng.random(len(weights)) < 0.5
@@ -57,4 +58,4 @@ def mean_flow(network: Network, supplies: Array, weights: Array) -> tuple[float,
         back = np.empty(len(weights))
         back[order] = found
         flows.append(np.where(turned, -back, back))
-    return least, np.mean(flows, axis=0)
+    return least, np.mean(flows, axis=0), best
