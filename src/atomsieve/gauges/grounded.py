@@ -13,6 +13,7 @@ from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge, on_line
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.numerics.flows import Network
 from atomsieve.typing import Array, Index, Mask
 
@@ -90,6 +91,11 @@ class Grounded(ProximalGauge):
         values = np.where(best[:-1], size, 0.0) if not best[-1] else np.where(best[:-1], 0.0, -size)
         values[self.roots] = 0.0
         return Atom(slice(0, self.count), values, block)
+
+    def enclose_sizes(self, x: Array) -> Enclosure:
+        raise Uncertain(
+            "of total variation over a graph with cycles nothing is proven inside another gauge, or beside a ridge"
+        )
 
     def spread(self, seminorm: Seminorm, outputs: int) -> Array:
         return self.scores(seminorm.column_norms())

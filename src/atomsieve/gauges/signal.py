@@ -186,6 +186,11 @@ class TotalVariation(Signal):
             raise ValueError(
                 f"TotalVariation: edges must join the {shape[0]} features, numbered from 0, got {self.edges.max()}."
             )
+        elif len(shape) > 1 and not self.is_forest:
+            raise ValueError(
+                "TotalVariation: edges with cycles are for one output; x would have shape "
+                f"{shape}. Fit the outputs one by one, or use edges that form a tree."
+            )
 
     def over(self, rows: int) -> Image:
         return _image(self, rows) if self.edges is None else _tree_image(self, rows)
