@@ -96,6 +96,12 @@ class Network:
             numbers = np.cumsum(split) - 1 + count
             regions = np.where(above, numbers[regions], regions)
             open_ = np.concatenate([split, split[split]])
+        supply = weights * y - self.out(np.where(regions[tails] != regions[heads], flow, 0.0))
+        order = np.argsort(regions, kind="stable")
+        starts = np.searchsorted(regions[order], np.arange(len(levels)))  # sums by halves lose fewer digits
+        levels = np.add.reduceat(supply[order], starts) / np.add.reduceat(weights[order], starts)
+        if ground is not None:
+            levels[regions[ground]] = 0.0
         return levels[regions], flow
 
     def least_congestion(self, z: Array, weights: Array) -> tuple[float, Array, Mask]:
