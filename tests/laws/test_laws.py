@@ -151,6 +151,8 @@ GAUGES = [
     (Image(Scaled(L2(), 2.0), RNG.normal(size=(4, 4))), (4,)),
     (TotalVariation(), (6,)),
     (TotalVariation(weights=[1.0, 2.0, 0.5]), (4, 2)),
+    (TotalVariation(edges=[[0, 1], [3, 1], [1, 2], [4, 2]], weights=[1.0, 2.0, 0.5, 1.0]), (5,)),
+    (TotalVariation(edges=[[0, 1], [1, 2], [2, 0], [4, 3]]), (5,)),
     (Scaled(TotalVariation(), 3.0), (5,)),
     (TrendFilter(), (6,)),
     (TrendFilter(2, [1.0, 2.0, np.inf]), (6,)),

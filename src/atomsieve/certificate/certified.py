@@ -18,6 +18,7 @@ from atomsieve.certificate.ranges import Ranges, alive_blocks, ranges
 from atomsieve.certificate.reasons import why
 from atomsieve.certificate.settled import on_face
 from atomsieve.certificate.statement import Statement, about_entries
+from atomsieve.certificate.witness import with_flow
 from atomsieve.gauges.facts import Facts
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.signs import admissible
@@ -41,6 +42,7 @@ def certify(
     Where the gauge of x is not known, `parts` are the atoms that it is made of.
     """
     with quiet():  # far out everything may overflow, and is then bounded by inf or not at all
+        problem, x = with_flow(problem, x, coordinates)
         return _certified(problem, x, coordinates, family, parts)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from atomsieve.design import Steps, as_design
+from atomsieve.design import Jumps, Steps, TreeSteps, as_design
 from atomsieve.design.base import bounded
 from atomsieve.design.selected import enclosed_fold, places_of
 from atomsieve.display.coefficients import verdict_words
@@ -41,7 +41,7 @@ def about(certificate: "Certificate") -> dict[str, list[Any]]:
     matrices = matrices_of(gauge)
     if not matrices:
         return entries(certificate.names["features"], shape)
-    if all(isinstance(matrix, Steps) for matrix in matrices):
+    if all(isinstance(matrix, Jumps) for matrix in matrices):
         per = certificate.x.size // len(certificate.x)
         named = change_names(matrices, feature_names(certificate.names["features"], len(certificate.x)))
         return {"preimage" if key == "feature" else key: column for key, column in entries(None, shape).items()} | {
@@ -55,12 +55,18 @@ def about(certificate: "Certificate") -> dict[str, list[Any]]:
     return entries(None, shape) | {"feature": [names[j] for j in copies for _ in range(per)]}
 
 
-def change_names(matrices: list[Steps], names: list[str]) -> list[str]:
+def change_names(matrices: list[Any], names: list[str]) -> list[str]:
     """Return what the coefficients of a signal are called: changes by the places they lie between, free ones by degree.
 
     >>> change_names([Steps(4, 2)], ["a", "b", "c", "d"])
     ['a to b', 'b to c', 'level', 'c to d']
+    >>> change_names([TreeSteps(np.array([0, 0, 0]))], ["a", "b", "c"])
+    ['level', 'a to b', 'a to c']
     """
+    if isinstance(matrices[0], TreeSteps):
+        alone = len(matrices[0].roots) == 1
+        pairs = [(names[place], name) for place, name in zip(matrices[0].parents, names, strict=True)]
+        return [f"{a} to {b}" if a != b else "level" if alone else f"level of {b}" for a, b in pairs]
     order, roots = len(matrices), [steps.root for steps in matrices]
     called = [f"{first} to {last}" for first, last in zip(names, names[order:], strict=False)]
     for degree, place in sorted(enumerate(roots), key=lambda pair: pair[1]):
@@ -74,7 +80,9 @@ def changes_of(gauge: dict[str, Any]) -> str | None:
     while "gauge" in piece:
         stated += [piece["matrix"]] if "matrix" in piece else []
         piece = piece["gauge"]
-    if not stated or not all(isinstance(matrix, dict) and "steps" in matrix for matrix in stated):
+    if not stated or not all(
+        isinstance(matrix, dict) and not matrix.keys().isdisjoint(("steps", "tree")) for matrix in stated
+    ):
         return None
     return "jump" if len(stated) == 1 else "knot"
 
@@ -168,6 +176,8 @@ def _matrix(stated: Any) -> Any:
     """Return a matrix from its description in a file."""
     if isinstance(stated, dict) and "steps" in stated:
         return Steps(stated["steps"], stated["root"], tuple(stated["fixed"]))
+    if isinstance(stated, dict) and "tree" in stated:
+        return TreeSteps(np.array(stated["tree"], dtype=np.intp))
     if not isinstance(stated, dict):
         return np.array(stated, dtype=np.float64)
     return csc_array((stated["value"], (stated["row"], stated["column"])), shape=stated["shape"])
@@ -175,6 +185,6 @@ def _matrix(stated: Any) -> Any:
 
 def _touched(matrix: Any, chosen: Mask) -> Mask:
     """Return which entries of `Q c` can be non-zero when only the chosen entries of c are."""
-    if isinstance(matrix, Steps):
+    if isinstance(matrix, Jumps):
         return matrix.touched(chosen)
     return np.asarray(abs(matrix) @ chosen.astype(np.float64) > 0)

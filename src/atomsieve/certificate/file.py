@@ -13,7 +13,7 @@ import scipy
 from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
 from atomsieve.certificate.ranges import Sum
-from atomsieve.design import Steps
+from atomsieve.design import Jumps
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.places import support_of
@@ -284,7 +284,7 @@ def _plain(value: Any) -> Any:
 
 def _plain_matrix(matrix: Any) -> Any:
     """Return a matrix as plain data: rows of doubles, or the places and values of stored entries without duplicates."""
-    if isinstance(matrix, Steps):
+    if isinstance(matrix, Jumps):
         return matrix.stated()
     if not hasattr(matrix, "tocoo"):
         return np.asarray(matrix, dtype=np.float64).tolist()

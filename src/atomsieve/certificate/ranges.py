@@ -120,7 +120,7 @@ def knowledge(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined, 
 
     segments = segment_inverse(statement.design, statement.unpenalised[:, kept], pattern.heads, weights)
     if segments is not None and ridge is None:
-        every = np.arange(1 + len(pattern.heads))
+        every = np.arange(first + len(pattern.heads))
         return Determined(len(every), segments, every, [], np.zeros(0)), proof.reach
     count = first + len(pattern.heads)
     if isinstance(statement.design, CumulatedDesign) and count * len(weights) > FORMED:

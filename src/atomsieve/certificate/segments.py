@@ -1,35 +1,35 @@
-"""The inverse of the Gram matrix of a signal itself: with X = I the levels of segments do not depend on each other.
+"""The inverse of the Gram matrix of a signal itself: with X = I the levels of regions do not depend on each other.
 
-In the levels of the segments between jumps the Gram matrix is diagonal: W_s is the sum of the weights over segment s. A
-jump is the difference of two neighbouring levels, so `v . inv(G) v = sum_s t_s^2 / W_s` with `t = T' v`, where T turns
-levels into jumps and the level of the root.
+In the levels of the regions between jumps the Gram matrix is diagonal: W_s is the sum of the weights over region s. A
+jump is the difference of the levels of two regions, so `v . inv(G) v = sum_s t_s^2 / W_s` with `t = T' v`, where T
+turns levels into jumps and the levels of the roots.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from atomsieve.design.base import Enclosed
-from atomsieve.design.cumulated import CumulatedDesign, starts_of
+from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.numerics.enclosures import Enclosure, gamma, root, up
 from atomsieve.typing import Array, Index
 
 
 @dataclass(frozen=True, eq=False)
 class SegmentInverse:
-    """`inv(G)` for the level of the root, and the jumps between segments in their order."""
+    """`inv(G)` for the levels of the roots, and the jumps between regions in their order."""
 
     weights: Array
-    """Lower bounds of the weights of the segments."""
+    """Lower bounds of the weights of the regions."""
 
-    home: int
-    """The segment of the root."""
+    turned: csr_array
+    """T: a row for each coefficient, with 1 or -1 at one region or two."""
 
     @property
     def diagonal(self) -> Array:
         """Upper bounds of the diagonal."""
-        inverse = up(1 / self.weights)
-        return np.append(inverse[self.home], up(inverse[1:] + inverse[:-1]))
+        return np.asarray(up(abs(self.turned) @ up(1 / self.weights)))
 
     def of(self, v: Enclosure) -> float:
         """Return an upper bound of `v . inv(G) v`."""
@@ -40,27 +40,35 @@ class SegmentInverse:
         return root(self._squares(rows))
 
     def _squares(self, rows: Enclosure) -> Array:
-        sizes = np.zeros((len(rows), len(self.weights)))
-        for part, sign in ((rows.mid, -1.0), (rows.size, 1.0)):
-            levels = np.zeros(sizes.shape)
-            levels[:, self.home] = part[:, 0]
-            levels[:, 1:] += part[:, 1:]
-            levels[:, :-1] += sign * part[:, 1:]
-            sizes += np.abs(levels) if sign < 0 else gamma(4) * levels
-        blur = np.zeros(sizes.shape)
-        blur[:, self.home] = rows.rad[:, 0]
-        blur[:, 1:] += rows.rad[:, 1:]
-        blur[:, :-1] += rows.rad[:, 1:]
-        sizes = up(sizes + blur)
+        moduli = abs(self.turned)
+        most = int(np.diff(moduli.tocsc().indptr).max())  # so many terms a sum has
+        levels = np.abs(_times(rows.mid, self.turned)) + gamma(most + 2) * _times(rows.size, moduli)
+        sizes = up((levels + _times(rows.rad, moduli)) * (1 + gamma(most + 2)))
         return np.asarray(up((sizes * sizes) @ up(1 / self.weights) * (1 + gamma(len(self.weights) + 8))))
 
 
+def _times(rows: Array, matrix: csr_array) -> Array:
+    """Return the product of rows with a sparse matrix."""
+    return np.asarray((matrix.T @ rows.T).T)
+
+
 def segment_inverse(design: Enclosed, free: Enclosure, heads: Index, weights: Array) -> SegmentInverse | None:
-    """Return the inverse for the jumps at these places beside one constant; None for other designs and free columns."""
-    if not (isinstance(design, CumulatedDesign) and design.is_identity() and free.shape[1] == 1):
+    """Return the inverse for the jumps at these places beside the levels of roots; None for other designs and columns.
+
+    The free columns have to be those of the roots: constants, each on the places that hang together.
+    """
+    if not (isinstance(design, CumulatedDesign) and design.is_identity()):
         return None
-    if free.rad.any() or not (free.mid == 1).all():
+    roots = design.right.roots
+    if free.shape[1] != len(roots) or free.rad.any() or not (free.mid == design.right.columns(roots)).all():
         return None
-    at = design.right.root
-    sums = np.add.reduceat(weights, starts_of(heads, at))
-    return SegmentInverse(sums * (1 - 2 * gamma(len(weights) + 4)), int(np.searchsorted(heads, at)))
+    regions = design.right.regions(np.concatenate([roots, heads]))
+    sums = regions.together(weights)
+    if not (sums > 0).all():  # a loss without curvature there tells nothing of a level: others have to look
+        return None
+    above, signs = regions.jumps.hung()
+    own = np.arange(len(sums))
+    inner = np.flatnonzero(above >= 0)
+    places = np.concatenate([own, inner]), np.concatenate([own, above[inner]])
+    turned = csr_array((np.concatenate([signs, -signs[inner]]), places), shape=(len(own), len(own)))
+    return SegmentInverse(sums * (1 - 2 * gamma(len(weights) + 4)), turned[regions.places])

@@ -18,6 +18,8 @@
 #include "machine.h"
 #include "reading.h"
 #include "steps_calls.h"
+#include "tree_calls.h"
+#include "flow_calls.h"
 #include "survey.h"
 
 static double now(void)
@@ -669,6 +671,10 @@ static PyMethodDef methods[] = {
     {"running_sums", running_sums, METH_VARARGS, "Write running sums in twice the precision, and those of radii."},
     {"squares_of_sums", squares_of_sums, METH_VARARGS, "Add the changes of squares of running sums of rows."},
     {"denoised", denoised, METH_VARARGS, "Write the best fit of bounded variation to a signal."},
+    {"tree_sums", tree_sums, METH_VARARGS, "Sum rows over subtrees, or from the roots, in place."},
+    {"enclosed_tree_sums", enclosed_tree_sums, METH_VARARGS, "Sum numbers so in twice the precision, with radii."},
+    {"denoised_tree", denoised_tree, METH_VARARGS, "Write the best fit of bounded variation over a tree."},
+    {"send_flow", send_flow, METH_VARARGS, "Send what nodes have in excess to where others are short of it."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},
     {NULL, NULL, 0, NULL},

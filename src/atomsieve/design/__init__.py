@@ -9,6 +9,7 @@ from atomsieve.design.below import BelowDesign
 from atomsieve.design.completion import Completion
 from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.design.dense import DenseDesign
+from atomsieve.design.jumps import Jumps
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
@@ -16,6 +17,7 @@ from atomsieve.design.selected import SelectedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.design.stack import StackDesign
 from atomsieve.design.steps import Steps
+from atomsieve.design.tree import TreeSteps, spanning
 from atomsieve.intake.arguments import as_numbers
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "CumulatedDesign",
     "DenseDesign",
     "Design",
+    "Jumps",
     "Meter",
     "Metered",
     "ProductDesign",
@@ -34,9 +37,11 @@ __all__ = [
     "SparseDesign",
     "StackDesign",
     "Steps",
+    "TreeSteps",
     "as_design",
     "as_slice",
     "require_entries",
+    "spanning",
 ]
 
 
@@ -51,7 +56,7 @@ def require_entries(X: Any, name: str = "X") -> None:
 
 def as_design(X: Any, name: str = "X") -> Design:
     """Return the design of a two-dimensional array, data frame or sparse matrix; refuse anything else."""
-    if isinstance(X, Steps):
+    if isinstance(X, Jumps):
         return X
     require_entries(X, name)
     X = X.tocsr() if isinstance(X, Completion) else X

@@ -14,7 +14,7 @@ from atomsieve.design.dense import DenseDesign
 from atomsieve.numerics import exact
 from atomsieve.numerics.enclosures import Enclosure, norms_of, quiet, up
 from atomsieve.numerics.rounding import EPS
-from atomsieve.typing import Array, Index
+from atomsieve.typing import Array, Index, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,10 @@ class CentredDesign:
     @property
     def shape(self) -> tuple[int, int]:
         return self.design.shape
+
+    def samples(self, chosen: Mask) -> "CentredDesign":
+        """Return the chosen rows, less the same numbers."""
+        return CentredDesign(self.design.samples(chosen), self.centres)
 
     def enclose_columns(self, index: Columns) -> Enclosure:
         with quiet():

@@ -1,19 +1,21 @@
-"""The product of a design and `Steps`: columns are sums of many columns of A, and are found by running sums."""
+"""The product of a design and `Jumps`: columns are sums of many columns of A, and are found by sums over places."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array
+from scipy.sparse import csr_array
 
 from atomsieve.core import Packed
 from atomsieve.core.signals import squares_of_sums
 from atomsieve.design.base import ALL, Columns, Design, enclosed
 from atomsieve.design.dense import DenseDesign
+from atomsieve.design.jumps import Jumps, Regions
 from atomsieve.design.product import WIDTH, ProductDesign
 from atomsieve.design.selected import SelectedDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.design.steps import Steps
+from atomsieve.design.tree import TreeSteps
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
@@ -22,10 +24,10 @@ from atomsieve.typing import Array, Index, Mask, Samples
 
 @dataclass(frozen=True, eq=False)
 class CumulatedDesign(ProductDesign):
-    """`left @ steps`. Some columns of it are steps over the segments between them, whose columns are summed first."""
+    """`left @ jumps`. Some columns of it are jumps between regions, over which the columns of A are summed first."""
 
     left: Design
-    right: Steps
+    right: Jumps
 
     @cached_property
     def identity(self) -> bool:
@@ -45,6 +47,8 @@ class CumulatedDesign(ProductDesign):
         return (
             isinstance(left, CumulatedDesign)
             and left.is_identity()
+            and isinstance(left.right, Steps)
+            and isinstance(self.right, Steps)
             and self.right.fixed == (left.right.root,)
             and abs(left.right.root - self.right.root) == 1
         )
@@ -64,8 +68,9 @@ class CumulatedDesign(ProductDesign):
             return self.right.columns(index)
         if self.right.fixed:
             return super().columns(index)
-        segments, steps, places = self._segments(index)
-        return np.ascontiguousarray(steps.rmatvec(np.asarray(segments.columns(ALL)).T)[places].T)
+        regions = self.right.regions(index)
+        together = np.asarray(summed(self.left, regions).columns(ALL))
+        return np.ascontiguousarray(regions.jumps.rmatvec(together.T)[regions.places].T)
 
     def packed(self, index: Index) -> Packed:
         return Packed.of(self.columns(index))
@@ -73,19 +78,8 @@ class CumulatedDesign(ProductDesign):
     def select(self, index: Columns) -> Any:
         if self.right.fixed:
             return super().select(index)
-        segments, steps, places = self._segments(index)
-        return SelectedDesign(CumulatedDesign(segments, steps), places)
-
-    def _segments(self, index: Columns) -> tuple[Any, Steps, Index]:
-        """Return the sums of A over the segments between chosen steps, the steps there, and where those chosen are."""
-        d, at = self.right.count, self.right.root
-        chosen = np.arange(d)[index]
-        cuts = np.union1d(chosen, [at])
-        return (
-            summed(self.left, starts_of(cuts, at), d),
-            Steps(len(cuts), int(np.searchsorted(cuts, at))),
-            np.searchsorted(cuts, chosen),
-        )
+        regions = self.right.regions(index)
+        return SelectedDesign(CumulatedDesign(summed(self.left, regions), regions.jumps), regions.places)
 
     def enclose_columns(self, index: Columns) -> Enclosure:
         if self.is_identity():
@@ -109,7 +103,7 @@ class CumulatedDesign(ProductDesign):
         if self.is_identity():
             return self.right.enclose_adjoint(r)
         left = enclosed(self.left)
-        sharp = isinstance(left, SparseDesign) and r.ndim == 1
+        sharp = (isinstance(left, SparseDesign) or isinstance(self.right, TreeSteps)) and r.ndim == 1
         return self.right.enclose_adjoint(left.sharp_adjoint(r, _all(self.left)) if sharp else left.enclose_adjoint(r))
 
     def sharp(self, x: Array, index: Index) -> Enclosure:
@@ -142,11 +136,14 @@ class CumulatedDesign(ProductDesign):
 
     def _squares(self, weights: Array, *, proven: bool) -> Array:
         """Return `sum_i w_i (A S)_ij^2` for each column j, or upper bounds up to the rounding of one sum of n terms."""
+        steps = self.right
+        if not isinstance(steps, Steps):
+            return self._squares_by_rows(weights, proven=proven)
         if self.is_ramp():
-            return np.asarray(_ramp_squares(weights, self.right) * (1 + gamma(4 * self.shape[0] + 16) * proven))
-        if isinstance(self.left, SparseDesign) and not self.right.fixed:
-            return _sparse_squares(self.left.matrix, weights, self.right.root, 2 * EPS * proven)
-        steps, moving = self.right, np.arange(self.right.count)[self.right._moving]
+            return np.asarray(_ramp_squares(weights, steps) * (1 + gamma(4 * self.shape[0] + 16) * proven))
+        if isinstance(self.left, SparseDesign) and not steps.fixed:
+            return _sparse_squares(self.left.matrix, weights, steps.root, 2 * EPS * proven)
+        moving = np.arange(steps.count)[steps._moving]
         m, squares = steps.middle, np.empty(steps.count)
         for place in steps.fixed:
             squares[place] = self._block(np.array([place]), proven)[0].T[0] ** 2 @ weights
@@ -160,6 +157,29 @@ class CumulatedDesign(ProductDesign):
         squares[steps.root] = _sized((carry[0] + carry[1])[:, :, None], steps.count, proven).T[0] ** 2 @ weights
         return squares
 
+    def _squares_by_rows(self, weights: Array, *, proven: bool) -> Array:
+        """Return the same for sums over subtrees: rows of A with one entry tell at once, and others row by row."""
+        left, steps, squares = self.left, self.right, np.zeros(self.right.count)
+        formed = np.arange(self.shape[0])
+        if isinstance(left, SparseDesign):
+            rows = left.matrix.tocsr()
+            lengths = np.diff(rows.indptr)
+            alone = rows.indptr[:-1][lengths == 1]
+            heavy = np.bincount(rows.indices[alone], weights[lengths == 1] * rows.data[alone] ** 2, steps.count)
+            squares, formed = np.abs(steps.rmatvec(heavy)), np.flatnonzero(lengths > 1)
+        for start in range(0, len(formed), WIDTH // 4):
+            some = np.zeros(self.shape[0], dtype=bool)
+            some[formed[start : start + WIDTH // 4]] = True
+            part, every = left.samples(some), np.arange(steps.count)
+            if proven:
+                found = enclosed(part).enclose_columns(every)
+                loss = found.rad + 2 * gamma(steps.count + 8) * np.abs(found.mid)
+                sums = np.abs(steps.rmatvec(found.mid.T)) + (1 + gamma(steps.count + 8)) * steps.rmatvec(loss.T)
+            else:
+                sums = steps.rmatvec(np.asarray(part.columns(every)).T)
+            squares = squares + sums**2 @ weights[some]
+        return np.asarray(squares * (1 + gamma(steps.count + self.shape[0] + 16) * proven))
+
     def _block(self, places: Index, proven: bool) -> tuple[Array, Array]:
         """Return columns of the left factor, and what they are off by with the rounding of all sums of them."""
         if not proven:
@@ -169,20 +189,17 @@ class CumulatedDesign(ProductDesign):
         return found.mid, found.rad + gamma(self.right.count + 8) * np.abs(found.mid)
 
 
-def starts_of(cuts: Index, at: int) -> Index:
-    """Return where the segments between steps begin: after those to the left of the root, at those to its right."""
-    return np.concatenate([[0], cuts[cuts < at] + 1, cuts[cuts > at]])
-
-
-def summed(design: Design, starts: Index, count: int) -> Any:
-    """Return the sums of the columns of a design over segments, as a design of the same kind."""
-    if isinstance(design, DenseDesign):
-        return DenseDesign(np.add.reduceat(design.matrix, starts, axis=1))
-    ends = np.append(starts, count)
-    together = csc_array((np.ones(count), np.arange(count), ends), shape=(count, len(starts)))
+def summed(design: Design, regions: Regions) -> Any:
+    """Return the sums of the columns of a design over regions, as a design of the same kind."""
+    labels, count = regions.labels, regions.jumps.count
+    if isinstance(design, DenseDesign) and (labels[:-1] <= labels[1:]).all():
+        return DenseDesign(np.add.reduceat(design.matrix, np.searchsorted(labels, np.arange(count)), axis=1))
+    together = csr_array((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=(len(labels), count)).tocsc()
     if isinstance(design, SparseDesign):
         return SparseDesign((design.matrix @ together).tocsc())
-    return DenseDesign(np.asarray(design.matvec(together.toarray())))
+    if isinstance(design, DenseDesign):
+        return DenseDesign(np.ascontiguousarray((together.T @ design.matrix.T).T))
+    return DenseDesign(np.asarray(design.matvec(np.asarray(together.toarray(), dtype=np.float64))))
 
 
 def _sparse_squares(matrix: Any, weights: Array, at: int, unit: float) -> Array:

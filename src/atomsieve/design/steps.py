@@ -7,24 +7,22 @@ the root is 1 from there on, that of a jump to its left -1 up to there. With the
 than half of the signal, and none is more than 2^0.5 times as long as it is modulo the constant.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.core import Packed
 from atomsieve.core.signals import running_sums
 from atomsieve.design.base import ALL, Columns
-from atomsieve.design.dense import DenseDesign, dense_gram
-from atomsieve.design.selected import SelectedDesign
+from atomsieve.design.jumps import Jumps, Regions
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, quiet, root, up
+from atomsieve.numerics.enclosures import Enclosure, gamma, quiet, up
 from atomsieve.numerics.exact import rounded
 from atomsieve.typing import Array, Index, Mask, Samples
 
 
 @dataclass(frozen=True)
-class Steps:
+class Steps(Jumps):
     """Steps of a signal of `count` places around a `root`. Coefficients that are `fixed` stay as they are.
 
     >>> Steps(4, 1).columns(slice(None))
@@ -39,12 +37,8 @@ class Steps:
     fixed: tuple[int, ...] = ()
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.count, self.count
-
-    @property
-    def density(self) -> float:
-        return 1 / self.count
+    def roots(self) -> Index:
+        return np.array([self.root])
 
     @cached_property
     def _moving(self) -> Columns:
@@ -67,14 +61,6 @@ class Steps:
         out[:m] += v[m]
         return self._merged(full, out)
 
-    def _placed(self, x: Array, index: Columns) -> Array:
-        """Return the coefficients of all columns, given those of some, each of which is there once."""
-        if isinstance(index, slice) and index == ALL:
-            return np.asarray(x, dtype=np.float64)
-        full = np.zeros((self.count, *x.shape[1:]))
-        full[index] = x
-        return full
-
     def _merged(self, full: Array, moved: Array) -> Array:
         """Return new values of the places that move beside those that are fixed."""
         if not self.fixed:
@@ -94,34 +80,6 @@ class Steps:
             np.negative(out[:m], out=out[:m])
         return self._merged(r, out)
 
-    def products(self, vectors: Sequence[Samples]) -> Array:
-        return np.ascontiguousarray(self.rmatvec(np.stack(vectors, axis=1)).T)
-
-    def columns(self, index: Columns) -> Samples:
-        chosen, places = np.unique(np.arange(self.shape[1])[index], return_inverse=True)  # outputs name a column twice
-        return np.ascontiguousarray(self.matvec(np.eye(len(chosen)), chosen)[:, places])
-
-    def select(self, index: Columns) -> SelectedDesign:
-        return SelectedDesign(self, np.arange(self.count)[index])
-
-    def gram(
-        self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
-    ) -> Array:
-        right = self.columns(others)
-        return dense_gram(right if index is others else self.columns(index), weights, right, unit, basis)
-
-    def packed(self, index: Index) -> Packed:
-        return Packed.of(self.columns(index))
-
-    def samples(self, chosen: Mask) -> DenseDesign:
-        return DenseDesign(self.columns(ALL)[chosen])
-
-    def largest(self) -> float:
-        return 1.0
-
-    def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
-        return np.abs(self.rmatvec(weights / scale / scale))
-
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
         full = Enclosure(self._placed(x.mid, index), self._placed(x.rad, index))
         m = self.middle
@@ -140,21 +98,22 @@ class Steps:
         whole = right[:1] + left[-1:] if m else right[:1]
         return self._enclosed(r, _joined(_joined(-left, whole), right[1:]))
 
-    def enclose_columns(self, index: Columns) -> Enclosure:
-        return Enclosure.exact(self.columns(index))
+    def hung(self) -> tuple[Index, Array]:
+        side = np.sign(np.arange(self.count) - self.root)
+        return np.where(side == 0, -1, np.arange(self.count) - side), np.where(side < 0, -1.0, 1.0)
 
-    def sharp(self, x: Array, index: Index) -> Enclosure:
-        return self.enclose(Enclosure.exact(x), index)
+    def jumps(self, levels: Array) -> Array:
+        return np.insert(np.diff(levels), self.root, 0.0)
 
-    def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
-        return self.enclose_adjoint(r)[index]
-
-    def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
-        bounds = root(up(self.squared_norms(weights) * (1 + gamma(self.count + 4)) + 4 * self.count * LEAST))
-        return bounds if index is None else bounds[index]
+    def regions(self, index: Columns) -> Regions:
+        chosen = np.arange(self.count)[index]
+        cuts = np.union1d(chosen, [self.root])
+        starts = np.zeros(self.count, dtype=np.intp)
+        starts[starts_of(cuts, self.root)[1:]] = 1
+        small = Steps(len(cuts), int(np.searchsorted(cuts, self.root)))
+        return Regions(np.cumsum(starts), small, np.searchsorted(cuts, chosen))
 
     def touched(self, chosen: Mask) -> Mask:
-        """Return which levels can be non-zero when only the chosen coefficients are."""
         return np.asarray(np.abs(self.matvec(self._outward(chosen.astype(np.float64)))) > 0)
 
     def _outward(self, sizes: Array) -> Array:
@@ -171,8 +130,12 @@ class Steps:
         yield np.array([self.count, self.root, *self.fixed], dtype=np.float64)
 
     def stated(self) -> dict[str, object]:
-        """Return the matrix as a file states it."""
         return {"steps": self.count, "root": self.root, "fixed": list(self.fixed)}
+
+
+def starts_of(cuts: Index, at: int) -> Index:
+    """Return where the segments between steps begin: after those to the left of the root, at those to its right."""
+    return np.concatenate([[0], cuts[cuts < at] + 1, cuts[cuts > at]])
 
 
 def enclosed_running(values: Enclosure) -> Enclosure:

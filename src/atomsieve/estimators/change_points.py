@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from atomsieve.certificate import Certificate
-from atomsieve.design.cumulated import starts_of
+from atomsieve.design.steps import starts_of
 from atomsieve.gauges import TotalVariation
 from atomsieve.intake.arguments import is_number, is_whole, shown
 from atomsieve.intake.names import pandas_for

@@ -165,6 +165,9 @@ class BlockGauge(Gauge):
     split: bool = False
     """Whether entries of a block are 0 one by one, at slopes that `joining` tells; working sets are columns then."""
 
+    together: bool = False
+    """Whether working sets hold all columns, for no coefficient is known to stay 0."""
+
     chained: bool = False
     """Whether the faces are cones of falling sizes, on which the gauge is linear."""
 

@@ -35,6 +35,9 @@ class Evidence:
     ends: tuple[Array, Array] | None = None
     """Lower and upper bounds of z* itself, where they say more than absolute values and signs."""
 
+    seen: tuple[Enclosure, Array] | None = None
+    """z at the dual point, and how far each entry of z* can be from it."""
+
     @property
     def low(self) -> Array:
         """Lower bounds of z*."""
@@ -53,7 +56,8 @@ class Evidence:
             most = np.where(np.isnan(moved.size), np.inf, moved.size)
             least = np.fmax((np.abs(moved.mid) - moved.rad) * (1 - 4 * EPS), 0.0)
             ends = np.fmax(moved.low, -most), np.fmin(moved.high, most)
-        return cls(least, most, np.where(least > 0, np.sign(moved.mid), 0.0), scores, slope, ends)
+        signs = np.where(least > 0, np.sign(moved.mid), 0.0)
+        return cls(least, most, signs, scores, slope, ends, (z, away))
 
     def over(self, radius: float) -> "Evidence":
         """Return the evidence where all atoms are divided by a number, and so scores and slope."""

@@ -9,8 +9,10 @@ import numpy as np
 from atomsieve.design import Design, Steps
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.calculus.image import Image
+from atomsieve.gauges.edges import above_roots, as_edge_weights, as_edges, grounded, is_forest, over_tree
 from atomsieve.gauges.l1 import L1
 from atomsieve.intake.arguments import as_floats, keep_copy, require_count
+from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Array, Index, Mask
 
 
@@ -54,6 +56,10 @@ class Signal(Gauge):
         """Return the same gauge of so many rows as an image of an l1 norm."""
         return _image(self, rows)
 
+    def _changes(self, x: Array) -> Array:
+        """Return what is charged for."""
+        return np.abs(np.diff(x, self.differences, axis=0))
+
     def scores(self, z: Array) -> Array:
         return self.over(len(z)).scores(z)
 
@@ -61,7 +67,7 @@ class Signal(Gauge):
         return self.over(len(z)).atom(z, block)
 
     def value(self, x: Array) -> float:
-        changes = np.abs(np.diff(x, self.differences, axis=0))
+        changes = self._changes(x)
         if self.weights is None:
             return float(changes.sum())
         prices = self.weights.reshape(-1, *[1] * (changes.ndim - 1))
@@ -85,6 +91,16 @@ class Signal(Gauge):
 
 
 @lru_cache(maxsize=8)
+def _tree_image(gauge: "TotalVariation", rows: int) -> Image:
+    edges, weights = gauge.priced
+    if gauge.is_forest:
+        steps, prices = over_tree(edges, weights, rows)
+        return Image(L1(prices), steps)
+    steps = above_roots(edges, rows)
+    return Image(grounded(edges, weights, steps), steps)
+
+
+@lru_cache(maxsize=8)
 def _image(gauge: Signal, rows: int) -> Image:
     maps: list[Steps] = []
     moving: Index = np.arange(rows)
@@ -102,13 +118,20 @@ def _image(gauge: Signal, rows: int) -> Image:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TotalVariation(Signal):
-    """Total variation of a signal, `kappa(x) = sum_e weights_e |x_{e+1} - x_e|`: solutions are piecewise constant.
+    """Total variation, `kappa(x) = sum_e weights_e |x_i - x_j|` over edges: solutions are piecewise constant.
 
-    Its support function is `sigma(z) = max_e |z_{e+1} + ... + z_d| / weights_e`, for z whose entries add up to 0; it is
-    +inf for others, because constants cost nothing. `weights` has one positive number for each jump (None: all 1).
+    Without `edges` x is a signal, and the edges join neighbours in a row. `edges` has a pair of features in each row,
+    numbered from 0: a tree, several trees, or any graph (rivers, a hierarchy, the pixels of an image). What hangs
+    together has one free level. `weights` has one positive number for each edge (None: all 1). With `edges` a weight
+    may be 0, as if the edge were not there; on trees inf forbids a jump.
 
-    Certificates are about jumps: between which neighbours there is none in any solution, and where there is one. The
-    level of the entry in the middle is free: it takes the part of an intercept, which is harmless beside it.
+    The support function is `sigma(z) = max_S z(S) / (weight of the edges out of S)` over sets S of features, for z
+    whose entries add up to 0 on all that hangs together; it is +inf for others, for constants cost nothing. On a tree
+    it is `max_e |sum of z beyond e| / weights_e`, and in general the least congestion of a flow that leaves z.
+
+    Certificates are about jumps: between which neighbours there is none in any solution, and where there is one. With
+    cycles they are about the edges of a spanning tree, which is chosen so that each region of one level hangs together
+    in it. The level of a place in the middle is free: it takes the part of an intercept, which is harmless beside it.
 
     Problem(None, y, gauge=TotalVariation(), ...) denoises a signal y itself.
 
@@ -117,16 +140,65 @@ class TotalVariation(Signal):
     5.0
     >>> TotalVariation().support(np.array([-1.0, -1.0, 1.0, 1.0]))
     2.0
+    >>> star = TotalVariation(edges=[[0, 1], [0, 2], [0, 3]])
+    >>> star.value(np.array([1.0, 1.0, 4.0, 2.0])), star.support(np.array([-4.0, 1.0, 2.0, 1.0]))
+    (4.0, 2.0)
+    >>> ring = TotalVariation(edges=[[0, 1], [1, 2], [2, 0]])
+    >>> ring.value(np.array([0.0, 1.0, 3.0])), ring.support(np.array([-1.0, -1.0, 2.0]))
+    (6.0, 1.0)
     """
 
     weights: Any = None
+    edges: Any = None
 
     def __post_init__(self) -> None:
-        self._check_weights()
+        if self.edges is None:
+            self._check_weights()
+            return
+        edges = as_edges(self.edges, "TotalVariation")
+        keep_copy(self, "edges", edges)
+        if self.weights is not None:
+            keep_copy(self, "weights", as_edge_weights(self.weights, "TotalVariation", len(edges)))
+        if np.isinf(self.priced[1]).any() and not self.is_forest:
+            raise ValueError(
+                "TotalVariation: weights must be finite where edges form a cycle; make the two one feature."
+            )
 
     @property
     def differences(self) -> int:
         return 1
+
+    @property
+    def priced(self) -> tuple[Index, Array]:
+        """The edges that have a price, and their weights."""
+        weights = np.ones(len(self.edges)) if self.weights is None else self.weights
+        return self.edges[weights > 0], weights[weights > 0]
+
+    @cached_property
+    def is_forest(self) -> bool:
+        """Whether the edges that have a price form no cycle."""
+        return is_forest(self.priced[0], int(self.edges.max()) + 1)
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        if self.edges is None:
+            super().check(shape)
+        elif self.edges.max() >= shape[0]:
+            raise ValueError(
+                f"TotalVariation: edges must join the {shape[0]} features, numbered from 0, got {self.edges.max()}."
+            )
+        elif len(shape) > 1 and not self.is_forest:
+            raise ValueError(
+                "TotalVariation: edges with cycles are for one output; x would have shape "
+                f"{shape}. Fit the outputs one by one, or use edges that form a tree."
+            )
+
+    def over(self, rows: int) -> Image:
+        return _image(self, rows) if self.edges is None else _tree_image(self, rows)
+
+    def _changes(self, x: Array) -> Array:
+        if self.edges is None:
+            return super()._changes(x)
+        return np.asarray(np.abs(x[self.edges[:, 1]] - x[self.edges[:, 0]]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from atomsieve.design import ALL, CumulatedDesign, Design, ProductDesign, SelectedDesign, Steps, as_design
+from atomsieve.design import ALL, CumulatedDesign, Design, Jumps, ProductDesign, SelectedDesign, as_design
 from atomsieve.design.selected import places_of
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.intake.arguments import require_piece
@@ -42,7 +42,7 @@ class Mapped(Gauge):
         return Atom(ALL, self._map.matvec(inner.values, inner.columns), block)
 
     def lift(self, design: Design) -> tuple[Design, BlockGauge]:
-        if isinstance(self.matrix, Steps):
+        if isinstance(self.matrix, Jumps):
             return self.gauge.lift(CumulatedDesign(design, self.matrix))
         places = places_of(self.matrix)
         return self.gauge.lift(ProductDesign(design, self._map) if places is None else SelectedDesign(design, places))
@@ -61,7 +61,7 @@ class Mapped(Gauge):
         return self.gauge.names()
 
     def owners(self, shape: tuple[int, ...]) -> Index:
-        if isinstance(self.matrix, Steps):  # a level is a sum of many jumps
+        if isinstance(self.matrix, Jumps):  # a level is a sum of many jumps
             return super().owners(shape)
         inner = self.gauge.owners((self._map.shape[1], *shape[1:]))
         given: Any = self.matrix if issparse(self.matrix) else np.asarray(self.matrix)
@@ -72,7 +72,7 @@ class Mapped(Gauge):
 
     def touched(self, chosen: Mask) -> Mask:
         inner = self.gauge.touched(chosen)
-        if isinstance(self.matrix, Steps):
+        if isinstance(self.matrix, Jumps):
             return self.matrix.touched(inner)
         used = np.flatnonzero(inner if inner.ndim == 1 else inner.any(axis=1))
         if not len(used):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, eye_array
 
-from atomsieve.design import Steps
+from atomsieve.design import Jumps
 from atomsieve.gauges.base import BlockGauge, Gauge
 from atomsieve.gauges.calculus.image import Image, Mapped
 from atomsieve.gauges.calculus.made import Made
@@ -118,7 +118,7 @@ def _unwrapped(gauge: Gauge, count: int) -> tuple[Any, Gauge]:
         gauge = gauge.spelled_out((count,))
     if isinstance(gauge, Mapped):
         matrix = gauge.matrix
-        return csc_array(matrix.matvec(np.eye(count)) if isinstance(matrix, Steps) else matrix), gauge.gauge
+        return csc_array(matrix.matvec(np.eye(count)) if isinstance(matrix, Jumps) else matrix), gauge.gauge
     if isinstance(gauge, Scaled) and gauge.mapped:
         matrix, inner = _unwrapped(gauge.gauge, count)
         return matrix, Scaled(inner, gauge.radius)

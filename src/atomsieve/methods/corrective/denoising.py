@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from atomsieve.core.signals import denoised
-from atomsieve.design import CumulatedDesign
+from atomsieve.core.trees import denoised_tree
+from atomsieve.design import CumulatedDesign, Jumps, Steps
+from atomsieve.gauges.grounded import Grounded
 from atomsieve.methods.base import Stepper
 from atomsieve.methods.corrective.bending import bent
 from atomsieve.penalties import Penalty
@@ -26,7 +28,9 @@ def is_denoising(problem: Problem) -> bool:
     if not design.identity and (problem.penalty.superlinear or not design.is_ramp()):
         return False
     alone = problem.shrinkage is None and problem.limits is None and not problem.data.free.shape[1]
-    finite = bool(np.isfinite(np.asarray(problem.lifted.prices)).all())
+    prices = problem.lifted.prices
+    over_graph = isinstance(problem.core, Grounded)
+    finite = over_graph or (prices is not None and bool(np.isfinite(np.asarray(prices)).all()))
     return alone and finite and problem.loss.quadratic and not problem.outputs
 
 
@@ -61,44 +65,64 @@ def solution(problem: Problem, coordinates: Array) -> State:
     """Return the state of the denoised signal: its jumps or bends, while level and slope are free coefficients."""
     design: Any = getattr(problem.design, "unmetered", problem.design)
     y = problem.data.y if problem.data.offset is None else problem.data.y - problem.data.offset
-    y = np.asarray(y - y[design.right.root], dtype=np.float64)  # the level of the targets would only be rounded
-    stated, weights = np.asarray(problem.lifted.prices), np.asarray(problem.weights)
-    priced = stated > 0
-    if design.identity:
-        changes = jumps_of(problem, y, weights, stated[priced])
+    y, roots, weights = np.asarray(y, dtype=np.float64), design.right.roots, np.asarray(problem.weights)
+    if design.identity:  # the levels of the targets would only be rounded
+        lifted = jumps_of(problem, y - design.right.matvec(y[roots], roots), weights)
     else:
-        prices = problem.penalty.slope(0.0) * stated[priced]
-        _, places, bends = bent(y, weights, prices)
-        changes = np.zeros(len(prices))
-        changes[places] = bends
-    lifted = np.zeros(len(stated))
-    lifted[priced] = changes
+        stated = np.asarray(problem.lifted.prices)
+        priced = np.flatnonzero(stated > 0)
+        _, places, bends = bent(y - y[roots], weights, problem.penalty.slope(0.0) * stated[priced])
+        lifted = np.zeros(len(stated))
+        lifted[priced[places]] = bends
     return problem.inside(lifted, design.matvec(lifted), coordinates, support=np.flatnonzero(lifted))
 
 
-def jumps_of(problem: Problem, y: Array, weights: Array, prices: Array) -> Array:
-    """Return the jumps of the optimum for total variation."""
+def jumps_of(problem: Problem, y: Array, weights: Array) -> Array:
+    """Return the jumps of the optimum for total variation, or levels above those of roots for graphs with cycles."""
+    design: Any = getattr(problem.design, "unmetered", problem.design)
+    core: Any = problem.core
+    steps: Jumps = design.right
+    penalty, highest = problem.penalty, problem.critical
+    network = core.unearthed(steps.hung()[0]) if isinstance(core, Grounded) else None
+    prices = np.zeros(0) if network else np.asarray(problem.lifted.prices)
+
+    def levels(slope: float) -> Array:
+        if network is not None:
+            return network.denoised(y, weights, slope * core.weights)[0]
+        return fitted(steps, y, weights, slope * prices)
 
     def mass(slope: float) -> float:
-        return float(np.abs(np.diff(denoised(y, weights, slope * prices))) @ prices)
+        return float(core.value(steps.jumps(levels(slope))))
 
-    penalty = problem.penalty
-    slope = penalty.slope(0.0) if not penalty.superlinear else _slope(penalty, mass, problem.critical)
-    charged = slope * prices
-    return np.diff(polished(denoised(y, weights, charged), y, weights, charged))
+    slope = penalty.slope(0.0) if not penalty.superlinear else _slope(penalty, mass, highest)
+    if network is not None:
+        return steps.jumps(levels(slope))
+    return steps.jumps(polished(steps, levels(slope), y, weights, slope * prices))
 
 
-def polished(x: Array, y: Array, weights: Array, prices: Array) -> Array:
-    """Return a denoised signal with sharp levels: the mean of a segment, moved by the prices at its ends.
+def fitted(steps: Any, y: Array, weights: Array, prices: Array) -> Array:
+    """Return the x that minimises `sum_i w_i (x_i - y_i)^2 / 2 + sum of price abs(jump)`, with one price per place."""
+    if isinstance(steps, Steps):
+        return denoised(y, weights, np.delete(prices, steps.root))
+    x, order = np.empty(len(y)), steps.order
+    x[order] = denoised_tree(steps.above, y[order], weights[order], prices[order])
+    return x
 
-    `W level = sum_i w_i y_i - price sign(jump) at its left end + price sign(jump) at its right end`.
+
+def polished(steps: Jumps, x: Array, y: Array, weights: Array, prices: Array) -> Array:
+    """Return a denoised signal with sharp levels: the mean of a region, moved by the prices of the jumps around it.
+
+    `W level = sum_i w_i y_i - price sign(jump) + ...`, less for a jump up to the region, more for one up from it.
     """
-    jumps = np.diff(x)
-    places = np.flatnonzero(jumps)
-    starts = np.append(0, places + 1)
-    pulls = np.append(0.0, prices[places] * np.sign(jumps[places]))
-    totals = np.add.reduceat(weights * y, starts) - pulls + np.append(pulls[1:], 0.0)
-    return np.repeat(totals / np.add.reduceat(weights, starts), np.diff(np.append(starts, len(x))))
+    jumps = steps.jumps(x)
+    heads = np.flatnonzero(jumps)
+    regions = steps.regions(heads)
+    above, signs = regions.jumps.hung()
+    pulls = prices[heads] * np.sign(jumps[heads]) * signs[regions.places]
+    count = regions.jumps.count
+    totals = np.bincount(above[regions.places], pulls, count) - np.bincount(regions.places, pulls, count)
+    levels = (regions.together(weights * y) + totals) / regions.together(weights)
+    return np.asarray(levels[regions.labels])
 
 
 def _slope(penalty: Penalty, mass: Any, highest: float) -> float:

@@ -222,8 +222,9 @@ class RowSet:
     def renew(self, point: Point) -> Part:
         """Return a set for this point, and for others on the way from it."""
         problem, lifted = point.problem, point.problem.lifted
-        if lifted.core.listed:
-            self._part = Part(lifted, np.arange(lifted.shape[0]), np.zeros(1, dtype=np.intp))
+        if lifted.core.listed or lifted.core.together:
+            every = np.arange(lifted.shape[0])
+            self._part = Part(lifted, every, np.arange(len(point.unscaled_scores)))
             return self._part
         if lifted.core.proximal or lifted.core.split:
             columns = columns_near(point)

@@ -44,7 +44,7 @@ class Facts(Checker):
 
     def _told_zero(self) -> np.ndarray:
         zero = np.ones(self.d, dtype=bool)
-        zero[[*self.claims["nonzero"], *self.claims["undecided"]]] = False
+        zero[[*self.claims["nonzero"], *self.claims["undecided"], *self.gauge.free]] = False
         return zero
 
     def _read_pattern(self) -> None:
@@ -72,6 +72,7 @@ class Facts(Checker):
         least, most = self.gauge.sizes(low, high)
         price, moves = self.gauge.prices[0], self._moves()
         slopes = arb((self.floor * price).lower()), arb((self._ceiling(moves) * price).upper())
+        self.gauge.see(*self._shrunk(), None if self.intercept else self._swung())
         self.rules = self.gauge.rules(least, most, *slopes)
         down = high < 0 if self.gauge.orthant else np.zeros(self.d, dtype=bool)
         told = np.flatnonzero(self._told_zero() & ~down).tolist()
@@ -142,17 +143,29 @@ class Facts(Checker):
 
     def _around(self) -> tuple[np.ndarray, np.ndarray]:
         """Return bounds of z*: those of k z, plus or minus `sqrt(reach)` times the lengths of the columns."""
+        (low, high), moved = self._shrunk(), self._swung()
+        with np.errstate(all="ignore"):
+            low, high = np.nextafter(low - moved - TINY, -np.inf), np.nextafter(high + moved + TINY, np.inf)
+        return np.where(np.isnan(low), -np.inf, low), known(high)
+
+    def _swung(self) -> np.ndarray:
+        """Return how far z* can be from k z."""
+        with np.errstate(all="ignore"):
+            return known(double_above(root(self.reach)) * self.lengths * UP + TINY)
+
+    def _shrunk(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds of k z."""
         shrink = max(double_below(self.shrink), 0.0), double_above(self.shrink)
         with np.errstate(all="ignore"):
-            moved = known(double_above(root(self.reach)) * self.lengths * UP + TINY)
             ends = [self.z.low, self.z.high]
-            low = np.where(ends[0] > 0, ends[0] * shrink[0] * DOWN, ends[0] * shrink[1] * UP) - moved
-            high = np.where(ends[1] > 0, ends[1] * shrink[1] * UP, ends[1] * shrink[0] * DOWN) + moved
-            low, high = np.nextafter(low - TINY, -np.inf), np.nextafter(high + TINY, np.inf)
+            low = np.where(ends[0] > 0, ends[0] * shrink[0] * DOWN, ends[0] * shrink[1] * UP) - TINY
+            high = np.where(ends[1] > 0, ends[1] * shrink[1] * UP, ends[1] * shrink[0] * DOWN) + TINY
         return np.where(np.isnan(low), -np.inf, low), known(high)
 
     def _left(self) -> list[int]:
-        return [int(j) for j in np.flatnonzero(~self._told_zero())]
+        left = ~self._told_zero()
+        left[self.gauge.free] = False
+        return [int(j) for j in np.flatnonzero(left)]
 
     def _names(self, rows: list[int]) -> list[int]:
         """PATTERN: of a cluster only its head, the first coefficient, has a column."""

@@ -5,7 +5,7 @@ import numpy as np
 from .balls import LEAST
 from .doubles import DOWN, TINY, UNIT, UP, column_sums, gamma, known, lengths_above, sums_above
 from .gap import Gap
-from .gauges import Steps
+from .gauges import Steps, Tree
 from .gram import Columns
 
 
@@ -27,8 +27,10 @@ class Lengths(Gap):
     def _image_lengths(self, metric: np.ndarray) -> np.ndarray:
         """Return the same for the columns of an Image or Atoms: the lengths of doubles, and of what they are off."""
         inner, *outer = self._factors()
-        if isinstance(inner, Steps) and outer == [self.data] and self.data.sparse and inner.moving.all():
-            return known(np.sqrt(inner.squares(self.data.X, metric)) * UP + TINY)
+        if isinstance(inner, Steps | Tree) and outer == [self.data] and self.data.sparse:
+            squares = inner.squares(self.data.X, metric)
+            if squares is not None:
+                return known(np.sqrt(squares) * UP + TINY)
         lengths, features = [], range(self.d // self.data.tasks)
         for start in features[:: self.width]:
             own, errors = self._image_block(list(features[start : start + self.width]))

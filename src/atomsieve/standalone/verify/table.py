@@ -69,6 +69,8 @@ PLACES = {"shape": [COUNT], "row": [COUNT], "column": [COUNT], "value": [NUMBER]
 
 STEPS = {"steps": COUNT, "root": COUNT, "fixed": [COUNT]}
 
+TREE = {"tree": [COUNT]}
+
 BLOCKS: dict[str, dict[str, Any]] = {
     "L1": {"weights": _prices_form, "positive": OrNull([TRUTH])},
     "NonNegative": {"weights": _prices_form},
@@ -78,6 +80,13 @@ BLOCKS: dict[str, dict[str, Any]] = {
     "L2": {},
     "LInf": {},
     "OWL": {"weights": [NUMBER]},
+    "GraphJumps": {
+        "weights": [NUMBER],
+        "chords": [[COUNT]],
+        "chord_weights": [POSITIVE],
+        "flow": [NUMBER],
+        "toward": {"index": INDICES, "value": [NUMBER]},
+    },
     "KSupport": {"k": COUNT},
     "KSparse": {"k": COUNT},
     "PathsInDAG": {"edges": [[COUNT]], "source": COUNT, "target": COUNT},
@@ -93,9 +102,9 @@ BLOCKS: dict[str, dict[str, Any]] = {
 
 
 def _matrix_form(value: Any) -> Any:
-    """Return the form of a matrix: places and values of its non-zero entries, steps of a signal, or rows of numbers."""
+    """Return the form of a matrix: places and values of non-zero entries, steps of a signal or a tree, or rows."""
     if isinstance(value, dict):
-        return STEPS if "steps" in value else PLACES
+        return STEPS if "steps" in value else TREE if "tree" in value else PLACES
     return [[NUMBER]]
 
 

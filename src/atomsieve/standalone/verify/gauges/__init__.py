@@ -11,6 +11,7 @@ from .blocks import L2, Group, LInf
 from .coordinates import L1, NonNegative, Simplex
 from .coverings import LovaszNorm
 from .gauge import Gauge
+from .graphs import GraphJumps
 from .matrix import Matrix
 from .ordered import OWL, KSparse, KSupport
 from .parts import Parts
@@ -20,13 +21,29 @@ from .spanning import SpanningTrees
 from .sparse_groups import SparseGroup
 from .spectral import Nuclear, PSDTrace
 from .steps import Steps
+from .tree import Tree
 
 LISTED = (PathsInDAG, Birkhoff, SpanningTrees, Permutahedron, BasePolytope, LovaszNorm)
 SPECTRAL = (Nuclear, PSDTrace)
-ALL = (L1, NonNegative, Simplex, Group, Parts, L2, LInf, OWL, KSupport, KSparse, SparseGroup, *SPECTRAL, *LISTED)
+ALL = (
+    L1,
+    NonNegative,
+    Simplex,
+    Group,
+    Parts,
+    L2,
+    LInf,
+    OWL,
+    KSupport,
+    KSparse,
+    SparseGroup,
+    GraphJumps,
+    *SPECTRAL,
+    *LISTED,
+)
 KINDS: dict[str, type[Gauge]] = {kind.__name__: kind for kind in ALL}
 
-__all__ = ["KINDS", "Gauge", "Matrix", "Steps", "gauge_of"]
+__all__ = ["KINDS", "Gauge", "Matrix", "Steps", "Tree", "gauge_of"]
 
 
 def gauge_of(piece: dict[str, Any], data: Data, form: list[int]) -> Gauge:
@@ -40,7 +57,8 @@ def gauge_of(piece: dict[str, Any], data: Data, form: list[int]) -> Gauge:
             upward = True
         else:
             stated = piece["matrix"]
-            kind = Steps if isinstance(stated, dict) and "steps" in stated else Matrix
+            stated_by = stated.keys() if isinstance(stated, dict) else ()
+            kind = Steps if "steps" in stated_by else Tree if "tree" in stated_by else Matrix
             matrix = kind(stated, data, matrix)
         piece = piece["gauge"]
     gauge = KINDS[piece["type"]](piece, scale, matrix, data, form)

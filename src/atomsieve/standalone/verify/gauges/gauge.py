@@ -107,6 +107,9 @@ class Gauge:
         found: list[int] = self._order[self._starts[block] : self._starts[block + 1]].tolist()
         return found
 
+    def see(self, low: np.ndarray, high: np.ndarray, moved: np.ndarray | None) -> None:
+        """Take note of bounds of z at the dual point, and of how far z* can be from it; without an intercept."""
+
     def rules(self, least: np.ndarray, most: np.ndarray, slope: arb, steepest: arb) -> Rules:  # noqa: ARG002
         """Return what follows for single coefficients from bounds of abs(z*) and of the slope."""
         raise Unknown(f"no facts about single coefficients of {self.kind} are known to this checker")

@@ -52,12 +52,14 @@ class Steps(Matrix):
                 out[moving] = np.concatenate([-left if out is found else left, whole, right[1:]])
         return found, np.where(self.moving[:, None], sums_above(rads, self.height), rads)
 
-    def squares(self, X: Any, metric: np.ndarray) -> np.ndarray:
+    def squares(self, X: Any, metric: np.ndarray) -> np.ndarray | None:
         """Return upper bounds of `sum_i m_i v_i^2` for the columns v of a sparse X times this matrix, none being fixed.
 
         The sum of a row beyond a place changes only where the row has an entry. So the entries are added up, all rows
         side by side; the sum of the squares at a place is the sum of what entries beyond it have changed.
         """
+        if not self.moving.all():
+            return None
         found = np.empty((self.width, metric.shape[1]))
         rows = X.tocsr()
         rows.sort_indices()
