@@ -13,6 +13,7 @@
 #include "along.h"
 #include "enclosed_calls.h"
 #include "exact.h"
+#include "factors.h"
 #include "fingerprint.h"
 #include "machine.h"
 #include "reading.h"
@@ -634,6 +635,7 @@ static PyMethodDef methods[] = {
     {"running_sums", running_sums, METH_VARARGS, "Write running sums in twice the precision, and those of radii."},
     {"squares_of_sums", squares_of_sums, METH_VARARGS, "Add the changes of squares of running sums of rows."},
     {"denoised", denoised, METH_VARARGS, "Write the best fit of bounded variation to a signal."},
+    {"factored_entries", factored_entries, METH_VARARGS, "Write entries of the product of two factors."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},
     {NULL, NULL, 0, NULL},
