@@ -1,14 +1,17 @@
 """The trace of semidefinite matrices: laws, the same optimum as a conic solver, and proofs."""
 
 import json
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
 import pytest
+from flint import arb, arb_mat
 
 from atomsieve import Ball, Linear, LogBarrier, Logistic, Problem, PSDTrace, Scaled, Square, Squared, solve, verify
 from atomsieve.certificate.file import seal
 from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.standalone.verify.gauges.spectral import highest_eigenvalue
 from atomsieve.testing import check_gauge
 
 
@@ -116,3 +119,75 @@ def test_exact_case_and_forgeries():
         else:
             content["point"]["x"] = {"index": [0, 3], "value": [1.0, -1e-3]}
         assert not verify(File(content), np.eye(4), y).valid
+
+
+@pytest.mark.parametrize("penalty", [Linear(0.5), Square(0.5), Ball(0.5), LogBarrier(0.5, 1.0)], ids=repr)
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_to_find(penalty, seed):
+    """Where z is negative definite, or semidefinite, 0 is the solution, and the checker says so."""
+    rng = np.random.default_rng(seed)
+    basis = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    values = -rng.uniform(0.1, 3.0, size=3)
+    values[0] *= seed % 2  # 0 is on the edge
+    y = ((basis * values) @ basis.T).ravel()
+    result = solve(Problem(np.eye(9), y, gauge=PSDTrace(), penalty=penalty, shape=(3, 3)), tol=1e-12)
+    assert not result.x.any()
+    checked = verify(result.certificate(), np.eye(9), y)
+    assert checked.valid, checked.reason
+
+
+@pytest.mark.parametrize("most", [1e-3, 1e-6, 1e-12])
+def test_a_little_to_find_cannot_be_denied(most):
+    """y = diag(-3, most): the solution is diag(0, s), and nobody may claim that 0 has no gap."""
+    content = solve(
+        Problem(np.eye(4), np.diag([-3.0, 0.0]).ravel(), gauge=PSDTrace(), penalty=Square(0.5), shape=(2, 2)), tol=1e-12
+    ).certificate()
+    y = np.diag([-3.0, most]).ravel()
+    honest = solve(Problem(np.eye(4), y, gauge=PSDTrace(), penalty=Square(0.5), shape=(2, 2)), max_iter=0)
+    told = honest.certificate().content()
+    assert content.gap < told["claims"]["gap"]
+
+    class File:
+        def __init__(self, told):
+            self.told = told
+
+        def content(self):
+            return self.told | {"seal": seal(self.told)}
+
+    assert verify(honest.certificate(), np.eye(4), y).valid
+    for part in (0.0, 0.5):
+        forged = json.loads(json.dumps({k: v for k, v in told.items() if k != "seal"}))
+        forged["claims"]["gap"] = part * told["claims"]["gap"]
+        assert not verify(File(forged), np.eye(4), y).valid
+
+
+def test_largest_eigenvalue_of_the_checker():
+    """It holds that of every matrix within the balls, and it is 0 only where there is none above."""
+    rng = np.random.default_rng(3)
+    for trial in range(40):
+        m = int(rng.integers(1, 5))
+        basis = np.linalg.qr(rng.normal(size=(m, m)))[0]
+        values = -rng.uniform(0.0, 1.0, size=m) if trial % 2 else rng.normal(size=m)
+        values[0] = [values[0], 0.0, 1e-18, 1e-13][trial % 4]
+        matrix = (basis * values) @ basis.T
+        matrix, blur = (matrix + matrix.T) / 2, [0.0, 1e-17, 1e-3][trial % 3]
+        gram = arb_mat([[arb(float(v), blur) for v in row] for row in matrix])
+        found = highest_eigenvalue(gram)
+        exact = is_negative_definite(matrix)
+        for moved in (0.0, blur / 2, -blur / 2):
+            top = np.linalg.eigvalsh(matrix + moved * np.eye(m))[-1]
+            assert float(found.upper()) >= max(top, 0.0) - 1e-15
+        if found == 0:
+            assert (exact and blur == 0.0) or float(np.linalg.eigvalsh(matrix)[-1]) + m * blur <= 1e-15
+
+
+def is_negative_definite(matrix):
+    """Return whether a matrix of doubles is negative definite: all pivots of its exact elimination are."""
+    rows = [[Fraction(v) for v in row] for row in matrix.tolist()]
+    for k in range(len(rows)):
+        if not rows[k][k] < 0:
+            return False
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return True

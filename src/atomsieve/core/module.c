@@ -13,6 +13,7 @@
 #include "along.h"
 #include "enclosed_calls.h"
 #include "exact.h"
+#include "factors.h"
 #include "fingerprint.h"
 #include "inverse_calls.h"
 #include "machine.h"
@@ -675,6 +676,7 @@ static PyMethodDef methods[] = {
     {"enclosed_tree_sums", enclosed_tree_sums, METH_VARARGS, "Sum numbers so in twice the precision, with radii."},
     {"denoised_tree", denoised_tree, METH_VARARGS, "Write the best fit of bounded variation over a tree."},
     {"send_flow", send_flow, METH_VARARGS, "Send what nodes have in excess to where others are short of it."},
+    {"factored_entries", factored_entries, METH_VARARGS, "Write entries of the product of two factors."},
     {"kept", kept, METH_VARARGS, "Mark the blocks that a rule keeps."},
     {"wide_vectors", supported, METH_NOARGS, "Return whether this machine has AVX2 and FMA."},
     {NULL, NULL, 0, NULL},

@@ -220,6 +220,8 @@ class SparseDesign:
 
     def is_finite(self) -> bool:
         """Return whether every stored entry is finite; entries are checked one by one only if a sum overflows."""
+        if self.matrix.nnz < self.shape[1]:  # the sums would be more numbers than the entries
+            return bool(np.isfinite(self.matrix.data).all())
         return math.isfinite(self._squares.max()) or bool(np.isfinite(self.matrix.data).all())
 
     def _block(self, index: Columns) -> Any:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from atomsieve.design import Completion
 from atomsieve.estimators.strengths import CriticalFraction
 from atomsieve.gauges import Nuclear
-from atomsieve.gauges.matrix import decomposed
+from atomsieve.gauges.matrix import Triplets, decomposed
 from atomsieve.intake.arguments import is_number, shown
 from atomsieve.penalties import Linear
 from atomsieve.problem import Problem
@@ -89,11 +89,12 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.alpha_ = self._strength(problem)
         if self.alpha_ > 0:
             result = solve(problem.at_penalty(Linear(self.alpha_)), tol=self.tol, max_iter=self.max_iter)
-            found, self.dual_gap_, self.n_iter_ = result.x, result.gap, max(result.n_iter, 1)
+            found = result.point.state.factors or decomposed(result.x.reshape(table.shape))
+            self.dual_gap_, self.n_iter_ = result.gap, max(result.n_iter, 1)
         else:  # all columns are constant
-            found, self.dual_gap_, self.n_iter_ = np.zeros(table.shape), 0.0, 1
-        _, values, right = decomposed(found)
-        self.rank_ = int(np.count_nonzero(values > KEPT * max(float(values[0]), np.finfo(float).tiny)))
+            found, self.dual_gap_, self.n_iter_ = Triplets.nothing(entries.shape), 0.0, 1
+        _, values, right = found
+        self.rank_ = int(np.count_nonzero(values > KEPT * max(float(values.max(initial=0.0)), np.finfo(float).tiny)))
         self.components_, self.singular_values_ = right[:, : self.rank_].T.copy(), values[: self.rank_].copy()
         self._ridge = self.alpha_ * len(entries.rows)
         return self

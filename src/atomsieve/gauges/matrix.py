@@ -4,9 +4,10 @@ The entries are one block. Such a gauge is the same in all orthonormal bases: `U
 solver works on a core, the part of x between two subspaces (methods/corrective/cores.py).
 """
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -17,7 +18,9 @@ from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge
 from atomsieve.numerics.enclosures import Enclosure, norm
-from atomsieve.typing import Array, Index
+from atomsieve.numerics.krylov import Beyond
+from atomsieve.numerics.rounding import EPS
+from atomsieve.typing import Array, Index, Mask
 
 WHOLE = 400
 """Rows or columns, whichever are fewer, up to which all singular values are computed where a few are asked for."""
@@ -30,10 +33,61 @@ class Triplets(NamedTuple):
     values: Array
     right: Array
 
+    @classmethod
+    def nothing(cls, form: tuple[int, int]) -> "Triplets":
+        """Return the matrix 0 of a form."""
+        return cls(np.zeros((form[0], 0)), np.zeros(0), np.zeros((form[1], 0)))
+
     @property
     def whole(self) -> Array:
         """The matrix."""
         return np.asarray((self.left * self.values) @ self.right.T)
+
+    def times(self, factor: float) -> "Triplets":
+        """Return the matrix times a positive number."""
+        return Triplets(self.left, factor * self.values, self.right)
+
+    def towards(self, other: "Triplets", part: float) -> "Triplets":
+        """Return the matrix on the way to another one, without forming either."""
+        left, first = np.linalg.qr(np.hstack([self.left, other.left]))
+        right, second = np.linalg.qr(np.hstack([self.right, other.right]))
+        weights = np.concatenate([(1 - part) * self.values, part * other.values])
+        found = decomposed((first * weights) @ second.T)
+        rank = int(np.count_nonzero(found.values > 4 * EPS * found.values.max(initial=0.0)))
+        return Triplets(left @ found.left[:, :rank], found.values[:rank], right @ found.right[:, :rank])
+
+
+class Near(NamedTuple):
+    """A table Z as a matrix `x = U diag(s) V'` sees it: `U' Z V`, and the norms of `U' Z` and `Z V` beside that."""
+
+    corner: Array
+    beside: tuple[float, float]
+
+    @classmethod
+    def of(cls, table: Any, x: Triplets, *, symmetric: bool, even: float = 0.0) -> "Near":
+        """Return what x sees of `Z - even x`, or of its symmetric part."""
+        across, along = products(table, x.left, x.right, symmetric=symmetric)
+        corner = x.left.T @ across
+        beside = _length(across - x.left @ corner), _length(along - x.right @ corner.T)
+        return cls(corner - even * np.diag(x.values), beside)
+
+    def pull(self, x: Triplets) -> float:
+        """Return `x . z`."""
+        return float(np.diagonal(self.corner) @ x.values)
+
+
+def products(table: Any, left: Array, right: Array, *, symmetric: bool) -> tuple[Array, Array]:
+    """Return `Z V` and `Z' U`, or those of the symmetric part of Z, where U = V."""
+    across, along = table @ right, table.T @ left
+    both = (across + along) / 2 if symmetric else across
+    return np.asarray(both), np.asarray(both if symmetric else along)
+
+
+def _length(tall: Array) -> float:
+    """Return the largest singular value of a matrix with few columns."""
+    if not np.isfinite(tall).all():
+        return math.nan
+    return math.sqrt(max(float(np.linalg.eigvalsh(tall.T @ tall)[-1]), 0.0)) if tall.shape[1] else 0.0
 
 
 class MatrixGauge(ProximalGauge):
@@ -47,13 +101,6 @@ class MatrixGauge(ProximalGauge):
     def drawn(self, z: Array) -> Array:
         """Return the part of z that atoms see."""
         return (z + z.T) / 2 if self.symmetric else z
-
-    def clipped(self, z: Array, slope: float) -> Array:
-        """Return z with its values cut off at a slope."""
-        if top_pair(z).values[0] <= slope:
-            return z
-        left, values, right = decomposed(z)
-        return np.asarray((left * np.minimum(values, slope)) @ right.T)
 
     def check(self, shape: tuple[int, ...]) -> None:
         if len(shape) != 2:
@@ -87,6 +134,29 @@ class MatrixGauge(ProximalGauge):
 
     def prox(self, v: Array, line: Line) -> Array:
         return self.shrunk(v, line).whole
+
+    @abstractmethod
+    def highest(self, corner: Array) -> float:
+        """Return the score of a core."""
+
+    def score_near(self, near: Near, beyond: float) -> float:
+        """Return a bound of the score of a table, from what x sees of it and from the largest value beyond.
+
+        The norm of a matrix is at most that of the norms of its four parts. Where x is a solution, the parts beside the
+        corner are 0, and the bound is the score.
+        """
+        across, along = near.beside
+        if not len(near.corner):
+            return beyond
+        parts = np.array([[self.highest(near.corner), along], [across, beyond]])
+        if not np.isfinite(parts).all():
+            return math.nan
+        return float(np.linalg.eigvalsh(parts)[-1]) if self.symmetric else float(np.linalg.norm(parts, 2))
+
+    def scores_at(self, table: Any, x: Triplets) -> Array:
+        """Return the scores of a table near a matrix of low rank; see `score_near`."""
+        beyond = Beyond(table, x.left, x.right, self.symmetric).highest()
+        return np.array([self.score_near(Near.of(table, x, symmetric=self.symmetric), beyond)])
 
     @abstractmethod
     def rank_bound(self, z: Enclosure, least: float) -> int:
@@ -142,21 +212,27 @@ class RowByRow(ProximalGauge):
     def blocks(self, columns: Index, shape: tuple[int, ...]) -> Index:
         return np.zeros(1, dtype=np.intp)
 
+    def eligible(self, shape: tuple[int, ...]) -> Mask:
+        return np.ones(1, dtype=bool)
+
+    def keep(self, x: Array, alive: Mask) -> Array:
+        return x if alive[0] else np.zeros_like(x)
+
     def scores(self, z: Array) -> Array:
         return self.gauge.scores(self.seen(z))
+
+    def scores_at(self, table: Any, x: Triplets) -> Array:
+        """Return the scores of a table near a matrix of low rank; see `MatrixGauge`."""
+        return self.gauge.scores_at(table, x)
 
     def atom(self, z: Array, block: int) -> Atom:
         return Atom(ALL, self.gauge.atom(self.seen(z), block).toarray(self.form).ravel(), block)
 
-    def sizes(self, x: Array) -> Array:
-        return self.gauge.sizes(self.seen(x))
+    def sizes(self, x: Array | Triplets) -> Array:
+        return np.array([x.values.sum()]) if isinstance(x, Triplets) else self.gauge.sizes(self.seen(x))
 
     def prox(self, v: Array, line: Line) -> Array:
         return self.gauge.prox(self.seen(v), line).reshape(v.shape)
-
-    def shrunk(self, v: Array, line: Line) -> Triplets:
-        """Return the prox by its values and vectors; see `MatrixGauge`."""
-        return self.gauge.shrunk(self.seen(v), line)
 
     def face(self, x: Array) -> Face:
         return self.gauge.face(self.seen(x))

@@ -33,6 +33,9 @@ class Nuclear(MatrixGauge):
     def scores(self, z: Array) -> Array:
         return top_pair(z).values[:1].copy()
 
+    def highest(self, corner: Array) -> float:
+        return float(singular_values(corner)[0])
+
     def sizes(self, x: Array) -> Array:
         return np.array([singular_values(x).sum()])
 

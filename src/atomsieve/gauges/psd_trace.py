@@ -52,6 +52,9 @@ class PSDTrace(MatrixGauge):
         vector = self._eigen(z)[1][:, 0]
         return Atom(ALL, np.outer(vector, vector), block)
 
+    def highest(self, corner: Array) -> float:
+        return float(self._eigen(corner)[0][0])
+
     def sizes(self, x: Array) -> Array:
         size = float(np.abs(x).max(initial=0.0))
         if np.abs(x - x.T).max(initial=0.0) > BLUR * size or self._eigen(x)[0][-1] < -BLUR * size:
@@ -68,10 +71,6 @@ class PSDTrace(MatrixGauge):
         kept = on_line(lambda slope: np.maximum(values - slope, 0.0), lambda s: float(s.sum()), line, top)
         rank = int(np.count_nonzero(kept))
         return Triplets(vectors[:, :rank], kept[:rank], vectors[:, :rank])
-
-    def clipped(self, z: Array, slope: float) -> Array:
-        values, vectors = self._eigen(z)
-        return np.asarray((vectors * np.minimum(values, slope)) @ vectors.T)
 
     def face(self, x: Array) -> Face:
         return Nuclear().face(x)

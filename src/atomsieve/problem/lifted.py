@@ -8,10 +8,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import eye_array
 
-from atomsieve.design import BelowDesign, Design, Meter, Metered, RepeatedDesign, as_design
+from atomsieve.design import BelowDesign, Design, Meter, Metered, RepeatedDesign, SparseDesign, as_design
+from atomsieve.design.places import Places
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import Gauge
 from atomsieve.gauges.base import BlockGauge
+from atomsieve.gauges.matrix import Triplets
 from atomsieve.intake.arguments import is_whole
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import Seen
@@ -24,7 +26,7 @@ from atomsieve.problem.point import View
 from atomsieve.problem.smooth import Smooth
 from atomsieve.problem.span import UnsettledError
 from atomsieve.problem.state import State
-from atomsieve.typing import Array, Index, Mask
+from atomsieve.typing import Array, Index, Mask, Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +110,13 @@ class Lifted:
         return cls(smooth, metered, core, inner, form)
 
     @cached_property
+    def seen_places(self) -> Places | None:
+        """The entries that samples see of a matrix measured by its rank, if each sees one; None for other problems."""
+        design: Any = getattr(self.design, "unmetered", self.design)
+        alone = self.core.ranked and not self.shape[1:] and isinstance(design, SparseDesign)
+        return Places.of(design, (self.form[0], self.form[1])) if alone else None
+
+    @cached_property
     def seminorm(self) -> Seminorm:
         """The seminorm of images."""
         span = self.smooth.span
@@ -119,6 +128,10 @@ class Lifted:
         if self.whole is not None:
             whole, blocks = self.whole
             return whole.spreads.some(blocks)
+        if self.seen_places is not None:
+            # the part in the span of the unpenalised columns is not taken away: a bound, and it costs nothing
+            bounds = self.core.spread_bounds(np.sqrt(self.seen_places.squares(np.asarray(self.smooth.weights))))
+            return Spreads(bounds, bounds, float(bounds.max()))
         return self.known or Spreads.of(self.core, self.seminorm, math.prod(self.shape[1:]))
 
     @cached_property
@@ -136,8 +149,11 @@ class Lifted:
         """What every block charges for its l2 norm and for the l1 norm beside it, if the gauge is a sum of these."""
         return self.core.charges(self.shape)
 
-    def mass(self, x: Array, support: Index | None = None) -> float:
+    def mass(self, x: Array | Triplets, support: Index | None = None) -> float:
         """Return kappa(x); where x is zero outside of a known support, and single entries have prices, from there."""
+        if isinstance(x, Triplets):
+            core: Any = self.core
+            return float(core.sizes(x).sum())
         if support is None or not self.core.one_by_one or self.core.signed is not True:
             return self.core.value(x)
         assert self.prices is not None  # noqa: S101
@@ -145,6 +161,8 @@ class Lifted:
 
     def carrying(self, state: State) -> Mask:
         """Return which blocks carry weight."""
+        if state.factors is not None:
+            return np.array([len(state.factors.values) > 0])
         return self.core.sizes(state.x) > 0 if state.parts is None else np.array([len(state.parts.atoms) > 0])
 
     @cached_property
@@ -155,6 +173,10 @@ class Lifted:
         """
         if self.known_reaches is not None:
             return self.known_reaches
+        if self.seen_places is not None:
+            core: Any = self.core
+            longest = np.sqrt(self.seen_places.squares(np.asarray(self.smooth.weights)))
+            return np.asarray(core.scores_at(self.seen_places.table(longest), Triplets.nothing(self.seen_places.form)))
         if self.prices is None and (self.core.proximal or self.core.split):
             return self.core.scores(
                 np.repeat(self.seminorm.column_norms(), math.prod(self.shape[1:])).reshape(self.shape)
@@ -190,10 +212,17 @@ class Lifted:
     @one_thread()
     def origin(self) -> View:
         """The view at x = 0."""
-        x = np.zeros(self.shape)
         coordinates = np.zeros(0) if self.smooth.span is None else self.smooth.span.origin
-        nothing = self.design.matvec(x[:0], slice(0, 0))
-        return self.view(State(x, 0.0, nothing, coordinates, 0.0, 0.0, np.empty(0, dtype=np.intp)))
+        held, nothing = self.nowhere
+        return self.view(State(held, 0.0, nothing, coordinates, 0.0, 0.0, np.empty(0, dtype=np.intp)))
+
+    @property
+    def nowhere(self) -> tuple[Array | Triplets, Samples]:
+        """The origin, and its image."""
+        if self.seen_places is not None:
+            return Triplets.nothing(self.seen_places.form), np.zeros(len(self.seen_places.which))
+        x = np.zeros(self.shape)
+        return x, self.design.matvec(x[:0], slice(0, 0))
 
     @cached_property
     def baseline(self) -> float:
@@ -203,7 +232,9 @@ class Lifted:
     @cached_property
     def critical(self) -> float:
         """The critical slope: the largest score at x = 0. From this slope on, x = 0 is the solution."""
-        scores = self.core.scores(self.origin.z)
+        view, core = self.origin, self.core
+        either: Any = core
+        scores = core.scores(view.z) if view.table is None else either.scores_at(view.table, view.state.factors)
         return max(float(np.max(scores, where=self.eligible, initial=-np.inf)), 0.0)
 
     @cached_property
@@ -220,7 +251,7 @@ class Lifted:
         if smooth.compiled is not None:
             seen = smooth.compiled.view(np.ascontiguousarray(state.image), state.coordinates)
             if seen.settled:
-                return _view_of(state, seen, self.design.rmatvec(-seen.theta))
+                return _view_of(state, seen, self.pulled(seen.theta))
         try:
             coordinates, u, slopes = smooth.predict(state.image, state.coordinates)
         except UnsettledError:  # u is so large that losses cannot be distinguished: nothing is known there
@@ -232,12 +263,30 @@ class Lifted:
         stray = 0.0 if smooth.span is None else seminorm.plain_norm(slopes - across)
         theta = seminorm.weighted(across)
         moved = state if coordinates is state.coordinates else replace(state, coordinates=coordinates)
-        return View(moved, u, slopes, theta, self.design.rmatvec(-theta), stray)
+        return View(moved, u, slopes, theta, self.pulled(theta), stray)
+
+    def pulled(self, theta: Samples) -> Any:
+        """Return `-A' theta`, by the table of its entries where samples see single entries of a matrix."""
+        if self.seen_places is None:
+            return self.design.rmatvec(-theta)
+        self._pass()
+        return self.seen_places.table(self.seen_places.sums(-np.asarray(theta)))
+
+    def image_of(self, x: Triplets) -> Samples:
+        """Return the image of a matrix that is held by its factors."""
+        assert self.seen_places is not None  # noqa: S101
+        self._pass()
+        return self.seen_places.samples(self.seen_places.entries(x.left * x.values, x.right))
+
+    def _pass(self) -> None:
+        """Count a pass over the data that makes no use of the design."""
+        if isinstance(self.design, Metered):
+            self.design.meter.passes += self.design.share
 
     def views(self, states: Sequence[State]) -> list[View]:
         """Return the views at several states; for losses that the core knows they share one product with A'."""
         compiled = self.smooth.compiled
-        if compiled is None or not states:
+        if compiled is None or not states or self.seen_places is not None:
             return [self.view(state) for state in states]
         with np.errstate(over="ignore", invalid="ignore"):
             seen = [compiled.view(np.ascontiguousarray(state.image), state.coordinates) for state in states]

@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from atomsieve.design.seminorm import inner
 from atomsieve.gauges import Atom
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.krylov import as_dense
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS, noise_level
 from atomsieve.problem.limits import CoefficientLimits
@@ -36,8 +38,19 @@ class View:
     u: Samples
     slopes: Samples
     theta: Samples
-    z: Array
+    pulled: Any
+    """z, or the table of its entries where samples see single entries of a matrix (`Lifted.seen_places`)."""
     stray: float
+
+    @cached_property
+    def table(self) -> Any:
+        """The table of the entries of z where few are not 0, and x is held by its factors; None elsewhere."""
+        return self.pulled if issparse(self.pulled) and self.state.factors is not None else None
+
+    @cached_property
+    def z(self) -> Array:
+        """`-A' theta`, which is formed if it is held by a table."""
+        return as_dense(self.pulled).ravel() if issparse(self.pulled) else np.asarray(self.pulled)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,6 +170,9 @@ class Point:
     @property
     def pull(self) -> float:
         """`x . z`."""
+        places = self.problem.lifted.seen_places
+        if places is not None and self.state.factors is not None and self.problem.shrinkage is None:
+            return -self.dual_scale * inner(self.state.image, self.view.theta)
         support = self.state.support
         return self.dual_scale * float(self.state.x.ravel()[support] @ self.pulls.ravel()[support])
 
@@ -345,8 +361,8 @@ class Point:
 
     def restrict(self, problem: "Problem", columns: Index, blocks: Index) -> "Point":
         """Return the same point for the problem on the given columns; x must be zero on all others."""
-        state = replace(self.state, x=self.state.x[columns], known_support=None)
-        view = replace(self.view, state=state, z=self.view.z[columns])
+        state = replace(self.state, held=self.state.x[columns], known_support=None)
+        view = replace(self.view, state=state, pulled=self.view.z[columns])
         best = int(np.searchsorted(blocks, self.best))
         return replace(self, problem=problem, view=view, unscaled_scores=self.unscaled_scores[blocks], best=best)
 
@@ -432,6 +448,9 @@ def pulls_of(problem: "Problem", view: View) -> Array:
 
 def scores_at(problem: "Problem", view: View, alive: Mask | None) -> Array:
     """Return the scores of all blocks by minus the gradient, -inf for those that are not alive."""
+    if problem.shrinkage is None and view.table is not None:
+        core: Any = problem.core
+        return _among(core.scores_at(view.table, view.state.factors), alive)
     if problem.limits is None:
         return scores_of(problem, pulls_of(problem, view), alive)
     scores = problem.limits.open_scores(view.z, view.state.x)
@@ -440,7 +459,11 @@ def scores_at(problem: "Problem", view: View, alive: Mask | None) -> Array:
 
 def scores_of(problem: "Problem", z: Array, alive: Mask | None) -> Array:
     """Return the scores of all blocks, -inf for those that are not alive."""
-    scores = problem.core.scores(z)
+    return _among(problem.core.scores(z), alive)
+
+
+def _among(scores: Array, alive: Mask | None) -> Array:
+    """Return scores, -inf for blocks that are not alive; they are written where the others are."""
     if alive is not None and not alive.all():
         np.copyto(scores, -np.inf, where=~alive)
     return scores

@@ -12,6 +12,7 @@ from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.gauges.found import Combination
+from atomsieve.gauges.matrix import Triplets
 from atomsieve.intake.arguments import as_numbers, require_piece
 from atomsieve.intake.names import entries, numbered_copies
 from atomsieve.losses import Loss, Squared
@@ -366,20 +367,19 @@ class Problem:
         if self.limits is not None:
             x = self.limits.clip(np.zeros(self.shape) if x is None else x)
         if x is None:
-            x = np.zeros(self.shape)
-            return self.inside(x, self.design.matvec(x[:0], slice(0, 0)), coordinates)
+            return self.inside(*self.lifted.nowhere, coordinates)
         return self.inside(x, self.design.matvec(x), coordinates)
 
     def inside(
-        self, x: Array, image: Samples, coordinates: Array, drift: float = 0.0, support: Index | None = None
+        self, x: Array | Triplets, image: Samples, coordinates: Array, drift: float = 0.0, support: Index | None = None
     ) -> State:
         """Return the state of coefficients with known predictions; shrink them if phi would be infinite."""
         mass = self.lifted.mass(x, support)
-        if self.limits is not None and not self.penalty.admits(mass):
+        if not isinstance(x, Triplets) and self.limits is not None and not self.penalty.admits(mass):
             return self._inside_limits(self.limits, x, coordinates)
         while not self.penalty.admits(mass) and math.isfinite(mass):
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
-            x, image = shrink * x, shrink * image
+            x, image = x.times(shrink) if isinstance(x, Triplets) else shrink * x, shrink * image
             mass = self.lifted.mass(x, support)
         return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), drift, support)
 
@@ -404,10 +404,12 @@ class Problem:
         """Return a state of the same data as one of this problem; shrink it if phi would be infinite."""
         if state.parts is not None:
             return self.combined(state.parts, state.image, state.coordinates, state.drift)
-        return self.inside(state.x, state.image, state.coordinates, state.drift)
+        return self.inside(state.held, state.image, state.coordinates, state.drift)
 
     def renewed(self, state: State) -> State:
         """Return a state with its predictions computed from x."""
+        if state.factors is not None:
+            return self.inside(state.factors, self.lifted.image_of(state.factors), state.coordinates)
         if state.parts is None:
             return self.state(state.x, state.coordinates)
         return self.made_of(state.parts, state.coordinates)

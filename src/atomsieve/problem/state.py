@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from atomsieve.gauges.found import Combination
+from atomsieve.gauges.matrix import Triplets
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.places import support_of
 from atomsieve.typing import Array, Index, Samples
@@ -17,7 +18,8 @@ class State:
     far rounding has moved the image since it was computed from x.
     """
 
-    x: Array
+    held: Array | Triplets
+    """x, or its factors where it is a matrix that need not be formed."""
     mass: float
     image: Samples
     coordinates: Array
@@ -28,6 +30,16 @@ class State:
 
     parts: Combination | None = None
     """The atoms that x is made of, where the gauge of x is not known (`BlockGauge.listed`)."""
+
+    @property
+    def factors(self) -> Triplets | None:
+        """The factors of x; None where x itself is held."""
+        return self.held if isinstance(self.held, Triplets) else None
+
+    @cached_property
+    def x(self) -> Array:
+        """The coefficients; a matrix that is held by its factors is formed, row by row."""
+        return self.held.whole.ravel() if isinstance(self.held, Triplets) else self.held
 
     @cached_property
     def support(self) -> Index:

@@ -55,8 +55,8 @@ class Result:
     problem: Problem
     """The problem that was solved."""
 
-    lifted: Array
-    """Coefficients in lifted coordinates: x itself, or the preimage for Image and Atoms."""
+    kept: Array | None
+    """What is left of the coefficients of the point after screening; None if that is all of them."""
 
     point: Point
     """The point itself, with its dual point."""
@@ -83,6 +83,11 @@ class Result:
 
     known: Certificate | None = None
     """The certificate, if the run has already made one."""
+
+    @property
+    def lifted(self) -> Array:
+        """Coefficients in lifted coordinates: x itself, or the preimage for Image and Atoms."""
+        return self.point.state.x if self.kept is None else self.kept
 
     @cached_property
     def x(self) -> Array:

@@ -173,7 +173,7 @@ class Spent:
 
     def result(self, problem: Problem, point: Point, screened: Mask | Rule, status: Status) -> Result:
         """Return the result that a single point is."""
-        return Result(problem, point.state.x, point, screened, status, self.n_iter, self.time, self.passes, Trace())
+        return Result(problem, None, point, screened, status, self.n_iter, self.time, self.passes, Trace())
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +196,8 @@ class Best:
             return spent.result(problem, self.point, sieve.rule, status)
         alive = sieve.alive
         point = self.point
+        if point.state.factors is not None and alive.all():  # nothing was left out, and x need not be formed
+            return Result(problem, None, point, alive, status, spent.n_iter, spent.time, spent.passes, trace)
         lifted = point.state.x
         if self.columns is not None:
             lifted = np.zeros(problem.shape)
@@ -229,7 +231,7 @@ def first_state(problem: Problem, start: Any) -> State:
     """Return the state for given coefficients or an earlier result."""
     if isinstance(start, Result) and start.problem.design is problem.design:
         state = start.point.state
-        if state.x.shape == problem.shape:  # the same data: the predictions of x are known
+        if start.problem.shape == problem.shape:  # the same data: the predictions of x are known
             return problem.admitted(state)
     parts = start.point.state.parts if isinstance(start, Result) else start
     if isinstance(parts, Combination) and problem.core.listed:

@@ -46,7 +46,7 @@ class Progress:
         """Number of blocks that carry weight."""
         parts = self.point.state.parts
         return (
-            int(np.count_nonzero(self.point.problem.core.sizes(self.point.state.x)))
+            int(np.count_nonzero(self.point.problem.core.sizes(self.point.state.held)))
             if parts is None
             else len(parts.atoms)
         )

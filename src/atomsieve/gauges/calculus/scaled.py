@@ -142,6 +142,10 @@ class Scaled(BlockGauge):
         return self._blocks.proximal
 
     @property
+    def dense(self) -> bool:  # type: ignore[override]
+        return self._blocks.dense
+
+    @property
     def ranked(self) -> bool:  # type: ignore[override]
         return self._blocks.ranked
 
@@ -153,6 +157,11 @@ class Scaled(BlockGauge):
 
     def rank_bound(self, z: Enclosure, least: float) -> int:
         return self._blocks.rank_bound(z, least / self.radius * (1 - 4 * EPS))
+
+    def scores_at(self, table: Any, x: Any) -> Array:
+        """Return the scores of a table near a matrix of low rank; see `MatrixGauge`."""
+        inner: Any = self.gauge
+        return np.asarray(self.radius * inner.scores_at(table, x))
 
     def leading(self, z: Array, count: int) -> Any:
         """Return pairs of vectors with the best scores; see `MatrixGauge`."""
@@ -172,11 +181,6 @@ class Scaled(BlockGauge):
     def prox(self, v: Array, line: Line) -> Array:
         """Return the prox of a line of slopes; see `ProximalGauge`."""
         return self._proximal.prox(v, (line[0] / self.radius, line[1] / self.radius / self.radius))
-
-    def shrunk(self, v: Array, line: Line) -> Any:
-        """Return the prox by its values and vectors; see `MatrixGauge`."""
-        inner: Any = self.gauge
-        return inner.shrunk(v, (line[0] / self.radius, line[1] / self.radius / self.radius))
 
     def face(self, x: Array) -> Face:
         """Return the face that x lies on; see `ProximalGauge`."""

@@ -7,17 +7,24 @@ entries costs little, as that of several outputs, whose columns do not meet, the
 """
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from atomsieve.design import DenseDesign, Design, StackDesign
-from atomsieve.gauges.matrix import decomposed
-from atomsieve.methods.corrective.inner import LARGE
-from atomsieve.methods.corrective.operators import Operator, has_operator, operator_at
-from atomsieve.methods.corrective.proximal import Proximal
-from atomsieve.methods.corrective.surfaces import SurfaceModel, seen_by
+from atomsieve.design.places import Places
+from atomsieve.gauges.matrix import Triplets, decomposed
+from atomsieve.methods.corrective.curvature import AtPlaces, Curvature, Everywhere
+from atomsieve.methods.corrective.factored import FactoredModel
+from atomsieve.methods.corrective.inner import LARGE, ROUGH, Memory, Modelled
+from atomsieve.methods.corrective.lines import meet
+from atomsieve.methods.corrective.operators import Operator, curvatures, has_operator, operator_at
+from atomsieve.methods.corrective.proximal import Descent, Proximal
+from atomsieve.methods.corrective.surfaces import seen_by
 from atomsieve.methods.corrective.working_set import Part
+from atomsieve.methods.moves import Move
+from atomsieve.numerics.krylov import orthonormal
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
 from atomsieve.problem.lifted import Lifted
@@ -86,7 +93,7 @@ class CoreSet:
 def modelled_at_once(problem: Problem) -> bool:
     """Return whether the Hessian of all entries fits into memory, and costs little beside the data."""
     size, (n, d) = math.prod(problem.shape), problem.design.shape
-    if size <= SMALL:
+    if size <= SMALL or problem.lifted.seen_places is not None:
         return True
     if has_operator(problem, LARGE * LARGE):
         return True
@@ -100,28 +107,24 @@ def matrix_form(problem: Problem) -> tuple[int, int]:
 
 
 def _all_of(problem: Problem) -> Part:
-    """Return all columns of a problem."""
-    return Part(problem.lifted, np.arange(problem.shape[0]), np.zeros(1, dtype=np.intp))
+    """Return all columns of a problem; there may be too many to list."""
+    columns: Any = range(problem.shape[0])
+    return Part(problem.lifted, columns, np.zeros(1, dtype=np.intp))
 
 
 def bases_at(point: Point, form: tuple[int, int]) -> Bases:
     """Return bases of the subspaces of x, and of the pairs of singular vectors of z with the largest values."""
     core: Any = point.problem.core
-    left, values, right = decomposed(point.state.x.reshape(form))
-    rank = int(np.count_nonzero(values > 8 * EPS * max(form) * values[0]))
+    x = factors_of(point.state, form)
+    rank = len(x.values)
     best = core.leading(point.pulls.reshape(form), rank + max(BESIDE, rank // 2))
-    own = _basis(left[:, :rank], best.left)
-    return Bases(own, own if seen_by(core)[2].symmetric else _basis(right[:, :rank], best.right))
+    own = _basis(x.left, best.left)
+    return Bases(own, own if seen_by(core)[2].symmetric else _basis(x.right, best.right))
 
 
 def _basis(first: Array, others: Array) -> Array:
-    """Return an orthonormal basis of orthonormal columns and others; what is nearly in the span of the first is not."""
-    for _ in range(2):  # twice is enough
-        others = others - first @ (first.T @ others)
-        left, values, _ = np.linalg.svd(others, full_matrices=False)
-        others = left[:, values > 1e-12]
-    room = max(first.shape[0] - first.shape[1], 0)
-    return np.hstack([first, others[:, :room]])
+    """Return an orthonormal basis of orthonormal columns and others."""
+    return np.hstack([first, orthonormal(others, first)[:, : max(first.shape[0] - first.shape[1], 0)]])
 
 
 def core_design(problem: Problem, form: tuple[int, int], bases: Bases) -> Design:
@@ -134,9 +137,37 @@ def core_design(problem: Problem, form: tuple[int, int], bases: Bases) -> Design
 
 
 class Cored(Proximal):
-    """A core in one model."""
+    """A core in one model, or all of x."""
 
-    quadratic = SurfaceModel
+    def _newton(self, point: Point, enough: float) -> tuple[State, float]:
+        start, there = self._moved(point, enough)
+        change = (there.whole - start.whole).reshape(point.state.x.shape) / self.unit
+        growth = self._size(point, there) - self._size(point, start)
+        return self._go(point, change, self.along(point, change, growth))
+
+    def _moved(self, point: Point, enough: float) -> tuple[Triplets, Triplets]:
+        """Return x and the minimiser of the model there, in units."""
+        start = factors_of(point.state, matrix_form(point.problem)).times(self.unit)
+        model = FactoredModel(self._gauge(point), self._curvature(point), (0.0, 0.0))
+        descent = Descent(model, self.unit, start, self._pulls(point) / self.unit)
+        meet(descent.solve, point, enough)
+        return start, descent.x
+
+    def _size(self, point: Point, x: Triplets) -> float:
+        """Return the gauge of a matrix in units."""
+        return float(self._gauge(point).value(x)) / self.unit
+
+    def _blur(self, point: Point) -> float:
+        mass = point.state.mass  # the growth is a difference of sums of singular values
+        return mass * point.problem.penalty.slope(mass)
+
+    def _pulls(self, point: Point) -> Array:
+        """Return minus the gradient as a model sees it."""
+        return point.pulls.ravel()
+
+    def _curvature(self, point: Point) -> Curvature:
+        """Return the Hessian at a point, in units."""
+        return Everywhere(self._hessian(point), matrix_form(point.problem))
 
     def _hessian(self, point: Point) -> Any:
         loss, shrinkage = point.problem.loss, point.problem.shrinkage
@@ -153,3 +184,71 @@ class Cored(Proximal):
         return self._operator
 
     _operator: Operator | None = None
+
+
+class Completed(Cored):
+    """All of a matrix of which every sample sees one entry: nothing as long as x is ever formed."""
+
+    def __init__(self, part: Part, point: Point, memory: Memory) -> None:
+        Modelled.__init__(self, part, point, memory)
+        self.places = places_of(point.problem)
+        self.squares = self.places.squares(np.asarray(point.problem.weights))
+        longest = math.sqrt(float(self.squares.max()))
+        self.unit = 2.0 ** round(math.log2(longest)) if longest > 0 else 1.0
+        self.rough = 0.0 if point.problem.loss.quadratic else ROUGH  # the model is then the problem itself
+
+    def state(self) -> State:
+        return self.point.state
+
+    def _newton(self, point: Point, enough: float) -> tuple[State, float]:
+        problem, state = point.problem, point.state
+        start, there = (x.times(1 / self.unit) for x in self._moved(point, enough))
+        growth = problem.lifted.mass(there) - problem.lifted.mass(start)
+        change = self.places.entries(there.left * there.values, there.right)
+        change -= self.places.entries(start.left * start.values, start.right)
+        pulled = self._pulls(point) * change
+        if problem.shrinkage is not None:
+            move = self.along(point, (there.whole - start.whole).ravel(), growth)
+            return self._go(point, move.change(state.x), move)
+        move = Move(0.0, (), growth, 0.0, 1.0, self.places.samples(change))
+        sizes = float(np.abs(pulled).sum()) + self._blur(point)
+        settled, length = self._far(point, move, float(pulled.sum()), sizes)
+        if length == 0:
+            return state, 0.0
+        held = there if length == 1 else start.towards(there, length)
+        image = problem.lifted.image_of(held)
+        return settled(problem.inside(held, image, state.coordinates), length), length
+
+    def _pulls(self, point: Point) -> Array:
+        return self.places.sums(-np.asarray(point.view.theta))
+
+    def _curvature(self, point: Point) -> AtPlaces:
+        problem, places, unit = point.problem, self.places, self.unit
+        weights = curvatures(point)
+        free = np.zeros((len(places.rows), 0))
+        if problem.span is not None:
+            root = np.sqrt(weights)[:, None]
+            basis = np.linalg.qr(root * problem.span.basis)[0] * root / unit
+            free = np.stack([places.sums(column) for column in basis.T], axis=1)
+        found = AtPlaces(places, places.squares(weights) / unit / unit, free)
+        steepest = problem.loss.smoothness_near(point.u) * self.squares / unit / unit
+        ridge = 0.0 if problem.shrinkage is None else float(problem.shrinkage.by_entry[0]) / unit / unit
+        own = found.own + self._lacking(found.diagonal + ridge, steepest)
+        return replace(found, own=own, even=ridge)
+
+
+def places_of(problem: Problem) -> Places:
+    """Return the entries that samples see of x."""
+    assert problem.lifted.seen_places is not None  # noqa: S101
+    return problem.lifted.seen_places
+
+
+def factors_of(state: State, form: tuple[int, int]) -> Triplets:
+    """Return the factors of x; what rounding has left beside them is dropped."""
+    if state.factors is not None:
+        return state.factors
+    if not state.x.any():
+        return Triplets.nothing(form)
+    left, values, right = decomposed(state.x.reshape(form))
+    rank = int(np.count_nonzero(values > 8 * EPS * max(form) * values[0]))
+    return Triplets(left[:, :rank], values[:rank], right[:, :rank])

@@ -5,7 +5,7 @@ the whole working set where the core solves that, and for each model where model
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -198,7 +198,7 @@ class Modelled:
         if problem.limits is not None and length == 1.0:  # what has met a limit is there, to the last bit
             x = state.x.copy()
             x.ravel()[model.entries] = model.x / self.unit
-            state = replace(state, x=x, known_support=None)
+            state = replace(state, held=x, known_support=None)
         return state, length
 
     def along(self, point: Point, change: Array, growth: float) -> Move:
@@ -237,7 +237,22 @@ class Modelled:
 
     def _go(self, point: Point, change: Array, move: Move) -> tuple[State, float]:
         """Go along a change of x, as far as the objective falls; derivatives tell, values lose their digits."""
-        problem, state = point.problem, point.state
+        sizes = float(np.abs(point.pulls * change).sum()) + self._blur(point)
+        settled, length = self._far(point, move, float(np.vdot(point.pulls, change)), sizes)
+        return (settled(apply(point, move, length), length), length) if length > 0 else (point.state, 0.0)
+
+    def _blur(self, point: Point) -> float:
+        """Return what rounds beside the products of a change with what pulls: nothing where the growth is exact."""
+        return 0.0
+
+    def _far(
+        self, point: Point, move: Move, pull: float, sizes: float
+    ) -> tuple[Callable[[State, float], State], float]:
+        """Return how far to go along a move, and what gives a state there the free coefficients of that length.
+
+        `pull` is the product of the change with what pulls at x, and `sizes` the sum of the sizes of its terms.
+        """
+        problem = point.problem
         across, held = problem.seminorm.project(move.image), ridge_along(point, move)
         # free coefficients take back what the move changes along their columns, before exponentials overflow
         along = None if problem.span is None else problem.span.basis.T @ problem.seminorm.weighted(move.image)
@@ -246,13 +261,13 @@ class Modelled:
             return state if along is None else replace(state, coordinates=state.coordinates - s * along)
 
         def slope(s: float) -> float:
-            here = replace(point, view=replace(point.view, state=settled(state, s)))
+            here = replace(point, view=replace(point.view, state=settled(point.state, s)))
             return slope_along(here, move, across, held, s)
 
-        start = -float(np.vdot(point.pulls, change)) + move.rate * problem.penalty.slope(state.mass)
-        noise = 1e-15 * float(np.abs(point.pulls * change).sum())
+        start = -pull + move.rate * problem.penalty.slope(point.state.mass)
+        noise = 1e-15 * sizes
         if not start < noise:
-            return state, 0.0
+            return settled, 0.0
         # no step lowers the objective by more than all of it: a steeper slope says little about where to stop
         start = min(max(start, -2 * point.objective), -2 * noise)
         length = 1.0
@@ -263,7 +278,7 @@ class Modelled:
             self.memory.caution = min(max(10 * self.caution, 1e-3), 1.0)
         elif length == 1.0:
             self.memory.caution = self.caution / 10
-        return settled(apply(point, move, length), length), length
+        return settled, length
 
 
 @dataclass(eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from atomsieve.core.clock import TimeUp
 from atomsieve.methods.base import Target
 from atomsieve.methods.corrective.chained import Chained
-from atomsieve.methods.corrective.cores import Cored, CoreSet
+from atomsieve.methods.corrective.cores import Completed, Cored, CoreSet
 from atomsieve.methods.corrective.denoising import Denoising, is_denoising
 from atomsieve.methods.corrective.hull import Hull
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
@@ -86,7 +86,7 @@ def inner_of(problem: Problem) -> Callable[[Part, Point, Memory], Inner]:
     if problem.core.listed:
         return Hull
     if problem.core.ranked:
-        return Cored
+        return Completed if problem.lifted.seen_places is not None else Cored
     if problem.core.proximal:
         chained = problem.core.chained and problem.smooth.compiled is not None and problem.shrinkage is None
         return Chained if chained else Proximal

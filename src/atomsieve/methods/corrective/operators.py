@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from atomsieve.design import RepeatedDesign, SparseDesign
+from atomsieve.design import RepeatedDesign
 from atomsieve.problem import Point, Problem
 from atomsieve.typing import Array
 
@@ -66,46 +66,16 @@ class ByOutput(Operator):
         return np.asarray(self.blocks[0] @ table if alike else (self.blocks @ table.T[:, :, None])[:, :, 0].T).ravel()
 
 
-@dataclass(frozen=True, eq=False)
-class Apart(Operator):
-    """No two entries meet: every sample has one. Free coefficients take a few directions from the diagonal."""
-
-    own: Array
-    free: Array
-
-    @classmethod
-    def of(cls, point: Point, design: SparseDesign, unit: float) -> Self:
-        """Return the Hessian of the losses at a point, the free coefficients minimised out, in units."""
-        weights, span = curvatures(point), point.problem.span
-        own = np.asarray(design.squared_norms(weights, unit))
-        free = np.zeros((len(own), 0))
-        if span is not None:
-            root = np.sqrt(weights)[:, None]
-            free = np.asarray(design.rmatvec(np.linalg.qr(root * span.basis)[0] * root)) / unit
-        return cls(np.zeros(len(own)), own, free)
-
-    def diagonal(self) -> Array:
-        return np.asarray(self.own - np.sum(self.free * self.free, axis=1))
-
-    def times(self, v: Array) -> Array:
-        product = self.own * v
-        return product if not self.free.shape[1] else product - self.free @ (self.free.T @ v)
-
-
 def operator_at(point: Point, unit: float) -> Operator | None:
     """Return the Hessian of all entries of x at a point; None if it has to be formed."""
     design = getattr(point.problem.design, "unmetered", point.problem.design)
-    if isinstance(design, RepeatedDesign):
-        return ByOutput.of(point, design, unit)
-    return Apart.of(point, design, unit) if isinstance(design, SparseDesign) and design.apart else None
+    return ByOutput.of(point, design, unit) if isinstance(design, RepeatedDesign) else None
 
 
 def has_operator(problem: Problem, largest: int) -> bool:
     """Return whether the Hessian of all entries of x is such an operator, with so many numbers at most."""
     design = getattr(problem.design, "unmetered", problem.design)
-    if isinstance(design, RepeatedDesign):
-        return design.design.shape[1] * design.shape[1] <= largest
-    return isinstance(design, SparseDesign) and not problem.shape[1:] and design.apart
+    return isinstance(design, RepeatedDesign) and design.design.shape[1] ** 2 <= largest
 
 
 def curvatures(point: Point) -> Array:

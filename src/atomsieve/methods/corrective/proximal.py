@@ -113,9 +113,9 @@ class Quadratic:
 
 
 class Minimum(NamedTuple):
-    """Where a model was minimised: x, minus the gradient there, and a bound of what is left to gain."""
+    """Where a model was minimised: x, or its factors, minus the gradient there, and a bound of what is left to gain."""
 
-    x: Array
+    x: Any
     z: Array
     gap: float
 
@@ -124,9 +124,9 @@ class Minimum(NamedTuple):
 class Descent:
     """A model in units on which the line of slopes may change, and how far it was minimised."""
 
-    model: Quadratic
+    model: Any
     unit: float
-    x: Array
+    x: Any
     z: Array
 
     def solve(self, line: Line, target: float, respond: bool) -> Outcome:
@@ -151,8 +151,6 @@ def solve(matrix: Array, right: Array) -> Array:
 class Proximal(Modelled):
     """The working set for a gauge with a prox: its columns, all of them, in one model."""
 
-    quadratic = Quadratic
-
     def __init__(self, part: Part, point: Point, memory: Memory) -> None:
         super().__init__(part, point, memory)
         lengths = self.point.problem.seminorm.column_norms()
@@ -166,7 +164,7 @@ class Proximal(Modelled):
     def _newton(self, point: Point, enough: float) -> tuple[State, float]:
         gauge, unit = self._gauge(point), self.unit
         start = point.state.x.ravel() * unit
-        model = self.quadratic(gauge, self._hessian(point), (0.0, 0.0))
+        model = Quadratic(gauge, self._hessian(point), (0.0, 0.0))
         descent = Descent(model, unit, start, point.pulls.ravel() / unit)
         meet(descent.solve, point, enough)
         change = ((descent.x - start) / unit).reshape(point.state.x.shape)
@@ -175,7 +173,7 @@ class Proximal(Modelled):
 
     def _gauge(self, point: Point) -> Any:
         """Return the gauge of the entries of x, in units."""
-        return point.problem.core.flat(point.state.x.shape)
+        return point.problem.core.flat(point.problem.shape)
 
     def _arrived(self, point: Point, found: tuple[State, float], there: Array) -> tuple[State, float]:
         """Return the state after a step, and its length, when the model had its minimum there."""

@@ -124,7 +124,7 @@ class Part:
             return state
         x = np.zeros(self.lifted.shape)
         x[self.columns] = state.x
-        return replace(state, x=x, known_support=None)
+        return replace(state, held=x, known_support=None)
 
 
 def sized(lifted: Lifted, entries: Index, shrinkage: Shrinkage | None, unit: float | None = None) -> Blocks:

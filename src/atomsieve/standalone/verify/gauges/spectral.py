@@ -152,8 +152,13 @@ def in_doubles(matrix: arb_mat) -> np.ndarray:
 
 
 def highest_eigenvalue(gram: arb_mat) -> arb:
-    """Return a ball around the largest eigenvalue of a symmetric matrix, or 0 if that is larger."""
+    """Return a ball around the largest eigenvalue of a symmetric matrix, or 0 if that is larger.
+
+    It is 0 itself where the matrix is proven to be negative definite.
+    """
     sizes, vectors = eigen(gram)
+    if sizes[-1] < 0 and positive_definite(-gram):
+        return arb(0)
     best = exactly(vectors[:, -1:])
     lower = (best.transpose() * gram * best)[0, 0] / (best.transpose() * best)[0, 0]
     lower = arb(lower.lower()).max(arb(0))
