@@ -40,7 +40,7 @@ def certify(
     Where the gauge of x is not known, `parts` are the atoms that it is made of.
     """
     with quiet():  # far out everything may overflow, and is then bounded by inf or not at all
-        return _certified(problem, x, coordinates, family, parts)
+        return _certified(problem.hosted, x, coordinates, family, parts)
 
 
 def _certified(

@@ -1,9 +1,13 @@
-"""The functions for an array, a float or an enclosure; the most common types are recognised without a search."""
+"""The functions for an array, a float or an enclosure, and the way between the host and where the data are.
+
+The most common types are recognised without a search. `on_host` is the only way by which numbers leave a device.
+"""
 
 from typing import Any
 
 import array_api_compat
 import numpy as np
+from numpy.typing import NDArray
 
 from atomsieve.numerics import balls, scalars
 from atomsieve.numerics.enclosures import Enclosure
@@ -21,3 +25,35 @@ def array_namespace(array: Any) -> Any:
     if kind is float or isinstance(array, (float, int)):
         return scalars
     return balls if kind is Enclosure else array_api_compat.array_namespace(array)
+
+
+def is_foreign(value: Any) -> bool:
+    """Return whether a value is an array of another library than NumPy."""
+    return not isinstance(value, (np.ndarray, np.generic)) and bool(array_api_compat.is_array_api_obj(value))
+
+
+def on_host(array: Any) -> NDArray[Any]:
+    """Return an array of any library as a NumPy array; one that is on the host already is not copied."""
+    if isinstance(array, np.ndarray):
+        return array
+    if array_api_compat.is_torch_array(array):
+        return np.asarray(array.detach().cpu().numpy())
+    if array_api_compat.is_cupy_array(array):
+        return np.asarray(array.get())
+    return np.asarray(array)
+
+
+def like(numbers: Any, array: Any) -> Any:
+    """Return numbers of the host as doubles in the library and on the device of an array."""
+    if type(array) is np.ndarray:
+        return np.asarray(numbers, dtype=np.float64)
+    xp: Any = array_namespace(array)
+    held = np.ascontiguousarray(numbers, dtype=np.float64).reshape(np.shape(numbers))
+    return xp.asarray(held, dtype=xp.float64, device=array_api_compat.device(array), copy=True)
+
+
+def places_in(index: NDArray[np.intp], array: Any) -> Any:
+    """Return positions in the library and on the device of an array."""
+    xp: Any = array_namespace(array)
+    held = np.ascontiguousarray(index, dtype=np.int64)
+    return xp.asarray(held, dtype=xp.int64, device=array_api_compat.device(array), copy=True)

@@ -104,7 +104,7 @@ class Lifted:
         if data.tasks > 1 or form != inner:
             inner, core = (math.prod(form),), core.flat(form)
         metered = Metered(design, Meter(design.shape[1]))
-        smooth = Smooth.of(data, loss, np.asarray(design.columns(core.unpenalised())))
+        smooth = Smooth.of(data, loss, design.columns(core.unpenalised()))
         return cls(smooth, metered, core, inner, form)
 
     @cached_property
@@ -210,7 +210,7 @@ class Lifted:
     def negligible(self) -> float:
         """The objective that rounding of the predictions at x = 0 can produce where the exact objective is 0."""
         u = self.origin.u
-        error = noise_level(len(self.smooth.y)) * self.seminorm.plain_norm(u)
+        error = noise_level(self.smooth.y.shape[0]) * self.seminorm.plain_norm(u)
         return self.smooth.loss.smoothness_near(u) * error * error
 
     @np.errstate(over="ignore", invalid="ignore")

@@ -10,7 +10,7 @@ from atomsieve.design.seminorm import inner, weigh
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.namespace import array_namespace, like, on_host
 from atomsieve.problem.data import Data
 from atomsieve.problem.span import Span
 from atomsieve.typing import Array, Samples
@@ -52,7 +52,7 @@ class Smooth:
 
     @classmethod
     def of(cls, data: Data, loss: Loss, own: Samples) -> Self:
-        """Return the smooth part for data and the unpenalised columns of the lifted design."""
+        """Return the smooth part for data and the unpenalised columns of the lifted design; it lives with these."""
         given = [np.ones((len(data.weights), int(data.intercept))), data.free]
         weights, stated = data.weights, data.stated_weights
         if data.tasks > 1:
@@ -63,8 +63,11 @@ class Smooth:
         if data.tasks > 1:
             offset = None if offset is None else offset.ravel()
             outputs = ()
-        unpenalised = np.concatenate([*given, own], axis=1)
-        return cls(loss, data.y.ravel(), weights, stated, unpenalised, offset, outputs)
+        unpenalised, y = np.concatenate([*given, on_host(own)], axis=1), data.y.ravel()
+        if type(own) is np.ndarray:
+            return cls(loss, y, weights, stated, unpenalised, offset, outputs)
+        y, weights, unpenalised = (like(part, own) for part in (y, weights, unpenalised))
+        return cls(loss, y, weights, stated, unpenalised, None if offset is None else like(offset, own), outputs)
 
     @cached_property
     def span(self) -> Span | None:

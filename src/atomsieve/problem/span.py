@@ -16,7 +16,7 @@ from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.basis import combination, orthonormal
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.namespace import array_namespace, like, on_host
 from atomsieve.numerics.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
@@ -100,14 +100,15 @@ class Span:
         solution for x = 0, and the slopes there determine which gradients count as zero.
         """
         xp = array_namespace(columns)
-        basis, transform = orthonormal(np.asarray(columns), np.asarray(weights))
+        basis, transform = orthonormal(on_host(columns), on_host(weights))
         zeros = np.zeros((transform.shape[1], *outputs))
-        nothing = xp.zeros((len(y), *outputs)) if offset is None or loss.translates else offset
+        none = offset is None or loss.translates
+        nothing = like(np.zeros((y.shape[0], *outputs)), columns) if none else offset
         no_shift = np.zeros((columns.shape[1], *outputs))
-        span = cls(loss, y, weights, xp.asarray(basis), transform, no_shift, zeros, zeros)
+        span = cls(loss, y, weights, like(basis, columns), transform, no_shift, zeros, zeros)
         stated = Stated(y, columns, offset)
         if loss.translates:
-            span = span._shifted(stated, basis.T @ weigh(weights, y if offset is None else y - offset))
+            span = span._shifted(stated, span._along(y if offset is None else y - offset))
         origin, u, slopes = span.minimise(nothing, zeros)
         for _ in range(SHIFTS):  # outliers may have moved the mean away from the smallest losses
             if not loss.translates or EPS * float(xp.max(xp.abs(u))) <= SHARP_TARGETS * float(xp.max(xp.abs(slopes))):
@@ -121,7 +122,7 @@ class Span:
 
     def _along(self, image: Samples) -> Array:
         """Return the coordinates of the part of an image in the span of the basis."""
-        return np.asarray(self.basis.T @ weigh(self.weights, image))
+        return on_host(self.basis.T @ weigh(self.weights, image))
 
     def _shifted(self, stated: "Stated", coordinates: Array) -> Self:
         """Return the same span with a further combination of its columns subtracted from the stated targets."""
@@ -179,7 +180,7 @@ class Span:
 
     def _hessian(self, u: Samples) -> Array:
         """Return the second derivatives in the coordinates; predictions far out have none in doubles."""
-        hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))
+        hessian = on_host(self.loss.hessian(self.basis, u, self.y, self.weights))
         if not np.isfinite(hessian).all():
             raise UnsettledError(UNSETTLED)
         return hessian
@@ -220,7 +221,7 @@ class Span:
         error.
         """
         xp = array_namespace(image)
-        noise = noise_level(len(image))
+        noise = noise_level(image.shape[0])
         level = noise * self._sum(xp.abs(here.theta))
         if here.size <= level:
             return level
@@ -295,12 +296,13 @@ class Stated:
 
     def less(self, shift: Array) -> Samples:
         """Return `y - offset - columns @ shift`, accurate to all digits of the difference."""
-        if self.offset is None and self.columns.shape[1] == 1 and bool((self.columns == 1.0).all()):
-            return self.y - shift[0]
+        constant = self.offset is None and self.columns.shape[1] == 1
+        if constant and bool(array_namespace(self.columns).all(self.columns == 1.0)):
+            return self.y - float(shift[0])
         taken = [] if self.offset is None else [self.offset]
-        terms = np.column_stack([self.y, *taken, self.columns])
+        terms = np.column_stack([on_host(part) for part in (self.y, *taken, self.columns)])
         factors = np.concatenate([[1.0], -np.ones(len(taken)), -shift])
-        return array_namespace(self.y).asarray(combination(terms, factors))
+        return like(combination(terms, factors), self.y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,9 +325,9 @@ class _Here:
     @classmethod
     def at(cls, span: Span, image: Samples, coordinates: Array) -> "_Here":
         xp: Any = array_namespace(image)
-        u = image + combine(span.basis, xp.asarray(coordinates))
+        u = image + combine(span.basis, like(coordinates, span.basis))
         slopes = span.loss.gradient(u, span.y)
         theta = weigh(span.weights, slopes)
-        gradient = np.asarray(span.basis.T @ theta)
+        gradient = on_host(span.basis.T @ theta)
         farthest = float(xp.max(xp.abs(u)))
         return cls(coordinates, u, slopes, theta, gradient, float(np.abs(gradient).sum()), farthest)

@@ -6,6 +6,7 @@ certificate/line.py, and `z = -A' theta` by `-A' diag(w loss'') C l`. No proof r
 
 import numpy as np
 
+from atomsieve.numerics.namespace import on_host
 from atomsieve.problem import Problem
 from atomsieve.run.result import Result
 from atomsieve.typing import Array, Index
@@ -16,8 +17,8 @@ def next_knot(result: Result, strength: float) -> float:
 
     The losses are taken for quadratic.
     """
-    problem, x = result.problem, result.lifted.ravel()
-    smooth, u = problem.smooth, np.asarray(result.point.u)
+    problem, x = result.problem.hosted, result.lifted.ravel()
+    smooth, u = problem.smooth, on_host(result.point.u)
     bend = np.asarray(problem.weights * smooth.loss.curvature(u, smooth.targets))
     theta = np.asarray(problem.weights * smooth.loss.gradient(u, smooth.targets))
     labels, count = problem.lifted.labels, len(problem.eligible)
