@@ -57,7 +57,8 @@ class ArrayDesign:
     def _chosen(self, index: Columns) -> Samples:
         """Return columns in the type in which they are held."""
         if isinstance(index, slice):
-            return self.matrix if index == ALL else self.matrix[:, index]
+            first, last, _ = index.indices(self.shape[1])
+            return self.matrix if index == ALL else self.matrix[:, first:last]
         return self._xp.take(self.matrix, places_in(index, self.matrix), axis=1)
 
     def _blocks(self, matrix: Samples) -> Iterator[tuple[slice, Samples]]:

@@ -41,6 +41,9 @@ class Chunks(Protocol):
     def each(self, task: Callable[..., T], samples: Sequence[Samples], index: Columns) -> Iterator[T]:
         """Yield `task(design, *parts)` for each chunk: its design of the chosen columns, and its part of samples."""
 
+    def adjoint(self, r: Samples) -> Array:
+        """Return `A' r`."""
+
     def read(self, rows: slice) -> Any:
         """Return the design of these rows."""
 
@@ -73,14 +76,23 @@ class HeldRows:
         height = max(LEAST_ROWS, CHUNK // max(1, width))
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
-            yield task(DenseDesign(self._doubles(rows, index)), *(part[rows] for part in samples))
+            yield task(self._doubles(rows, index), *(part[rows] for part in samples))
+
+    def adjoint(self, r: Array) -> Array:
+        """Return `A' r`; a matrix stored by columns is read in the order of its columns."""
+        n, d = self.shape
+        if not (isinstance(self.matrix, np.ndarray) and self.kept is None and self.matrix.flags.f_contiguous):
+            return added(self.each(_adjoint, (r,)))
+        width = max(1, CHUNK // n)
+        parts = (self.matrix[:, start : start + width] for start in range(0, d, width))
+        return np.concatenate([_adjoint(DenseDesign.of(part, "X"), r) for part in parts])
 
     def read(self, rows: slice) -> DenseDesign:
-        return DenseDesign(self._doubles(rows, ALL))
+        return self._doubles(rows, ALL)
 
-    def _doubles(self, rows: slice, index: Columns) -> Array:
-        block = self._rows(rows, index)
-        return np.ascontiguousarray(block, dtype=np.float64)
+    def _doubles(self, rows: slice, index: Columns) -> DenseDesign:
+        """Return some rows in doubles, in the order in which they are stored: transposing them takes longer."""
+        return DenseDesign.of(self._rows(rows, index), "X")
 
     def _rows(self, rows: slice, index: Columns = ALL) -> Any:
         """Return some rows on the host, as they are stored."""
@@ -147,7 +159,7 @@ class ChunkedDesign:
         return np.concatenate(list(self._each(partial(_image, x=x), index=index)))
 
     def rmatvec(self, r: Samples) -> Array:
-        return added(self._each(_adjoint, r))
+        return self.chunks.adjoint(r)
 
     def products(self, vectors: Sequence[Samples]) -> Array:
         return np.ascontiguousarray(self.rmatvec(np.stack(vectors, axis=1)).T)

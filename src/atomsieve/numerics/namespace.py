@@ -33,14 +33,18 @@ def is_foreign(value: Any) -> bool:
 
 
 def on_host(array: Any) -> NDArray[Any]:
-    """Return an array of any library as a NumPy array; one that is on the host already is not copied."""
+    """Return an array of any library as a NumPy array that may be changed; one of NumPy is not copied."""
     if isinstance(array, np.ndarray):
         return array
     if array_api_compat.is_torch_array(array):
         return np.asarray(array.detach().cpu().numpy())
     if array_api_compat.is_cupy_array(array):
         return np.asarray(array.get())
-    return np.asarray(array)
+    try:
+        return np.require(array, requirements="W")
+    except RuntimeError:  # it is on a device that NumPy cannot read
+        info = array_namespace(array).__array_namespace_info__()
+        return np.asarray(array_api_compat.to_device(array, info.default_device()))
 
 
 def like(numbers: Any, array: Any) -> Any:

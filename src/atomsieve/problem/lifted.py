@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import eye_array
 
-from atomsieve.design import BelowDesign, Design, Meter, Metered, RepeatedDesign, as_design
+from atomsieve.design import BelowDesign, CumulatedDesign, Design, Meter, Metered, RepeatedDesign, as_design
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import Gauge
 from atomsieve.gauges.base import BlockGauge
@@ -88,6 +88,7 @@ class Lifted:
         form = check_shape(shape, data)
         gauge.check(form)
         design, core = gauge.lift(data.design)
+        require_hosted(data, design, gauge)
         if design is not data.design:
             if form != (data.design.shape[1], *data.outputs):
                 raise TypeError(f"{type(gauge).__name__} maps vectors: leave out shape={shape!r}.")
@@ -254,6 +255,12 @@ class Lifted:
         design, core = self.design.select(columns), self.core.restrict(columns)
         places = columns if self.places is None else self.places[columns]
         return Lifted(self.smooth, design, core, shape, shape, places, None, reaches, (self, blocks))
+
+
+def require_hosted(data: Data, design: Design, gauge: Gauge) -> None:
+    """Refuse signals whose data are not NumPy arrays: running sums of their columns are made on the host."""
+    if data.hosted is not data and (gauge.of_signals or isinstance(design, CumulatedDesign)):
+        raise ValueError(f"{gauge!r} takes X as a NumPy array or a SciPy matrix. Convert X, or choose another gauge.")
 
 
 def identity(count: int) -> Design:

@@ -259,7 +259,7 @@ def walk(
     stepper = method.begin(problem, limits)
     watched = bool(callbacks) or not isinstance(screening, str)
     steps = [problem.at_penalty(Linear(float(slope))) for slope in slopes]
-    most = max(2, BATCH_NUMBERS // (5 * problem.origin.u.size))
+    most = max(2, BATCH_NUMBERS // (5 * math.prod(problem.origin.u.shape)))
     while steps:
         pressed = False
         try:
