@@ -1,4 +1,4 @@
-"""The kinds of arrays that data come in, each with the way there from NumPy; a kind that is not installed is skipped."""
+"""The kinds of arrays that data come in, each with the way there from NumPy; what is not installed is skipped."""
 
 from importlib import import_module
 
@@ -36,7 +36,7 @@ def on_another_device(array):
 
 def in_jax(array):
     jax = library("jax")
-    jax.config.update("jax_enable_x64", True)  # noqa: FBT003 -- their signature
+    jax.config.update("jax_enable_x64", True)
     return import_module("jax.numpy").asarray(array)
 
 

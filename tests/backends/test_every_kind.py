@@ -1,5 +1,6 @@
 """The same coefficients, gap and verdicts whatever library the data come in, and `verify` accepts them with NumPy's."""
 
+import math
 from functools import cache
 
 import numpy as np
@@ -15,10 +16,10 @@ from atomsieve import (
     Corrective,
     Group,
     Huber,
-    LInf,
-    LineSearch,
     Linear,
     LinearSquare,
+    LineSearch,
+    LInf,
     LogBarrier,
     Logistic,
     Pairwise,
@@ -53,8 +54,9 @@ def assert_agrees(put, loss, expected, **pieces):
     moved = pieces | {name: put(value) for name, value in samples.items()}
     found = solve(Problem(put(X), put(LOSSES[loss]), loss=loss, **moved), tol=TOL)
     certificate = found.certificate()
-    assert np.abs(found.x - expected[0].x).max() <= 1e-10
-    assert abs(found.intercept - expected[0].intercept) <= 1e-10
+    near = 1e-10 if not (ridge := pieces.get("ridge")) else 4 * math.sqrt(2 * found.point.uncertainty / ridge)
+    assert np.abs(found.x - expected[0].x).max() <= near  # a ridge bounds the distance by what the gap shows
+    assert abs(found.intercept - expected[0].intercept) <= near
     assert abs(found.gap - expected[0].gap) <= 1e-15 * found.problem.baseline + 2 * found.point.uncertainty
     for claim in ("zero", "nonzero", "undecided"):
         assert np.array_equal(getattr(certificate, claim), getattr(expected[1], claim))
@@ -63,6 +65,7 @@ def assert_agrees(put, loss, expected, **pieces):
     assert verdict.valid, verdict.reason
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("gauge", [L1(), Group(GROUPS)], ids=["L1", "Group"])
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -71,7 +74,7 @@ def test_losses(put, loss, gauge, intercept):
     assert_agrees(put, loss, reference(loss, **pieces), **pieces)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_penalties(put, penalty, loss):
@@ -86,12 +89,15 @@ def test_free_columns_offsets_and_weights(put, loss):
     assert_agrees(put, loss, (found, found.certificate()), **pieces)
 
 
-@pytest.mark.parametrize("pieces", [{"ridge": 0.1, "penalty": Linear(0.06)}, {"limits": (-0.2, 0.5)}, {"gauge": L2()}, {"gauge": LInf()}], ids=repr)
+@pytest.mark.parametrize(
+    "pieces",
+    [{"ridge": 0.1, "penalty": Linear(0.06)}, {"limits": (-0.2, 0.5)}, {"gauge": L2()}, {"gauge": LInf()}],
+    ids=repr,
+)
 def test_ridges_limits_and_larger_blocks(put, pieces):
     pieces = {"penalty": Square(0.3), "intercept": True} | pieces
     found = solve(Problem(X, Y, **pieces), tol=TOL)
     assert_agrees(put, Squared(), (found, found.certificate()), **pieces)
-
 
 
 @pytest.mark.parametrize("method", [GCG(LineSearch()), GCG(), Away(LineSearch()), Pairwise(LineSearch())], ids=repr)

@@ -43,6 +43,7 @@ __all__ = [
     "Steps",
     "as_design",
     "as_slice",
+    "is_narrow",
     "require_entries",
 ]
 
@@ -74,13 +75,14 @@ def as_design(X: Any, name: str = "X") -> Design:
         raise ValueError(
             f"{name} is empty: its shape is {tuple(shape)}. At least one sample and one feature are needed."
         )
-    design = _design_of(X, name)
+    design: Any = _design_of(X, name)
     if not design.is_finite():
         raise ValueError(
             f"{name} contains NaN or infinite values. Impute or remove them first "
             "(for example with sklearn.impute.SimpleImputer)."
         )
-    return design
+    found: Design = design
+    return found
 
 
 def _design_of(X: Any, name: str) -> Any:

@@ -4,6 +4,7 @@ x goes there and `A' r` comes back; predictions and theta never leave. Numbers t
 and a product widens a block of rows at a time: sums are in double precision, and X is never there twice.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -138,7 +139,9 @@ def array_gram(left: Samples, weights: Samples, right: Samples, unit: float, bas
         rooted = xp.linalg.qr(unit * root * basis)[0]
         for _ in range(2):  # a second time, for columns that lie nearly in the span of the basis
             scaled = scaled - rooted @ (xp.matrix_transpose(rooted) @ scaled)
-    return on_host(xp.matrix_transpose(scaled if left is right else left) @ (scaled if left is right else root * scaled))
+    return on_host(
+        xp.matrix_transpose(scaled if left is right else left) @ (scaled if left is right else root * scaled)
+    )
 
 
 def namespace_of(X: Any, name: str) -> Any:
@@ -148,13 +151,14 @@ def namespace_of(X: Any, name: str) -> Any:
         raise TypeError(f"{name} is a sparse {kind}: pass it as a SciPy sparse matrix, which is solved as it is.")
     xp: Any = array_namespace(X)
     try:
-        doubles = xp.zeros(1, dtype=xp.float64, device=array_api_compat.device(X)).dtype == xp.float64
+        with warnings.catch_warnings(action="ignore"):  # JAX warns and goes on in single precision
+            doubles = xp.zeros(1, dtype=xp.float64, device=array_api_compat.device(X)).dtype == xp.float64
     except (TypeError, RuntimeError, ValueError):
         doubles = False
     if not doubles:
         raise TypeError(
-            f"{name} is a {kind} on {array_api_compat.device(X)}, which computes in single precision only, and gaps and "
-            "proofs need doubles. For JAX call jax.config.update('jax_enable_x64', True); otherwise pass a NumPy array."
+            f"{name} is a {kind} on {array_api_compat.device(X)}, which computes in single precision only, and gaps "
+            "and proofs need doubles. For JAX call jax.config.update('jax_enable_x64', True); otherwise pass a NumPy array."
         )
     return xp
 

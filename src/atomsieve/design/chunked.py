@@ -13,13 +13,13 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from atomsieve.core import Packed
-from atomsieve.design.base import ALL, Columns, bounded, blocks_of_rows
+from atomsieve.design.base import ALL, Columns, blocks_of_rows, bounded
 from atomsieve.design.centred import CentredDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.numerics import exact
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.enclosures import Enclosure, gamma, quiet, up
-from atomsieve.numerics.namespace import is_foreign, on_host, places_in
+from atomsieve.numerics.enclosures import Enclosure, quiet, up
+from atomsieve.numerics.namespace import array_namespace, is_foreign, on_host, places_in
 from atomsieve.typing import Array, Index, Mask, Samples
 
 T = TypeVar("T")
@@ -102,9 +102,9 @@ class HeldRows:
                 return self.matrix[kept][:, index]
             first = int(kept[0])
             return on_host(self.matrix[first : int(kept[-1]) + 1, :])[kept - first][:, index]
-        if is_foreign(self.matrix) and not isinstance(index, slice):
+        if is_foreign(self.matrix) and not isinstance(index, slice):  # chosen there, so that fewer numbers move
             block = self.matrix[rows, :]
-            return on_host(_taken(block, index))
+            return on_host(array_namespace(block).take(block, places_in(index, block), axis=1))
         if isinstance(index, slice) and index == ALL:
             return on_host(self.matrix[rows, :])
         return on_host(self.matrix[rows, :])[:, index]
@@ -125,12 +125,6 @@ class HeldRows:
     def stored(self) -> Iterator[Array]:
         for rows in blocks_of_rows(self.shape):
             yield np.ascontiguousarray(self._rows(slice(rows.start, min(rows.stop, self.shape[0]))))
-
-
-def _taken(block: Samples, index: Index) -> Samples:
-    from array_api_compat import array_namespace  # noqa: PLC0415
-
-    return array_namespace(block).take(block, places_in(index, block), axis=1)
 
 
 @dataclass(frozen=True, eq=False)

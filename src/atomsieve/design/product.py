@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomsieve.core import Packed
-from atomsieve.design.base import ALL, Columns, Design, bounded, enclosed
 from atomsieve.design.array import array_gram
+from atomsieve.design.base import ALL, Columns, Design, bounded, enclosed
 from atomsieve.design.dense import dense_gram
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
 from atomsieve.numerics.namespace import array_namespace, on_host

@@ -68,7 +68,7 @@ def require_on_host(value: Any, name: str) -> None:
         )
 
 
-def beside(value: Any, X: Any, name: str) -> Any:
+def beside(value: Any, X: Any) -> Any:
     """Return what comes with the samples on the host, to be checked there: if it is in the library of X, or a list."""
     return on_host(value) if is_foreign(value) and is_foreign(X) and library_of(value) == library_of(X) else value
 

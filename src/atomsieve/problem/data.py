@@ -70,8 +70,7 @@ class Data:
             raise TypeError(f"intercept must be True or False, got {intercept!r}. Pass columns of your own as `free`.")
         design = as_design(X)
         n, d = design.shape
-        given = {"y": y, "sample_weight": sample_weight, "free": free, "offset": offset}
-        y, sample_weight, free, offset = (beside(value, X, name) for name, value in given.items())
+        y, sample_weight, free, offset = (beside(value, X) for value in (y, sample_weight, free, offset))
         weights = check_weights(sample_weight, n)
         columns = check_free(free, n)
         targets = check_y(y, n)
@@ -92,8 +91,8 @@ class Data:
         outputs = targets.shape[1:] if classes is None else (classes,)
         if outputs and is_foreign(X):
             raise ValueError(
-                f"X is a {library_of(X)} {type(X).__name__}, and problems of several outputs or classes take NumPy arrays "
-                "and SciPy matrices. Pass such arrays, or fit the outputs one by one."
+                f"X is a {library_of(X)} {type(X).__name__}, and problems of several outputs or classes take NumPy "
+                "arrays and SciPy matrices. Pass such arrays, or fit the outputs one by one."
             )
         if shift is not None and shift.shape[1:] != outputs:
             wanted = (n, *outputs)
