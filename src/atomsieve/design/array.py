@@ -158,7 +158,7 @@ def namespace_of(X: Any, name: str) -> Any:
     if not doubles:
         raise TypeError(
             f"{name} is a {kind} on {array_api_compat.device(X)}, which computes in single precision only, and gaps "
-            "and proofs need doubles. For JAX call jax.config.update('jax_enable_x64', True); otherwise pass a NumPy array."
+            "and proofs need doubles. For JAX, set jax_enable_x64 to True; otherwise pass a NumPy array."
         )
     return xp
 
