@@ -40,6 +40,17 @@ def in_jax(array):
     return import_module("jax.numpy").asarray(array)
 
 
+def in_dask(array, rows=40):
+    """Return an array in chunks of rows, of unequal heights."""
+    chunks = (rows, 7, len(array) - rows - 7) if len(array) > rows + 7 else -1
+    return library("dask.array").from_array(array, chunks=(chunks, *array.shape[1:]))
+
+
+def in_sparse_chunks(array):
+    """Return an array in chunks of rows that are sparse matrices."""
+    return in_dask(array).map_blocks(sparse.csr_array) if array.ndim == 2 and array.shape[1] == D else in_dask(array)
+
+
 def plain(array):
     return array
 
@@ -54,6 +65,8 @@ KINDS = {
     "torch": in_torch,
     "another device": on_another_device,
     "jax": in_jax,
+    "dask": in_dask,
+    "sparse dask": in_sparse_chunks,
 }
 """X, and all that comes with the samples, in each library."""
 

@@ -141,7 +141,7 @@ def _centred(design: Any) -> tuple[Enclosed, Enclosure, Index]:
     if isinstance(design, DenseDesign):
         centred = CentredDesign.of(design)
         return centred, Enclosure.exact(centred.centres), np.zeros(design.shape[1], dtype=np.intp)
-    if isinstance(design, ChunkedDesign):
+    if isinstance(design, ChunkedDesign) and not design.sparse:
         return design.centred(), Enclosure.exact(design.centres), np.zeros(design.shape[1], dtype=np.intp)
     if isinstance(design, ProductDesign):
         left, centres, _ = _centred(design.left)

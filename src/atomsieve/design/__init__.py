@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
@@ -13,6 +14,7 @@ from atomsieve.design.chunked import CHUNK, ChunkedDesign, HeldRows
 from atomsieve.design.completion import Completion
 from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.design.dense import DenseDesign
+from atomsieve.design.distributed import DaskDesign
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
@@ -91,7 +93,7 @@ def _design_of(X: Any, name: str) -> Any:
         return SparseDesign.of(X, name)
     if is_foreign(X):
         require_known(X, name)
-        return ArrayDesign.of(X, name)
+        return DaskDesign.of(X, name) if is_dask_array(X) else ArrayDesign.of(X, name)
     return ChunkedDesign(HeldRows(X)) if is_stored(X) or is_narrow(X) else DenseDesign.of(X, name)
 
 

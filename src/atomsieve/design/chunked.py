@@ -82,10 +82,10 @@ class HeldRows:
         """Return `A' r`; a matrix stored by columns is read in the order of its columns."""
         n, d = self.shape
         if not (isinstance(self.matrix, np.ndarray) and self.kept is None and self.matrix.flags.f_contiguous):
-            return added(self.each(_adjoint, (r,)))
+            return added(self.each(adjoint_of, (r,)))
         width = max(1, CHUNK // n)
         parts = (self.matrix[:, start : start + width] for start in range(0, d, width))
-        return np.concatenate([_adjoint(DenseDesign.of(part, "X"), r) for part in parts])
+        return np.concatenate([adjoint_of(DenseDesign.of(part, "X"), r) for part in parts])
 
     def read(self, rows: slice) -> DenseDesign:
         return self._doubles(rows, ALL)
@@ -143,6 +143,11 @@ class ChunkedDesign:
     def density(self) -> float:
         return 1.0
 
+    @property
+    def sparse(self) -> bool:
+        """Whether chunks are sparse: then nothing is taken from columns."""
+        return bool(getattr(self.chunks, "sparse", False))
+
     def _each(self, task: Callable[..., T], *samples: Samples, index: Columns = ALL) -> Iterator[T]:
         """Yield what a task makes of each chunk."""
         return self.chunks.each(task, samples, index)
@@ -150,7 +155,7 @@ class ChunkedDesign:
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         if not len(x):
             return np.zeros((self.shape[0], *x.shape[1:]))
-        return np.concatenate(list(self._each(partial(_image, x=x), index=index)))
+        return np.concatenate(list(self._each(partial(image_of, x=x), index=index)))
 
     def rmatvec(self, r: Samples) -> Array:
         return self.chunks.adjoint(r)
@@ -180,7 +185,7 @@ class ChunkedDesign:
         places = [np.arange(self.shape[1])[some] for some in ((index,) if same else (index, others))]
         both = np.concatenate(places)
         if weights.min() < 0 or basis is None:
-            whole = added(self._each(partial(_gram, unit=unit), weights, index=both))
+            whole = added(self._each(partial(gram_of, unit=unit), weights, index=both))
         else:
             root = np.sqrt(weights)[:, None] / unit
             rooted = np.linalg.qr(unit * root * basis)[0]
@@ -197,14 +202,14 @@ class ChunkedDesign:
         return ChunkedDesign(self.chunks.samples(chosen))
 
     def largest(self) -> float:
-        return max(self._each(_largest))
+        return max(self._each(largest_of))
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
-        return added(self._each(partial(_squares, scale=scale), weights))
+        return added(self._each(partial(squares_of, scale=scale), weights))
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite."""
-        return all(self._each(_is_finite))
+        return all(self._each(is_finite))
 
     @cached_property
     def centres(self) -> Array:
@@ -305,11 +310,13 @@ def _bounded(design: Any, *parts: Samples, task: Callable[..., T], taken: Array 
     return task(design if taken is None else CentredDesign(design, taken), *parts)
 
 
-def _image(design: Any, x: Array) -> Array:
+def image_of(design: Any, x: Array) -> Array:
+    """Return `A x` for the rows of a chunk."""
     return np.asarray(design.matvec(x))
 
 
-def _adjoint(design: Any, r: Array) -> Array:
+def adjoint_of(design: Any, r: Array) -> Array:
+    """Return what the rows of a chunk add to `A' r`."""
     return np.asarray(design.rmatvec(r))
 
 
@@ -317,7 +324,8 @@ def _entries(design: Any) -> Array:
     return np.asarray(design.columns(ALL))
 
 
-def _gram(design: Any, weights: Array, unit: float) -> Array:
+def gram_of(design: Any, weights: Array, unit: float) -> Array:
+    """Return what the rows of a chunk add to a Gram matrix."""
     return np.asarray(design.gram(weights, ALL, ALL, unit))
 
 
@@ -326,19 +334,27 @@ def _along(design: Any, root: Array, rooted: Array, along: Array) -> Array:
 
 
 def _across_gram(design: Any, root: Array, rooted: Array, along: Array) -> Array:
-    across = root * design.columns(ALL) - rooted @ along
+    return gram_across(root * design.columns(ALL), rooted, along)
+
+
+def gram_across(columns: Array, basis: Array, along: Array) -> Array:
+    """Return the Gram matrix of columns less their part along a basis."""
+    across = columns - basis @ along
     return np.asarray(across.T @ across)
 
 
-def _largest(design: Any) -> float:
+def largest_of(design: Any) -> float:
+    """Return the largest absolute entry of a chunk."""
     return float(design.largest())
 
 
-def _squares(design: Any, weights: Array, scale: float) -> Array:
+def squares_of(design: Any, weights: Array, scale: float) -> Array:
+    """Return what the rows of a chunk add to the squares of the columns."""
     return np.asarray(design.squared_norms(weights, scale))
 
 
-def _is_finite(design: Any) -> bool:
+def is_finite(design: Any) -> bool:
+    """Return whether all entries of a chunk are finite."""
     return bool(design.is_finite())
 
 

@@ -4,6 +4,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
@@ -43,11 +44,10 @@ def library_of(value: Any) -> str:
 
 def require_known(value: Any, name: str) -> None:
     """Refuse an array of a library that computes later, or that is not known, in plain words."""
-    library = library_of(value)
-    if library == "dask":
+    if library_of(value).startswith("dask") and not is_dask_array(value):
         raise TypeError(
-            f"{name} is a dask {type(value).__name__}, which would be gathered into one array: dask is not supported "
-            f"yet. Where it fits into memory, pass {name}.compute()."
+            f"{name} is a dask {type(value).__name__}, which would be gathered into one array: pass its numbers as a "
+            f"dask array, {name}.to_dask_array(lengths=True)."
         )
 
 

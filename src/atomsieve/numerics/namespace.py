@@ -40,6 +40,8 @@ def on_host(array: Any) -> NDArray[Any]:
         return np.asarray(array.detach().cpu().numpy())
     if array_api_compat.is_cupy_array(array):
         return np.asarray(array.get())
+    if array_api_compat.is_dask_array(array):
+        return np.asarray(array.compute())
     try:
         return np.require(array, requirements="W")
     except RuntimeError:  # it is on a device that NumPy cannot read
@@ -52,12 +54,28 @@ def like(numbers: Any, array: Any) -> Any:
     if type(array) is np.ndarray:
         return np.asarray(numbers, dtype=np.float64)
     xp: Any = array_namespace(array)
-    held = np.ascontiguousarray(numbers, dtype=np.float64).reshape(np.shape(numbers))
-    return xp.asarray(held, dtype=xp.float64, device=array_api_compat.device(array), copy=True)
+    given = np.ascontiguousarray(numbers, dtype=np.float64).reshape(np.shape(numbers))
+    if array_api_compat.is_dask_array(array):
+        return _in_chunks(given, array)
+    return xp.asarray(given, dtype=xp.float64, device=array_api_compat.device(array), copy=True)
 
 
 def places_in(index: NDArray[np.intp], array: Any) -> Any:
     """Return positions in the library and on the device of an array."""
     xp: Any = array_namespace(array)
-    held = np.ascontiguousarray(index, dtype=np.int64)
-    return xp.asarray(held, dtype=xp.int64, device=array_api_compat.device(array), copy=True)
+    given = np.ascontiguousarray(index, dtype=np.int64)
+    return xp.asarray(given, dtype=xp.int64, device=array_api_compat.device(array), copy=True)
+
+
+def held(array: Any) -> Any:
+    """Return an array whose numbers are there: those of dask are computed on its workers, and stay."""
+    return array.persist() if array_api_compat.is_dask_array(array) else array
+
+
+def _in_chunks(numbers: NDArray[np.float64], array: Any) -> Any:
+    """Return numbers as a dask array: in the chunks of another one if they are as long as that, or in one chunk."""
+    import dask.array as da  # noqa: PLC0415 -- who has a dask array has dask
+
+    rows = [array.chunks[0]] if numbers.ndim and numbers.shape[0] == array.shape[0] else []
+    chunks = (*rows, *numbers.shape[len(rows) :])
+    return da.from_array(numbers, chunks=chunks).persist()

@@ -17,6 +17,7 @@ from atomsieve.losses import Loss
 from atomsieve.losses.compiled import Seen
 from atomsieve.losses.ridged import Ridged
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import noise_level
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem.data import Data
@@ -229,9 +230,9 @@ class Lifted:
             slopes = u
         # Project theta: B' theta = 0 holds only up to rounding, and features far from 0 amplify the error in z.
         # Do not project the slopes: they must stay inside the domain of the conjugate.
-        across = seminorm.project(slopes)
+        across = held(seminorm.project(slopes))
         stray = 0.0 if smooth.span is None else seminorm.plain_norm(slopes - across)
-        theta = seminorm.weighted(across)
+        theta = held(seminorm.weighted(across))
         moved = state if coordinates is state.coordinates else replace(state, coordinates=coordinates)
         return View(moved, u, slopes, theta, self.design.rmatvec(-theta), stray)
 

@@ -10,7 +10,7 @@ from atomsieve.design.seminorm import inner, weigh
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.namespace import array_namespace, like, on_host
+from atomsieve.numerics.namespace import array_namespace, held, like, on_host
 from atomsieve.problem.data import Data
 from atomsieve.problem.span import Span
 from atomsieve.typing import Array, Samples
@@ -119,7 +119,8 @@ class Smooth:
         with np.errstate(over="ignore", invalid="ignore"):
             image = image if self.fixed is None else image + self.fixed
             if self.span is None:
-                return coordinates, image, self.loss.gradient(image, self.targets)
+                image = held(image)
+                return coordinates, image, held(self.loss.gradient(image, self.targets))
             return self.span.minimise(image, coordinates)
 
     def shortfall(self, u: Samples, stray: float, enough: float, size: float) -> float:

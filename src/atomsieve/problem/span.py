@@ -16,7 +16,7 @@ from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.basis import combination, orthonormal
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.namespace import array_namespace, like, on_host
+from atomsieve.numerics.namespace import array_namespace, held, like, on_host
 from atomsieve.numerics.rounding import EPS, noise_level
 from atomsieve.typing import Array, Samples
 
@@ -326,7 +326,8 @@ class _Here:
     def at(cls, span: Span, image: Samples, coordinates: Array) -> "_Here":
         xp: Any = array_namespace(image)
         u = image + combine(span.basis, like(coordinates, span.basis))
-        slopes = span.loss.gradient(u, span.y)
+        u = held(u)
+        slopes = held(span.loss.gradient(u, span.y))
         theta = weigh(span.weights, slopes)
         gradient = on_host(span.basis.T @ theta)
         farthest = float(xp.max(xp.abs(u)))
