@@ -65,9 +65,9 @@ KINDS = {
     "torch": in_torch,
     "another device": on_another_device,
     "jax": in_jax,
-    "dask": in_dask,
-    "sparse dask": in_sparse_chunks,
 }
 """X, and all that comes with the samples, in each library."""
+
+IN_CHUNKS = {"dense chunks": in_dask, "sparse chunks": in_sparse_chunks}
 
 ELSEWHERE = ("torch", "another device", "jax")

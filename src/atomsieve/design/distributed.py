@@ -29,12 +29,10 @@ from atomsieve.design.sparse import SparseDesign
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import EPS
+from atomsieve.numerics.samplewise import chunks_of, joined, received
 from atomsieve.typing import Array, Index, Mask, Samples
 
 T = TypeVar("T")
-
-FAN_IN = 8
-"""Partial sums that one task adds up."""
 
 TOGETHER = 16
 """Chunks whose results may wait on the client at one time, where they are not added up."""
@@ -86,7 +84,7 @@ class DaskDesign:
         return held(X.map_blocks(task, dtype=np.float64, chunks=(X.chunks[0], *((k,) for k in width)), meta=meta))
 
     def rmatvec(self, r: Samples) -> Array:
-        return np.asarray(self._total(adjoint_of, r))
+        return np.asarray(received(self._total(adjoint_of, r)))
 
     def products(self, vectors: Sequence[Samples]) -> Array:
         return np.stack([self.rmatvec(r) for r in vectors])
@@ -109,7 +107,7 @@ class DaskDesign:
             whole = self._total(partial(gram_of, unit=unit), weights, index=both)
         else:
             whole = self._gram_across(weights, both, unit, basis)
-        return np.asarray(whole if index is others else whole[: len(left), len(left) :])
+        return np.array(whole if index is others else whole[: len(left), len(left) :], order="C")
 
     def _gram_across(self, weights: Samples, both: Index, unit: float, basis: Samples) -> Array:
         """Return the Gram matrix of columns modulo a basis."""
@@ -136,7 +134,7 @@ class DaskDesign:
         return float(self._total(largest_of, combine=max))
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
-        return np.asarray(self._total(partial(squares_of, scale=scale), weights))
+        return np.asarray(received(self._total(partial(squares_of, scale=scale), weights)))
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite."""
@@ -169,7 +167,8 @@ class WorkerRows:
         for start in range(0, len(blocks), TOGETHER):
             some = slice(start, start + TOGETHER)
             pairs = zip(blocks[some], parts[some], strict=True)
-            yield from dask.compute(*(run(block, *own, task=task, index=index) for block, own in pairs))
+            found = dask.compute(*(run(block, *own, task=task, index=index) for block, own in pairs))
+            yield from map(received, found)
 
     def adjoint(self, r: Array) -> Array:
         total = np.zeros((self.shape[1], *r.shape[1:]))
@@ -197,35 +196,23 @@ def by_rows(X: Any) -> Any:
     return X.rechunk({0: rows, 1: -1}) if rows != X.chunks[0] or len(X.chunks[1]) > 1 else X
 
 
-def parts_of(array: Any) -> list[Any]:
-    """Return the chunks of an array, each with all its columns."""
-    whole = array.rechunk({1: -1}) if array.ndim > 1 and len(array.chunks[1]) > 1 else array
-    return list(whole.to_delayed().ravel())
-
-
 def tasks_of(matrix: Any, task: Callable[..., Any], samples: Sequence[Samples], index: Columns | None) -> list[Any]:
     """Return a task for each chunk of a matrix, with its part of the samples."""
     import dask  # noqa: PLC0415
 
     run = dask.delayed(_run if index is not None else _plain, pure=False)
     given = {"task": task} if index is None else {"task": task, "index": index}
-    columns = [parts_of(part) for part in samples]
-    return [run(*chunk, **given) for chunk in zip(parts_of(matrix), *columns, strict=True)]
+    return [run(*chunk, **given) for chunk in zip(*map(chunks_of, (matrix, *samples)), strict=True)]
 
 
 def reduced(tasks: list[Any], combine: Callable[..., Any]) -> Any:
     """Return the results of tasks, combined in a tree."""
-    import dask  # noqa: PLC0415
-
-    join = dask.delayed(combine, pure=False)
-    while len(tasks) > 1:
-        tasks = [join(tasks[start : start + FAN_IN]) for start in range(0, len(tasks), FAN_IN)]
-    return tasks[0].compute()
+    return joined(tasks, combine).compute()
 
 
 def design_of(block: Any) -> Any:
     """Return the design of a chunk."""
-    return SparseDesign.of(block, "X") if issparse(block) else DenseDesign.of(np.asarray(block), "X")
+    return SparseDesign.of(block, "X") if issparse(block) else DenseDesign.of(received(np.asarray(block)), "X")
 
 
 def inverse_root(gram: Array) -> Array:
@@ -237,17 +224,19 @@ def inverse_root(gram: Array) -> Array:
 
 def _run(block: Any, *parts: Samples, task: Callable[..., T], index: Columns) -> T:
     """Return what a task makes of some columns of a chunk."""
-    return task(design_of(_picked(block, index)), *parts)
+    task = received(task)
+    return task(design_of(_picked(block, index)), *map(received, parts))
 
 
 def _plain(block: Any, *parts: Samples, task: Callable[..., T]) -> T:
-    return task(block, *parts)
+    return task(*map(received, (block, *parts)))
 
 
 def _picked(block: Any, index: Columns) -> Any:
     if isinstance(index, slice) and index == ALL:
         return block
-    return block.tocsc()[:, index] if issparse(block) else block[:, index]
+    chunk: Any = block
+    return chunk.tocsc()[:, index] if issparse(block) else block[:, index]
 
 
 def _entries(design: Any) -> Array:

@@ -76,6 +76,6 @@ def _in_chunks(numbers: NDArray[np.float64], array: Any) -> Any:
     """Return numbers as a dask array: in the chunks of another one if they are as long as that, or in one chunk."""
     import dask.array as da  # noqa: PLC0415 -- who has a dask array has dask
 
-    rows = [array.chunks[0]] if numbers.ndim and numbers.shape[0] == array.shape[0] else []
-    chunks = (*rows, *numbers.shape[len(rows) :])
-    return da.from_array(numbers, chunks=chunks).persist()
+    if not (numbers.ndim and numbers.shape[0] == array.shape[0]):
+        return da.from_array(numbers, chunks=numbers.shape)
+    return da.from_array(numbers, chunks=(array.chunks[0], *numbers.shape[1:])).persist()

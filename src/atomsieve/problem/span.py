@@ -6,6 +6,7 @@ where `B' theta = 0`. The rest of the package uses only this function.
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,8 +17,9 @@ from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.basis import combination, orthonormal
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.namespace import array_namespace, held, like, on_host
+from atomsieve.numerics.namespace import array_namespace, like, on_host
 from atomsieve.numerics.rounding import EPS, noise_level
+from atomsieve.numerics.samplewise import Made, evaluate, totals
 from atomsieve.typing import Array, Samples
 
 EVALUATIONS = 1000
@@ -117,7 +119,7 @@ class Span:
             origin, u, slopes = span.minimise(nothing, zeros)
         if span._recedes(u):
             raise ValueError(SEPARATED)
-        floor = EPS**2 * span._sum(xp.abs(weigh(weights, slopes)))
+        floor = EPS**2 * float(totals(_sizes, span._spans, weigh(weights, slopes), u, u, weights)[0])
         return replace(span, origin=origin, centre=origin + span._along(nothing), floor=floor)
 
     def _along(self, image: Samples) -> Array:
@@ -180,7 +182,7 @@ class Span:
 
     def _hessian(self, u: Samples) -> Array:
         """Return the second derivatives in the coordinates; predictions far out have none in doubles."""
-        hessian = on_host(self.loss.hessian(self.basis, u, self.y, self.weights))
+        hessian: Array = totals(partial(_bends, loss=self.loss), self.basis, u, self.y, self.weights)[0]
         if not np.isfinite(hessian).all():
             raise UnsettledError(UNSETTLED)
         return hessian
@@ -220,21 +222,16 @@ class Span:
         Rounding enters through the sum itself and through u. An error of u moves theta by the curvature times the
         error.
         """
-        xp = array_namespace(image)
         noise = noise_level(image.shape[0])
-        level = noise * self._sum(xp.abs(here.theta))
+        steep, reach = map(float, totals(_sizes, self._spans, here.theta, image, here.u, self.weights))
+        level = noise * steep
         if here.size <= level:
             return level
-        sizes = xp.abs(image) + xp.abs(here.u)
-        most = level + noise * self.loss.smoothness_near(here.u) * self._sum(weigh(self.weights, sizes))
+        most = level + noise * self.loss.smoothness_near(here.u) * reach
         if here.size > most:  # far above the level for every possible curvature
             return most
-        return level + noise * self._sum(weigh(self.weights, self.loss.curvature(here.u, self.y)) * sizes)
-
-    def _sum(self, sizes: Samples) -> float:
-        """Return the sum of `abs(basis)' sizes`, an upper bound of a product with the basis."""
-        xp = array_namespace(sizes)
-        return float(xp.sum(self._spans * (sizes if sizes.ndim == 1 else xp.sum(sizes, axis=1))))
+        bends = partial(_bent_sizes, loss=self.loss)
+        return level + noise * float(totals(bends, self._spans, image, here.u, self.y, self.weights)[0])
 
     @cached_property
     def _spans(self) -> Samples:
@@ -324,11 +321,38 @@ class _Here:
 
     @classmethod
     def at(cls, span: Span, image: Samples, coordinates: Array) -> "_Here":
-        xp: Any = array_namespace(image)
-        u = image + combine(span.basis, like(coordinates, span.basis))
-        u = held(u)
-        slopes = held(span.loss.gradient(u, span.y))
-        theta = weigh(span.weights, slopes)
-        gradient = on_host(span.basis.T @ theta)
-        farthest = float(xp.max(xp.abs(u)))
+        formula = partial(_seen, loss=span.loss, coordinates=coordinates)
+        (u, slopes, theta), (gradient,), (farthest,) = evaluate(formula, image, span.basis, span.y, span.weights)
         return cls(coordinates, u, slopes, theta, gradient, float(np.abs(gradient).sum()), farthest)
+
+
+def _seen(image: Samples, basis: Samples, y: Samples, weights: Samples, *, loss: Loss, coordinates: Array) -> Made:
+    """Return predictions, slopes of the losses and theta; the gradient in the coordinates; the farthest prediction."""
+    xp: Any = array_namespace(image)
+    u = image + combine(basis, like(coordinates, basis))
+    slopes = loss.gradient(u, y)
+    theta = weigh(weights, slopes)
+    return Made((u, slopes, theta), (basis.T @ theta,), (xp.max(xp.abs(u)),))
+
+
+def _bends(basis: Samples, u: Samples, y: Samples, weights: Samples, *, loss: Loss) -> Made:
+    """Return the Hessian in the coordinates."""
+    return Made(sums=(loss.hessian(basis, u, y, weights),))
+
+
+def _sizes(spans: Samples, theta: Samples, image: Samples, u: Samples, weights: Samples) -> Made:
+    """Return upper bounds of `basis' theta`, and of `basis' diag(weights) v` for v of the size of the terms of u."""
+    xp: Any = array_namespace(u)
+    return Made(sums=(_along(spans, xp.abs(theta)), _along(spans, weigh(weights, xp.abs(image) + xp.abs(u)))))
+
+
+def _bent_sizes(spans: Samples, image: Samples, u: Samples, y: Samples, weights: Samples, *, loss: Loss) -> Made:
+    """Return the second of them with each sample multiplied by its curvature."""
+    xp: Any = array_namespace(u)
+    return Made(sums=(_along(spans, weigh(weights, loss.curvature(u, y)) * (xp.abs(image) + xp.abs(u))),))
+
+
+def _along(spans: Samples, sizes: Samples) -> Samples:
+    """Return the sum of `abs(basis)' sizes`, an upper bound of a product with the basis."""
+    xp: Any = array_namespace(sizes)
+    return xp.sum(spans * (sizes if sizes.ndim == 1 else xp.sum(sizes, axis=1)))
