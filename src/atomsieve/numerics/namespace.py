@@ -69,7 +69,7 @@ def places_in(index: NDArray[np.intp], array: Any) -> Any:
 
 def held(array: Any) -> Any:
     """Return an array whose numbers are there: those of dask are computed on its workers, and stay."""
-    return array.persist() if array_api_compat.is_dask_array(array) else array
+    return array if type(array) is np.ndarray or not array_api_compat.is_dask_array(array) else array.persist()
 
 
 def _in_chunks(numbers: NDArray[np.float64], array: Any) -> Any:

@@ -35,7 +35,7 @@ class Made(NamedTuple):
 
 def totals(formula: Callable[..., Made], *samples: Samples) -> tuple[Any, ...]:
     """Return the sums that a formula makes of all samples."""
-    if not array_api_compat.is_dask_array(samples[0]):
+    if not _in_chunks(samples[0]):
         return evaluate(formula, *samples).sums
     import dask  # noqa: PLC0415
 
@@ -47,10 +47,15 @@ def totals(formula: Callable[..., Made], *samples: Samples) -> tuple[Any, ...]:
 
 def evaluate(formula: Callable[..., Made], *samples: Samples) -> Made:
     """Return what a formula makes of all samples."""
-    if array_api_compat.is_dask_array(samples[0]):
+    if _in_chunks(samples[0]):
         return _by_chunks(formula, samples)
     arrays, sums, maxima = formula(*samples)
     return Made(arrays, tuple(map(on_host, sums)), tuple(float(value) for value in maxima))
+
+
+def _in_chunks(array: Any) -> bool:
+    """Return whether an array is one of dask; NumPy arrays, the most common ones, are recognised without a search."""
+    return type(array) is not np.ndarray and bool(array_api_compat.is_dask_array(array))
 
 
 def chunks_of(array: Any) -> list[Any]:
