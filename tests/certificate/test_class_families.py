@@ -226,7 +226,7 @@ def test_slopes_along_the_line_are_bounded():
     nominal = prove(statement, *feasible(statement, result.lifted, problem.span.origin))
     face = ClassFace.of(nominal, Family.of(problem, None, None, (0.045, 0.055), None, relative=False))
     t = nominal.slopes
-    place = face._class_place(face.held, (t.low - 0.01, t.high + 0.01))
+    place = face.class_place(face.held, (t.low - 0.01, t.high + 0.01))
     line = class_line(face, place)
     g = place.rows.features.mid @ line.p
     u = X @ result.x + result.intercept
@@ -294,7 +294,7 @@ def test_moves_of_the_point_are_bounded(size):
     nominal = prove(statement, *feasible(statement, result.lifted, problem.span.origin))
     face = ClassFace.of(nominal, Family.of(problem, size, None, None, None, relative=False))
     t = nominal.slopes
-    place = face._class_place(face.held, (t.low - 0.01, t.high + 0.01))
+    place = face.class_place(face.held, (t.low - 0.01, t.high + 0.01))
     moves, u = face._moves(place, still(face, place)), X @ result.x + result.intercept
     reached = 0.0
     for _ in range(200):

@@ -274,6 +274,32 @@ class TestUnpenalisedFeatures:
         assert "of 9 coefficients" in repr(certificate)
         assert verify(tmp_path / "c.json", X, Y).valid
 
+    @pytest.mark.parametrize("far", [0.0, 1e4])
+    @pytest.mark.parametrize("intercept", [True, False])
+    def test_results_are_those_with_the_sum_0_that_certificates_speak_of(self, far, intercept):
+        """Losses do not see a number that is added to all classes, and any other sum would be outside the intervals."""
+        prices, free = np.array([1.0, 0.0, 1.0, 1.0, 0.0]), RNG.standard_normal((60, 1))
+        pieces = {"loss": Multinomial(), "gauge": L1(prices), "penalty": Linear(0.02), "intercept": intercept}
+        shifts = far * np.array([1.0, 1.0, 0.0, 1.0, 0.0]) * intercept
+        result = solve(Problem(X + shifts, Y, free=free, **pieces), tol=1e-12)
+        certificate, own = result.certificate(), [1, 4]
+        constant = np.atleast_2d(result.intercept)[: int(intercept)]
+        parts = np.vstack([constant, result.free, result.x[own]])
+        np.testing.assert_allclose(parts.sum(axis=1), 0.0, atol=1e-14 * np.abs(parts).max())
+        assert (np.abs(result.x[own]) > 0.1).any()
+        assert np.isfinite(certificate.free_lower).all()
+        assert ((certificate.free_lower <= parts) & (parts <= certificate.free_upper)).all()
+        assert (certificate.lower[own] <= result.x[own]).all()
+        assert (result.x[own] <= certificate.upper[own]).all()
+        u, expected = (X + shifts) @ result.x + free @ result.free + result.intercept, result.point.u
+        apart = (u - u.mean(axis=1, keepdims=True)) - (expected - expected.mean(axis=1, keepdims=True))
+        np.testing.assert_allclose(apart, 0.0, atol=1e-12 * max(far, 1.0))
+
+    def test_models_have_the_sum_0_too(self):
+        model = CertifiedLogisticRegression(C=0.5, penalty_factors=[1.0, 0.0, 1.0, 1.0, 0.0]).fit(X, Y)
+        np.testing.assert_allclose(model.coef_[:, [1, 4]].sum(axis=0), 0.0, atol=1e-14)
+        np.testing.assert_allclose(model.intercept_.sum(), 0.0, atol=1e-14)
+
 
 def content_zero(content):
     told = {*content["claims"]["nonzero"], *content["claims"]["undecided"], *content["problem"]["unpenalised"]}

@@ -1,11 +1,15 @@
 """Whole paths in a few certificates."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes
+from class_families import cut
+from families import contradicted
+from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.linear_model import lars_path
 
-from atomsieve import Group, Linear, LInf, Logistic, Multinomial, Problem, Squared, path, solve
+from atomsieve import L1, Group, Linear, LInf, Logistic, Multinomial, Problem, Squared, path, solve, verify
 from atomsieve.run.knots import next_knot
 from atomsieve.run.progress import watched_by
 
@@ -80,12 +84,107 @@ def test_paths_of_groups_and_of_the_elastic_net(pieces):
     ("problem", "what"),
     [
         (Problem(np.eye(3), [1.0, 2.0, 3.0], gauge=LInf()), "gauges without blocks"),
-        (Problem(np.eye(3), [0, 1, 2], loss=Multinomial()), "losses of several classes"),
+        (Problem(np.eye(4), [0, 1, 0, 1], loss=Multinomial()), "two classes"),
     ],
 )
 def test_paths_that_are_refused(problem, what):
     with pytest.raises(ValueError, match=what):
         path(problem, n=3, ratio=0.5).certificates()
+
+
+# -- several classes ---------------------------------------------------------------------------------------------------
+
+
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X / X.std(axis=0), y
+
+
+CLASSES = [{}, {"gauge": Group()}, {"ridge": 0.02}, {"gauge": Group([0, 0, 1, 1])}]
+
+
+@pytest.mark.parametrize("pieces", CLASSES, ids=["L1", "rows", "ridge", "groups"])
+def test_paths_of_several_classes(pieces):
+    """Within every range, exactly those blocks are in the model that its certificate says are; the checker agrees."""
+    rng, (X, y) = np.random.default_rng(0), iris()
+    problem = Problem(X, y, loss=Multinomial(), intercept=True, names=("a", "b", "c", "d"), **pieces)
+    found = path(problem, n=2, ratio=0.9).certificates()
+    assert found.covered > 0.999
+    assert found.events
+    if not isinstance(problem.gauge, Group) or problem.gauge.groups is None:
+        assert found.events[0].enters[0][0] == "c"
+    for (low, high), certificate in zip(found.ranges, found.certificates, strict=True):
+        here = solve(problem.at_penalty(Linear(float(rng.uniform(low, high)))), tol=1e-12)
+        assert np.array_equal(problem.core.sizes(here.lifted) > 0, certificate.nonzero)
+        assert (certificate.lower <= here.x + 1e-9).all()
+        assert (here.x - 1e-9 <= certificate.upper).all()
+    assert verify(found.certificates[-1], X, y)
+
+
+@pytest.mark.parametrize("gauge", [L1(), Group()], ids=repr)
+def test_knots_of_several_classes_are_where_supports_change(gauge):
+    """Between two events losses are curved, and just above an event the next knot is that event."""
+    X, y = load_wine(return_X_y=True)
+    problem = Problem(X / X.std(axis=0) + 100.0, y, loss=Multinomial(), gauge=gauge, intercept=True)
+    found = path(problem, n=2, ratio=0.91).certificates()
+    assert found.events
+    for event in found.events:
+        above = event.upper * (1 + 1e-4)
+        knot = next_knot(solve(problem.at_penalty(Linear(above)), tol=1e-13), above)
+        assert knot == pytest.approx(event.upper, rel=1e-5)
+
+
+def covers_of_classes(seeds, *, ratio=0.93, check=False):
+    """Return how many certificates cover random paths, how many members were shown to them, and what is false."""
+    told, false = Counter(), []
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n, d, classes = int(rng.integers(8, 25)), int(rng.integers(2, 5)), int(rng.choice([3, 3, 4]))
+        X = rng.standard_normal((n, d)) + rng.choice([0.0, 0.0, 1e3])
+        y = np.argmax((X - X.mean(axis=0)) @ rng.standard_normal((d, classes)) + rng.gumbel(size=(n, classes)), axis=1)
+        y[:classes] = range(classes)
+        prices = rng.uniform(0.5, 2, d)
+        prices[0] = rng.choice([0.0, 1.0, np.inf], p=[0.2, 0.7, 0.1])
+        gauge = (L1(), L1(prices), Group(), Group(np.sort(rng.integers(0, 2, d)).tolist()))[int(rng.integers(4))]
+        given = {"sample_weight": rng.uniform(0.2, 2, n) if rng.random() < 0.3 else None}
+        given["free"] = rng.standard_normal((n, 1)) if rng.random() < 0.2 else None
+        ridge = 0.05 if rng.random() < 0.3 else 0.0
+        problem = Problem(X, y, loss=Multinomial(), gauge=gauge, intercept=True, ridge=ridge, **given)
+        try:
+            found = path(problem, n=2, ratio=ratio).certificates()
+        except ValueError:  # columns without a price that separate the classes
+            continue
+        told["covers"] += 1
+        told["whole"] += found.covered > 0.99
+        for (low, high), certificate in zip(found.ranges, found.certificates, strict=True):
+            told["certificates"] += 1
+            for strength in (low, high, float(rng.uniform(low, high))):
+                member = solve(problem.at_penalty(Linear(strength)), tol=1e-13).certificate()
+                told["members"] += member.valid
+                false += [(seed, strength, wrong) for wrong in contradicted(certificate, member)]
+        if check and not (verdict := verify(found.certificates[-1], X, y, **given)):
+            false.append((seed, str(verdict)))
+    return told, false
+
+
+def test_no_certificate_of_a_path_is_false():
+    told, false = covers_of_classes(range(3), check=True)
+    assert false == []
+    assert told["whole"] >= 2
+    assert told["members"] > 12
+
+
+@pytest.mark.deep
+def test_no_certificate_of_many_paths_is_false():
+    told, false = covers_of_classes(range(100, 112), ratio=0.85)
+    assert false == []
+    assert told["whole"] > 9
+
+
+def test_shorter_distances_would_be_noticed():
+    with cut(1e-3):
+        _, false = covers_of_classes(range(2))
+    assert len(false) > 10
 
 
 @pytest.mark.parametrize("pieces", [{}, {"gauge": Group(GROUPS)}, {"ridge": 0.1}], ids=["L1", "groups", "ridge"])

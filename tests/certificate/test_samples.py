@@ -171,8 +171,11 @@ def test_twins_of_all_samples():
 
 
 REFUSED = {
-    "several classes": (Problem(np.eye(6), np.arange(6) % 3, loss=Multinomial(), penalty=Linear(0.01)), "one output"),
-    "two outputs": (Problem(np.eye(4), np.eye(4)[:, :2] * 5, penalty=Linear(0.1)), "one output"),
+    "classes in groups": (
+        Problem(np.eye(6), np.arange(6) % 3, loss=Multinomial(), gauge=Group(), penalty=Linear(0.01)),
+        "gauge of coordinates",
+    ),
+    "two outputs": (Problem(np.eye(4), np.eye(4)[:, :2] * 5, penalty=Linear(0.1)), "one target"),
     "a ridge": (Problem(np.eye(3), [3.0, 2.0, 1.0], penalty=Linear(0.1), ridge=0.1), "without a ridge"),
     "groups": (
         Problem(np.eye(3), [3.0, 2.0, 1.0], gauge=Group([0, 0, 1]), penalty=Linear(0.1)),

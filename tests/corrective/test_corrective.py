@@ -238,6 +238,21 @@ def test_no_weight_on_what_was_ruled_out(seed):
         assert not point.state.x.ravel()[point.scores == -np.inf].any()
 
 
+@pytest.mark.parametrize("density", [0.5, 0.04])
+def test_classes_read_sparse_data_no_more_often_than_dense_data(density):
+    rng = np.random.default_rng(5)
+    X = sparse.random(60, 2000, density, format="csr", random_state=5)
+    y = rng.integers(0, 4, 60)
+    passes, objectives = [], []
+    for data in (X, X.toarray()):
+        result = solve(Problem(data, y, loss=Multinomial(), penalty=Linear(0.004), intercept=True), tol=1e-10)
+        assert result.converged
+        passes.append(result.passes)
+        objectives.append(result.objective)
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-9)
+    assert passes[0] < 2 * passes[1]  # working columns alone are used for the intercept, not all of them for each pair
+
+
 @pytest.mark.parametrize("seed", [27, 38, 75, 99, 102])
 def test_weight_in_a_ball_is_not_spent_on_what_changes_nothing(seed):
     rng = np.random.default_rng(seed)

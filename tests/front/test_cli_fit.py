@@ -238,6 +238,27 @@ def test_a_path_is_written(call, data, tmp_path):
     assert len(steps) == 5
 
 
+def test_a_path_within_limits_is_that_of_fits_within_limits(call, data, tmp_path):
+    words = ("-t", "outcome", "--lower", "0", "--upper", "9", "--upper", "x0=0.01", "--unpenalized", "x1")
+    answer = call("path", data, *words, "--count", "6")
+    assert answer.exit_code == 0, answer.output
+    rows = rows_of(tmp_path / "path.csv")
+    names = list(rows[0])[3:]
+    assert {"x0", "x1"} <= set(names)
+    assert max(float(row["x0"]) for row in rows) == 0.01
+    assert min(float(row[name]) for row in rows for name in names if name != "x1") == 0.0
+    assert min(float(row["x1"]) for row in rows) < 0  # no limit of what has no price
+    for row in (rows[2], rows[-1]):
+        told = {
+            r["feature"]: r["coefficient"]
+            for r in fitted(call, data, *words, "--strength", row["strength"])["coefficients"]
+        }
+        np.testing.assert_allclose(
+            [float(row[name]) for name in names], [told.get(name, 0.0) for name in names], atol=1e-3
+        )
+    assert [float(row["explained"]) for row in rows] == sorted(float(row["explained"]) for row in rows)
+
+
 def test_the_demo_goes_the_whole_way(call, tmp_path):
     answer = call("demo", "--out", "d")
     assert answer.exit_code == 0, answer.output

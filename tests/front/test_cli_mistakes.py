@@ -149,6 +149,22 @@ def test_what_is_wrong_with_the_command(call, data, tmp_path, words, fragments):
 
 
 @pytest.mark.parametrize(
+    ("words", "fragments"),
+    [
+        (("--lower", "much"), ("--lower must be a number, or COLUMN=NUMBER, got 'much'",)),
+        (("--upper", "x0=nan"), ("--upper must be a number, or COLUMN=NUMBER",)),
+        (("--lower", "colur=1"), ("(--lower)", "Did you mean 'colour'?")),
+        (("--lower", "1", "--upper", "x0=0"), ("--lower is above --upper for 'x0': 1 and 0",)),
+        (("--upper", "x0=1", "--unpenalized", "x0"), ("'x0' has limits and is --unpenalized",)),
+        (("--gauge", "group", "--upper", "1"), ("limits of single coefficients",)),
+    ],
+)
+def test_what_is_wrong_with_the_limits_of_a_path(call, data, tmp_path, words, fragments):
+    refused(call("path", "data.csv", "-t", "outcome", *words), 2, *fragments)
+    assert os.listdir(tmp_path) == ["data.csv"]
+
+
+@pytest.mark.parametrize(
     ("text", "fragment"),
     [
         ("x0,g\nx9,g\n", "names 'x9'"),

@@ -18,6 +18,7 @@ from atomsieve import (
     GaugeRegressor,
     Linear,
     Multinomial,
+    Poisson,
     Problem,
     Square,
     solve,
@@ -29,6 +30,16 @@ from atomsieve.certificate.proof import Proof
 
 LIMITS = ([-0.4] * 3 + [-np.inf] + [-0.4] * 2, [0.4] * 3 + [np.inf] + [0.4] * 2)
 KINDS = ("zero", "nonzero", "at_lower", "at_upper")
+
+
+class Told:
+    """What is in a file, as an object that `verify` takes."""
+
+    def __init__(self, content):
+        self._content = content
+
+    def content(self):
+        return self._content
 
 
 def false_claims(seeds, points=2, ridge=0.0):
@@ -318,3 +329,47 @@ def test_sparse_data_with_empty_columns_and_a_ridge():
         told = solve(problem, tol=1e-11).certificate()
         assert told.at_upper[0]
         assert verify(told, data, y).valid
+
+
+def counts_far_from_zero(seed):
+    """Return a problem whose intercept is 5e9 and as coarse as 1e-6 in doubles, and its data."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 3))
+    y = rng.poisson(np.exp(0.5 * X[:, 0] - 0.3 * X[:, 1])).astype(float)
+    pieces = {"loss": Poisson(), "penalty": Ball(0.5), "intercept": True, "limits": (0, 0.5)}
+    return Problem(X + 1e10, y, **pieces), X + 1e10, y
+
+
+def test_the_checker_follows_counts_far_from_zero():
+    """One Newton step from a rounded intercept leaves 1e-13 of curved losses, and the prover knows gaps of 1e-15."""
+    for seed in range(12):
+        problem, X, y = counts_far_from_zero(seed)
+        told = solve(problem, tol=1e-12).certificate()
+        assert told.nonzero.any()
+        assert verify(told, X, y), (seed, verify(told, X, y))
+
+
+FAR_FORGERIES = {
+    "an intercept that rounding does not explain": lambda c: c["point"]["free"].__setitem__(
+        0, c["point"]["free"][0] + 1e-3
+    ),
+    "a smaller gap": lambda c: c["claims"].update(gap=c["claims"]["gap"] / 1e4),
+    "a larger value": lambda c: c["claims"]["value"].update(lower=c["claims"]["value"]["upper"] * (1 + 1e-13)),
+    "a zero too many": lambda c: c["claims"]["nonzero"].pop(),
+    "a narrow intercept": lambda c: c["claims"]["free"].update(
+        lower=[np.nextafter(c["point"]["free"][0], -np.inf)], upper=[np.nextafter(c["point"]["free"][0], np.inf)]
+    ),
+    "a limit of another": lambda c: c["claims"].update(at_upper=[c["claims"]["nonzero"][0]]),
+    "wider limits": lambda c: c["problem"]["limits"].update(lower=[-0.5] * 3),
+}
+
+
+@pytest.mark.parametrize("forge", FAR_FORGERIES.values(), ids=FAR_FORGERIES.keys())
+def test_forged_counts_far_from_zero_are_refused(forge):
+    problem, X, y = counts_far_from_zero(2)
+    told = solve(problem, tol=1e-12).certificate()
+    content = json.loads(json.dumps(told.content()))
+    assert verify(Told(content), X, y)
+    forge(content)
+    content["seal"] = seal(content)
+    assert not verify(Told(content), X, y)

@@ -13,10 +13,10 @@ from atomsieve.certificate.features import feature_table
 from atomsieve.certificate.file import content_of, groups_of, is_mapped, read
 from atomsieve.certificate.identity import Identity
 from atomsieve.certificate.inverse import Dependency
+from atomsieve.certificate.left_out import removable
 from atomsieve.certificate.predictions import Predictions, predictions, unknown
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.ranges import Sum
-from atomsieve.certificate.samples import removable
 from atomsieve.display.coefficients import Coefficients
 from atomsieve.gauges.facts import Facts
 from atomsieve.intake.files import write_text
@@ -186,8 +186,8 @@ class Certificate:
         True for a sample means: whatever part of its weight it loses, all coefficients that are proven zero stay zero,
         and all others keep their signs. The strength stays what it is beside the mean of the losses that are left, as
         in a fit without this sample. False means that this is not proven. There is one truth value for each sample
-        with a weight. It takes a few products in all, and no solution; it is for Linear, gauges of coordinates (L1)
-        and losses of one output.
+        with a weight. It takes a few products in all, and no solution; it is for Linear, gauges of coordinates (L1),
+        losses of one output and several classes.
 
         >>> import numpy as np
         >>> from atomsieve import Linear, Problem, solve

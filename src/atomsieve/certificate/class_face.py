@@ -67,7 +67,7 @@ class ClassFace(Face):
     """The point of a proof, in all problems of a family, for several classes."""
 
     def _tried(self, alive: Mask, ends: tuple[Array, Array]) -> tuple[Array, Callable[[], FaceProof]]:
-        place = self._class_place(alive, ends)
+        place = self.class_place(alive, ends)
         line = class_line(self, place)
         moves = self._moves(place, line)
         distances = self._class_distances(place, line, moves)
@@ -80,13 +80,13 @@ class ClassFace(Face):
     def rate(self) -> float:
         """Return the derivative of the gauge of the optima by the slope of the penalty, in floats: at most 0."""
         t = self.nominal.slopes
-        place = self._class_place(self.held, (t.low, t.high))
+        place = self.class_place(self.held, (t.low, t.high))
         index, first = entries_of(place), len(self.statement.used)
         if not len(index):
             return 0.0
         return min(float(self.along(index).mid @ direction(self, place, index)[first:].ravel()), 0.0)
 
-    def _class_place(self, alive: Mask, ends: tuple[Array, Array]) -> ClassPlace:
+    def class_place(self, alive: Mask, ends: tuple[Array, Array]) -> ClassPlace:
         statement, loss = self.statement, self.statement.loss
         most, shares = loss.curvatures(*ends, statement.y)[1], loss.shares(*ends, statement.y)
         left = Left.where(statement, alive)
@@ -148,7 +148,7 @@ class ClassFace(Face):
             stretch = float(up(1 / (1 - omitted)))
             held = self._held(place, moved, stretch)
             bent = self._held(place, off, stretch) if line.step else 0.0
-            pulled = float(up(self._pulled(place, line) * stretch))
+            pulled = float(up(self.class_pulled(place, line) * stretch))
         spare = float(up(self.spare + self._off_sums(place, line)))
         d = up(pulled + bent)
         both = up(pushed + d)
@@ -184,7 +184,7 @@ class ClassFace(Face):
         lengths = up(place.inverse.lengths(rows) * stretch)
         return float(up(held + norm_one(counts[samples], up(moved[samples, one] * lengths))))
 
-    def _pulled(self, place: ClassPlace, line: ClassLine) -> float:
+    def class_pulled(self, place: ClassPlace, line: ClassLine) -> float:
         """Return d for the stated columns: the norm of delta, over all errors and strengths."""
         statement, rows, inverse = self.statement, place.rows, place.inverse
         assert inverse is not None  # noqa: S101

@@ -79,7 +79,7 @@ class Shared:
 
     def products(self) -> Products:
         """Return the products of the columns."""
-        return products_of(self._pieces(), self.shape[1])
+        return products_of(self.pieces(), self.shape[1])
 
     def of_columns(self, values: Enclosure) -> Enclosure:
         """Return numbers of features and classes for the columns: less that of the other class, if there is one."""
@@ -104,7 +104,7 @@ class Shared:
             reaches[row, -1] = root(np.asarray(whole))
         return reaches
 
-    def _pieces(self) -> Iterator[tuple[Enclosure, Array]]:
+    def pieces(self) -> Iterator[tuple[Enclosure, Array]]:
         """Yield some rows and their weights after the other."""
         paired = self.minus >= 0
         step = max(1, ROWS_AT_ONCE // max(self.signs.size, 1))

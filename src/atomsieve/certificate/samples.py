@@ -18,17 +18,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from atomsieve.certificate.face import Face, Place
-from atomsieve.certificate.family import Family
 from atomsieve.certificate.gram import Inverse
 from atomsieve.certificate.line import still
-from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.scores import low
 from atomsieve.core.clock import look
 from atomsieve.display.live import LiveLine
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Uncertain, gamma, root, up
 from atomsieve.numerics.rounding import EPS
-from atomsieve.problem import Problem
 from atomsieve.typing import Array, Index, Mask
 
 STEPS = (math.inf, *(2.0**-k for k in range(10, -2, -1)))
@@ -38,16 +35,10 @@ BLOCK = 1 << 22
 """Numbers that are held at a time."""
 
 
-def removable(proof: Proof, zero: Mask) -> Mask:
+def removable(face: Face, alive: Mask) -> Mask:
     """Return which samples can lose any part of their weight, without a change of zeros, non-zeros and signs."""
-    statement = proof.statement
-    problem = statement.problem
-    _require(problem, statement.family)
-    face = Face.of(proof, Family.none(problem))
-    alive = ~zero & problem.eligible
-    found, t = np.zeros(len(statement.counts), dtype=bool), proof.slopes
-    if not proof.x[alive[statement.labels]].all():
-        return found
+    statement, t = face.statement, face.nominal.slopes
+    found = np.zeros(len(statement.counts), dtype=bool)
     with np.errstate(all="ignore"), LiveLine() as line:
         middle = np.mean(statement.loss.curvatures(t.low, t.high, statement.y), axis=0)
         for step in STEPS:
@@ -65,15 +56,6 @@ def removable(proof: Proof, zero: Mask) -> Mask:
             if step == math.inf and (least == most).all():  # the loss is quadratic
                 break
     return found
-
-
-def _require(problem: Problem, family: Family | None) -> None:
-    """Refuse problems for which leaving out samples has no proof."""
-    several = bool(problem.outputs) or problem.data.tasks > 1
-    if family is not None or several or np.any(problem.ridge != 0) or problem.limits is not None:
-        raise ValueError("without_each_sample() is for one problem with one output, without a ridge or limits.")
-    if problem.penalty.superlinear or not problem.core.entrywise:
-        raise ValueError("without_each_sample() needs the penalty Linear and a gauge of coordinates (L1).")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +102,7 @@ class _Moves:
 
     def parts(self, samples: Index) -> Iterator["_Moves"]:
         """Yield the moves of some samples, a few at a time: they hold a number for each pair of samples."""
-        yield from (self.only(part) for part in _blocks(samples, len(self.samples)))
+        yield from (self.only(part) for part in blocks(samples, len(self.samples)))
 
     def only(self, chosen: Mask | Index) -> "_Moves":
         """Return the moves of some samples."""
@@ -238,7 +220,7 @@ class _Moves:
         shares, corners = up(counts[i] / float(statement.total.low)), list(self._corners())
         long = self._sizes @ self._long
         found = np.ones(len(i), dtype=bool)
-        for index in _blocks(others, len(counts)):
+        for index in blocks(others, len(counts)):
             look()
             columns, z = statement.design.enclose_columns(index), proof.z[index]
             mine, turned = columns[i], columns.mid.T @ bend
@@ -269,7 +251,7 @@ def _share(face: Face, place: Place) -> Array:
     return np.outer(face.statement.counts, along) * (float(face.slope.mid) / float(face.statement.total.mid))
 
 
-def _blocks(index: Index, length: int) -> Iterator[Index]:
+def blocks(index: Index, length: int) -> Iterator[Index]:
     """Yield parts of an index, for arrays with a row of this length for each of them."""
     width = max(1, BLOCK // length)
     for start in range(0, len(index), width):

@@ -30,6 +30,8 @@ def path(  # noqa: PLR0913, PLR0917 -- the options of the command
     gauge: options.GaugeWord = "l1",
     groups: options.Groups = None,
     unpenalized: options.Unpenalized = None,
+    lower: options.Lower = None,
+    upper: options.Upper = None,
     standardize: options.Standardize = True,
     delta: options.Delta = 1.0,
     count: Annotated[
@@ -67,6 +69,8 @@ def path(  # noqa: PLR0913, PLR0917 -- the options of the command
             time_limit=time_limit,
             groups=None if groups is None else str(groups),
             unpenalized=tuple(unpenalized or ()),
+            lower=tuple(lower or ()),
+            upper=tuple(upper or ()),
         )
         columns = (tuple(exclude or ()), tuple(categorical or ()))
         source = Source(str(data), target, offset, exposure, weights, *columns, separator, header)

@@ -435,12 +435,17 @@ class Problem:
         return Point.of(self, self.lifted.view(state), alive)
 
     def free_coefficients(self, state: State) -> tuple[Array, Array, Array]:
-        """Return the coefficients of the intercept (one row or none), of `free`, and of unpenalised columns of A."""
+        """Return the coefficients of the intercept (one row or none), of `free`, and of unpenalised columns of A.
+
+        Losses of several classes do not see a number that is added to all classes. Of the coefficients that differ by
+        one, these are those with the sum 0, which certificates speak of.
+        """
         data = self.data
         if self.span is None:
             none = np.zeros((0, *data.outputs))
             return none, none, np.zeros((0, *self.shape[1:]))
         b = self.span.coefficients(state.coordinates)
+        b = b - b.mean(axis=1, keepdims=True) if self.outputs else b
         first = data.tasks * int(data.intercept)
         second = first + data.tasks * data.free.shape[1]
         given = (b[:first].reshape(-1, *data.outputs), b[first:second].reshape(-1, *data.outputs))

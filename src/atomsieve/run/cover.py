@@ -81,7 +81,10 @@ class Cover:
     def _names(self) -> list[str]:
         """Return the names of blocks: of features, of features and outputs, or of groups."""
         problem, shape = self.problem, self.problem.lifted.form
-        if len(problem.eligible) < problem.core.labels(problem.shape).size:
+        labels = problem.core.labels(problem.shape)
+        if labels.ndim == 2 and np.array_equal(labels, np.arange(len(labels))[:, None] + 0 * labels):
+            shape = shape[:1]  # a block is a feature in all classes
+        elif len(problem.eligible) < labels.size:
             return list(problem.gauge.names() or (f"group {k}" for k in range(len(problem.eligible))))
         about = entries(problem.data.names, shape)
         outputs = [f" of output {k}" for k in about["output"]] if "output" in about else [""] * len(about["feature"])
@@ -126,10 +129,10 @@ def cover(problem: Problem, low: float, high: float, start: Result) -> Cover:
 
 def _require_covered(problem: Problem, strength: float) -> None:
     """Refuse problems without proofs for ranges of strengths, before anything is solved."""
-    if problem.outputs:
+    if problem.outputs == (2,) and problem.core.entrywise and problem.shrinkage is None:
         raise ValueError(
-            "Certificates of whole paths do not cover losses of several classes: ask for ranges of strengths, with "
-            "certificate(strengths=(a, b))."
+            "With two classes L1 leaves every feature of the model in both, and no coefficient is decided alone. Use "
+            "Logistic() for two classes, Group(), or a ridge."
         )
     Family.of(problem, None, None, (strength, strength), None, relative=False)
 

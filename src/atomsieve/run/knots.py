@@ -1,11 +1,13 @@
 """The next strength of `Linear` at which a block comes or goes, as far as floats tell: where a certificate may end.
 
-To first order, x moves by l for each unit of the strength, with `(C' diag(w loss'') C + R + strength H) l = -v`, as in
-certificate/line.py, and `z = -A' theta` by `-A' diag(w loss'') C l`. No proof relies on it.
+To first order, x moves by l for each unit of the strength, with `(C' H C + R + strength H_v) l = -v`, as in
+certificate/line.py, and `z = -A' theta` by `-A' H C l`: H are the second derivatives of the losses, H_v that of the
+gauge. No proof relies on it.
 """
 
 import numpy as np
 
+from atomsieve.design.seminorm import weigh
 from atomsieve.numerics.namespace import on_host
 from atomsieve.problem import Problem
 from atomsieve.run.result import Result
@@ -19,15 +21,15 @@ def next_knot(result: Result, strength: float) -> float:
     """
     problem, x = result.problem.hosted, result.lifted.ravel()
     smooth, u = problem.smooth, on_host(result.point.u)
-    bend = np.asarray(problem.weights * smooth.loss.curvature(u, smooth.targets))
-    theta = np.asarray(problem.weights * smooth.loss.gradient(u, smooth.targets))
-    labels, count = problem.lifted.labels, len(problem.eligible)
+    theta = np.asarray(weigh(problem.weights, smooth.loss.gradient(u, smooth.targets)))
+    labels, count = problem.lifted.labels.ravel(), len(problem.eligible)
     prices = np.where(problem.eligible, np.asarray(problem.core.prices(problem.shape)), np.inf)
     held = np.zeros(count, dtype=bool)
     held[labels[np.flatnonzero(x)]] = True
     index = np.flatnonzero(held[labels])
     change = np.zeros(len(x))
-    change[index], turned = _line(problem, x, index, bend, strength)
+    line = _class_line if problem.outputs else _line
+    change[index], turned = line(problem, u, index, *_pulled(problem, x, index, strength))
     z, rise = (-np.asarray(problem.design.rmatvec(v)).ravel() for v in (theta, turned))
 
     def inner(a: Array, b: Array) -> Array:
@@ -45,26 +47,53 @@ def next_knot(result: Result, strength: float) -> float:
     return float(max(strength - np.min(np.concatenate(found), initial=np.inf), 0.0))
 
 
-def _line(problem: Problem, x: Array, index: Index, bend: Array, strength: float) -> tuple[Array, Array]:
-    """Return how coefficients of some columns move with the strength, and how theta does."""
-    free = np.asarray(problem.smooth.unpenalised)
-    columns = np.hstack([free, np.asarray(problem.design.columns(index))])
-    first, used = free.shape[1], problem.lifted.labels[index]
-    if problem.data.intercept and problem.data.tasks == 1 and bend.sum() > 0:  # columns may lie far from zero
-        columns[:, 1:] -= bend @ columns[:, 1:] / bend.sum()
-    hessian = columns.T @ (bend[:, None] * columns)
-    prices = np.asarray(problem.core.prices(problem.shape))
-    towards = np.zeros(len(hessian))
+def _pulled(problem: Problem, x: Array, index: Index, strength: float) -> tuple[Array, Array]:
+    """Return v and `R + strength H_v` for some entries of x."""
+    prices, used = np.asarray(problem.core.prices(problem.shape)), problem.lifted.labels.ravel()[index]
+    towards, bends = np.zeros(len(index)), np.zeros((len(index), len(index)))
     for g in np.unique(used):
         rows = np.flatnonzero(used == g)
         norm = np.linalg.norm(x[index[rows]])
-        unit, places = x[index[rows]] / norm, first + rows
-        towards[places] = prices[g] * unit
-        hessian[np.ix_(places, places)] += strength * prices[g] / norm * (np.eye(len(rows)) - np.outer(unit, unit))
+        unit = x[index[rows]] / norm
+        towards[rows] = prices[g] * unit
+        bends[np.ix_(rows, rows)] += strength * prices[g] / norm * (np.eye(len(rows)) - np.outer(unit, unit))
     if problem.shrinkage is not None:
-        hessian[np.arange(first, len(hessian)), np.arange(first, len(hessian))] += problem.shrinkage.ridges[used]
-    line = -np.linalg.lstsq(hessian, towards, rcond=None)[0]
+        bends[np.diag_indices(len(index))] += problem.shrinkage.ridges[used]
+    return towards, bends
+
+
+def _line(problem: Problem, u: Array, index: Index, towards: Array, bends: Array) -> tuple[Array, Array]:
+    """Return how coefficients of some columns move with the strength, and how theta does."""
+    smooth, free = problem.smooth, np.asarray(problem.smooth.unpenalised)
+    bend = np.asarray(problem.weights * smooth.loss.curvature(u, smooth.targets))
+    columns = np.hstack([free, np.asarray(problem.design.columns(index))])
+    first = free.shape[1]
+    if problem.data.intercept and problem.data.tasks == 1 and bend.sum() > 0:  # columns may lie far from zero
+        columns[:, 1:] -= bend @ columns[:, 1:] / bend.sum()
+    hessian = columns.T @ (bend[:, None] * columns)
+    hessian[first:, first:] += bends
+    line = -np.linalg.lstsq(hessian, np.append(np.zeros(first), towards), rcond=None)[0]
     return line[first:], bend * (columns @ line)
+
+
+def _class_line(problem: Problem, u: Array, index: Index, towards: Array, bends: Array) -> tuple[Array, Array]:
+    """Return the same for several classes: entries of x are features and classes, and so are free coefficients.
+
+    Losses do not see a number that is added to all classes, and of all lines the shortest is taken.
+    """
+    smooth, classes, free = problem.smooth, u.shape[1], np.asarray(problem.smooth.unpenalised)
+    features, places = np.unique(index // classes, return_inverse=True)
+    columns = np.hstack([free, np.asarray(problem.design.columns(features))])
+    if problem.data.intercept:
+        columns[:, 1:] -= columns[:, 1:].mean(axis=0)
+    first = classes * free.shape[1]
+    used = np.append(np.arange(first), first + classes * places + index % classes)
+    hessian = np.asarray(smooth.loss.hessian(columns, u, smooth.targets, problem.weights))[np.ix_(used, used)]
+    hessian[first:, first:] += bends
+    every = np.zeros(classes * columns.shape[1])
+    every[used] = -np.linalg.lstsq(hessian, np.append(np.zeros(first), towards), rcond=None)[0]
+    moved = columns @ every.reshape(-1, classes)
+    return every[used[first:]], np.asarray(weigh(problem.weights, smooth.loss.bend(u, smooth.targets, moved)))
 
 
 def _roots(a: Array, b: Array, c: Array) -> list[Array]:

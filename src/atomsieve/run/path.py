@@ -117,7 +117,8 @@ class Path:
         """Cover all strengths of the path with as few certificates as possible, and enclose where features come and go.
 
         Every certificate decides all blocks for a whole range of strengths, not only for those of the path. For gauges
-        with blocks (L1, groups) and losses of one output. Ctrl-C ends it with the certificates found until then.
+        with blocks (L1, groups). Where L1 leaves a feature in all classes of Multinomial nothing is decided, and such
+        strengths are left out. Ctrl-C ends it with the certificates found until then.
 
         >>> import numpy as np
         >>> from atomsieve import Problem, path

@@ -85,20 +85,20 @@ class Result:
 
     @cached_property
     def x(self) -> Array:
-        """Coefficients, unpenalised coordinates included."""
+        """Coefficients, unpenalised coordinates included; with several classes these have the sum 0 over them."""
         lifted = self.lifted.copy()
         lifted[self.problem.core.unpenalised()] = self.problem.free_coefficients(self.point.state)[2]
         return self.problem.lower(lifted)
 
     @property
     def intercept(self) -> Array | float:
-        """The constant added to the predictions (one number per class for Multinomial), 0 without intercept."""
+        """The constant added to predictions, 0 without intercept; for Multinomial one number per class, of sum 0."""
         constant = self.problem.free_coefficients(self.point.state)[0].sum(axis=0)
         return constant if self.problem.data.outputs else float(constant)
 
     @property
     def free(self) -> Array:
-        """Coefficients of the columns passed as `free`."""
+        """Coefficients of the columns passed as `free`; for Multinomial those with the sum 0 over the classes."""
         return self.problem.free_coefficients(self.point.state)[1]
 
     @property

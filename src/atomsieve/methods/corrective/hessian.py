@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from atomsieve.design import DenseDesign, Design
+from atomsieve.design import ALL, DenseDesign, Design
+from atomsieve.design.sparse import DENSE
 from atomsieve.problem import Point, Problem
 from atomsieve.typing import Array, Index, Samples
 
@@ -26,16 +27,15 @@ def _free_inverse(problem: Problem, u: Samples) -> Array:
     return np.asarray(np.linalg.pinv(np.asarray(inner), rcond=1e-12, hermitian=True))
 
 
-def _across(problem: Problem, entries: Index, unit: float) -> Samples:
+def _across(problem: Problem, columns: Samples) -> Samples:
     """Return columns less their part along B, which is minimised out: nothing cancels later."""
-    columns = problem.design.columns(entries) / unit
     flat = columns.reshape(len(columns), -1)
     return problem.seminorm.project(flat).reshape(columns.shape)
 
 
 def _between_images(problem: Problem, u: Samples, entries: Index, unit: float) -> Array:
     """Return the Hessian for atoms that move all outputs at once."""
-    images = _across(problem, entries, unit)
+    images = _across(problem, problem.design.columns(entries) / unit)
     bend, weighted = problem.loss.bend, problem.seminorm.weighted
     bent = np.stack([weighted(bend(u, problem.targets, images[:, :, j])) for j in range(len(entries))], axis=2)
     block = np.tensordot(images, bent, axes=([0, 1], [0, 1]))
@@ -46,27 +46,35 @@ def _between_images(problem: Problem, u: Samples, entries: Index, unit: float) -
 
 
 def _between_outputs(problem: Problem, u: Samples, entries: Index, unit: float) -> Array:
-    """Return the Hessian for entries (j, k) of a matrix x, pair by pair of outputs."""
+    """Return the Hessian for entries (j, k) of a matrix x, pair by pair of outputs; by symmetry half of them do."""
     outputs = problem.outputs[0]
+    features, places = np.unique(entries // outputs, return_inverse=True)
+    design, scale = _features(problem, features, unit)
     block = np.empty((len(entries), len(entries)))
     free = None if problem.span is None else problem.span.basis
-    along = np.empty((problem.shape[0], outputs, 0 if free is None else free.shape[1], outputs))
-    design: Design = problem.design
-    scale = unit
-    if free is not None and design.density == 1:  # columns that are mostly zero have little that could cancel
-        design, scale = DenseDesign(_across(problem, np.arange(problem.shape[0]), unit)), 1.0
+    along = np.empty((len(features), outputs, 0 if free is None else free.shape[1], outputs))
     members = [np.flatnonzero(entries % outputs == k) for k in range(outputs)]
     for k in range(outputs):
         bent = problem.loss.bend(u, problem.targets, np.broadcast_to(np.eye(outputs)[k], u.shape))
-        for r in range(outputs):
+        for r in range(k + 1):
             weights = problem.weights * bent[:, r]
             left, right = members[r], members[k]
             if len(left) and len(right):
-                rows, columns = entries[left] // outputs, entries[right] // outputs
-                block[np.ix_(left, right)] = design.gram(weights, rows, columns, scale)
+                part = design.gram(weights, places[left], places[right], scale)
+                block[np.ix_(left, right)] = part
+                block[np.ix_(right, left)] = part.T
             if free is not None:
-                along[:, k, :, r] = design.rmatvec(weights[:, None] * free) / scale
+                along[:, k, :, r] = along[:, r, :, k] = design.rmatvec(weights[:, None] * free) / scale
     if free is None:
         return block
-    flat = along.reshape(problem.shape[0] * outputs, -1)[entries]
+    flat = along[places, entries % outputs].reshape(len(entries), -1)
     return block - flat @ _free_inverse(problem, u) @ flat.T
+
+
+def _features(problem: Problem, features: Index, unit: float) -> tuple[Design, float]:
+    """Return a design of some features, and its unit; dense ones are without their part along B."""
+    chosen: Design = problem.design.select(features)
+    if chosen.density <= DENSE:  # columns that are mostly zero have little that could cancel
+        return chosen, unit
+    columns = chosen.columns(ALL) / unit
+    return DenseDesign(columns if problem.span is None else _across(problem, columns)), 1.0

@@ -8,7 +8,7 @@ import numpy as np
 from flint import arb, arb_mat
 
 from .balls import double_above, double_below, length_of, unit_of
-from .doubles import DOWN, TINY, UP, lengths_above
+from .doubles import DOWN, TINY, UNIT, UP, lengths_above
 from .gram import Columns, Inverse, inverse_in_balls
 from .sums import Sums
 from .verdict import Refused
@@ -19,8 +19,11 @@ MOST = 4000
 ROUNDS = 8
 """Number of balls around the free coefficients that are tried before much larger ones."""
 
-REFINEMENTS = 1
-"""Newton steps for the free coefficients, which are rounded in the certificate; a step doubles the number of digits."""
+REFINEMENTS = 4
+"""Largest number of Newton steps for the free coefficients, which are rounded in the certificate."""
+
+CLOSE = 2.0**-32
+"""A move of predictions after which no other Newton step follows: it leaves about its square, less than doubles see."""
 
 
 class Free(Sums):
@@ -51,8 +54,11 @@ class Free(Sums):
     def _refine(self, u: Any, columns: Columns) -> Any:
         """Move b towards the minimiser by Newton steps, and return u there: doubles may be too coarse for it.
 
+        A step doubles the number of digits, and one is enough unless b is large, as it is beside features far from
+        zero. Others follow only while the steps are no longer than those that rounding of b to doubles asks for.
         Whatever b they lead to, the minimiser is proven to be near it afterwards. So the steps themselves are doubles.
         """
+        rounding = self._rounding_of_free()
         for _ in range(REFINEMENTS):
             slopes = self._slopes_at(u)
             gradient = [-float(v.mid()) for v in self._gradient(slopes, columns).entries()]
@@ -62,7 +68,16 @@ class Free(Sums):
             exact = [arb(v) for v in steps.tolist()]
             self._move(exact)
             u = self._shifted(u, columns, exact)
+            with np.errstate(all="ignore"):
+                moved = np.abs(columns.doubles[0] @ steps).max()
+            if not CLOSE < moved <= rounding:
+                break
         return u
+
+    def _rounding_of_free(self) -> float:
+        """Return how far rounding of the free coefficients to doubles can move predictions, about."""
+        sizes = (abs(self.b[k]) * (1 / self.unit[k] + abs(self.centre[k])) for k in self.used)
+        return 4 * UNIT * float(sum(sizes, arb(0)).mid())
 
     def _newton(self, slopes: np.ndarray, columns: Columns, towards: np.ndarray) -> np.ndarray:
         """Return a Newton step, in doubles; NaN if there is none."""
