@@ -1,5 +1,7 @@
 """The bounds that certificates take from losses and penalties hold, with the formulas of the checker as judge."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from flint import arb, ctx
@@ -20,6 +22,7 @@ from atomsieve import (
     Squared,
     SquaredHinge,
 )
+from atomsieve.certificate.gap import scaling_cost
 from atomsieve.numerics.enclosures import Enclosure, up
 from atomsieve.standalone.verify import losses, penalties
 
@@ -108,6 +111,33 @@ def test_losses(loss, u, rad, place, y, part):
     assert below(-bound[0], -judge.conjugate(arb(0.999) * arb(scale) * slope, y))
     towards = loss.bounds.largest(slopes.low, slopes.high, targets, np.array([0.0]))
     assert below(-towards[0], -bent[0])
+
+
+@settings(max_examples=50, deadline=None)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@given(
+    samples=st.lists(st.tuples(PREDICTIONS, st.floats(-50, 50), st.floats(1e-3, 1e3)), min_size=1, max_size=3),
+    cut=st.one_of(st.floats(0, 1), st.floats(0, 1e-6), st.sampled_from([1e-9, 2.0**-53, 1.0])),
+)
+def test_what_scaling_a_dual_point_costs(loss, samples, cut):
+    """The conjugates at scaled slopes are above their tangents by no more than the bound."""
+    shrink, counts = 1 - cut, np.array([weight for *_, weight in samples])
+    u, y = np.array([v for v, *_ in samples]), np.array([target(loss, number) for _, number, _ in samples])
+    judge = losses.Loss({"type": type(loss).__name__} | loss.get_params())
+    slopes = loss.bounds.slopes(Enclosure.exact(u), y)
+    problem, bounds = SimpleNamespace(loss=loss), loss.bounds
+    flat = bounds.curvatures(0 * y, 0 * y, y) if loss.quadratic else None
+    statement = SimpleNamespace(loss=bounds, problem=problem, counts=counts, y=y, constant_curvatures=flat)
+    bound, cost = scaling_cost(statement, slopes, shrink), arb(0)
+    if not np.isfinite(bound):
+        return
+    for v, t, w in zip(u, y, counts, strict=True):
+        slope = judge.slope(arb(v), t)
+        conjugate = judge.conjugate(arb(shrink) * slope, t)
+        cost += arb(w) * (conjugate + judge.value(arb(v), t, slope) - arb(shrink) * slope * arb(v))
+    assert below(-bound, -cost)
+    if loss.quadratic:  # then it is what it costs
+        assert arb(bound) <= cost * (1 + arb(2) ** -40) + arb(2) ** -1000
 
 
 @settings(max_examples=250, deadline=None)

@@ -224,6 +224,25 @@ def enclosures(core, rng):
         attempt(core.ends, (int(rng.integers(-1, 4)), mid, rad, out if rng.random() < 0.8 else None))
         attempt(core.hulls, (mid, rad, out))
         attempt(core.total, (mid, rad))
+        attempt(core.sizes, (mid, rad, out))
+        attempt(core.sizes, (parts[0], parts[5], np.empty(2 * len(parts[0]))))
+        attempt(core.logistic, (int(rng.integers(-1, 5)), mid, rad, other, out))
+        attempt(core.logistic, (int(rng.integers(4)), parts[0], parts[5], parts[5], np.empty(2 * len(parts[0]))))
+
+
+def inverses(core, rng):
+    """Matrices with odd numbers and without, of one piece and of several, and arrays that do not fit."""
+    k = int(rng.integers(250, 270)) if rng.random() < 0.02 else int(rng.integers(0, 12))
+    columns = rng.standard_normal((k + int(rng.integers(-1, 9)) if k else 1, k))
+    gram, blurs, ridge = columns.T @ columns, rng.random(k) * 1e-20, rng.random(k) * (rng.random() < 0.5)
+    if k and rng.random() < 0.3:
+        part = (gram, blurs, ridge)[rng.integers(3)]
+        part.ravel()[rng.integers(part.size)] = rng.choice(ODD)
+    arguments = [len(columns), gram, blurs, ridge, np.empty((k, k)), np.empty((2, k)), float(rng.choice([9.0, -1.0]))]
+    attempt(core.inverse, arguments)
+    place = int(rng.integers(6))
+    arguments[place] = (-1, gram.astype(np.float32), blurs[:-1], None, np.empty((k, k))[:-1], np.empty(k))[place]
+    attempt(core.inverse, arguments)
 
 
 def fuzz(core, first, count):
@@ -248,6 +267,7 @@ def fuzz(core, first, count):
             attempt(core.quadratic, spoilt(rng, model))
             choices(core, rng)
             enclosures(core, rng)
+            inverses(core, rng)
 
 
 if __name__ == "__main__":

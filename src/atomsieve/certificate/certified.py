@@ -22,6 +22,7 @@ from atomsieve.gauges.facts import Facts
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.signs import admissible
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, quiet
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
 from atomsieve.problem.span import UnsettledError
@@ -65,7 +66,7 @@ def _certified(
             proof = proven(statement, settled)
             x, zero = proof.x, proof.zero()
         else:
-            zero[np.unique(statement.units[np.flatnonzero(x.ravel())])] = False
+            zero[np.unique(statement.units[support_of(x)])] = False
     except Uncertain as reason:
         return nothing(problem, _numbers(x), str(reason), family)
     except UnsettledError:
@@ -104,7 +105,7 @@ def _settled(proof: Proof, zero: Mask) -> tuple[Statement, Array]:
         return replace(statement, parts=left), left.sum(x.shape)
     if proof.facts is not None:
         return statement, replace(proof.facts, zero=zero).fitted(x.ravel()).reshape(x.shape)
-    held = np.flatnonzero(x)
+    held = support_of(x)
     held = held[statement.by_entry(zero)[held]]
     if not len(held):
         return statement, x

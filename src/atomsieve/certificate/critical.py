@@ -17,7 +17,7 @@ def critical_bound(problem: Problem) -> float:
         return np.inf
     try:
         statement = Statement.of(problem.hosted.at_penalty(Linear(problem.critical)))
-        x, b = feasible(statement, np.zeros(problem.shape), problem.lifted.origin.state.coordinates)
-        return float((Enclosure.exact(prove(statement, x, b).sigma) / statement.total).high)
+        point = feasible(statement, np.zeros(problem.shape), problem.lifted.origin.state.coordinates)
+        return float((Enclosure.exact(prove(statement, *point).sigma) / statement.total).high)
     except (Uncertain, UnsettledError):
         return np.inf

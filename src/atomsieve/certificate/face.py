@@ -42,6 +42,7 @@ from atomsieve.certificate.scores import low, pulls
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, root, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -231,7 +232,7 @@ class Face:
     def held(self) -> Mask:
         """The blocks that are not zero at the point."""
         held = np.zeros(len(self.statement.problem.eligible), dtype=bool)
-        held[self.statement.labels[np.flatnonzero(self.nominal.x)]] = True
+        held[self.statement.labels[support_of(self.nominal.x)]] = True
         return held
 
     def carries(self, index: Index) -> Mask:

@@ -16,6 +16,7 @@ from atomsieve.certificate.ranges import Sum
 from atomsieve.design import Steps
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges.facts import Facts
+from atomsieve.numerics.places import support_of
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
 from atomsieve.typing import Index, Mask
@@ -38,7 +39,7 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
     """Return the content of the file as plain data."""
     if (certificate.zero & certificate.nonzero).any():
         raise ValueError("A certificate cannot claim that a block is zero and that it is not.")
-    index = np.flatnonzero(certificate.x.ravel())
+    index = support_of(certificate.x)
     held = ~((certificate.lower == 0) & (certificate.upper == 0)).ravel()
     held[certificate.statement["unpenalised"]] = False
     held = np.flatnonzero(held)

@@ -19,6 +19,7 @@ from atomsieve.design.dense import DenseDesign
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.selected import SelectedDesign
+from atomsieve.design.sparse import SparseDesign
 from atomsieve.numerics import exact
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
@@ -65,41 +66,52 @@ class Frame:
         means = np.zeros(given.shape[1])
         if constants:
             means[constants:] = _finite(given[:, constants:].sum(axis=0) / (len(given) // constants))
-        left = given - given[:, homes_of_given] * means if means.any() else given
-        free = beside(Enclosure(left, EPS * np.abs(left) * (means != 0)), centred.enclose_columns(own))
+        free = Enclosure.exact(given)
+        if means.any():
+            left = given - given[:, homes_of_given] * means
+            free = Enclosure(left, EPS * np.abs(left) * (means != 0))
+        if len(own):
+            free = beside(free, centred.enclose_columns(own))
         level, y = np.zeros(constants), problem.y
         if constants and problem.loss.translates:
             level = _finite(y.reshape(-1, constants).mean(axis=0))
             y = (y.reshape(-1, constants) - level).ravel()
             rest = Enclosure(np.zeros(len(y)), EPS * np.abs(y))
             fixed = rest if fixed is None else fixed + rest
-        free_centres = Enclosure(
-            np.concatenate([means, centres.mid[own]]), np.concatenate([0 * means, centres.rad[own]])
-        )
-        free_homes = np.concatenate([homes_of_given, homes[own]])
+        free_centres, free_homes = beside(Enclosure.exact(means), centres[own]), np.append(homes_of_given, homes[own])
         return cls(problem, constants, centred, centres, homes, free, free_centres, free_homes, level, y, fixed)
 
     @cached_property
     def span(self) -> Span:
-        """The span of the columns of B, for the best free coefficients."""
+        """The span of the columns of B, for the best free coefficients; that of the problem if B loses nothing."""
         smooth = self.problem.smooth
-        if self.y is self.problem.y and np.array_equal(self.free.mid, smooth.unpenalised):  # nothing was taken
+        if np.array_equal(self.free.mid, smooth.unpenalised):
             assert self.problem.span is not None  # noqa: S101 -- there are constants
             return self.problem.span
         return Span.of(self.free.mid, smooth.loss, self.y, smooth.weights, smooth.outputs, smooth.offset)
 
-    def best(self, x: Array, coordinates: Array) -> Array:
-        """Return the best free coefficients in this frame, as far as floats tell; there are free columns."""
+    def best(self, x: Array, support: Index, image: Array, coordinates: Array) -> Array:
+        """Return the best free coefficients in this frame for an image, as far as floats tell."""
         problem = self.problem
         if not self.constants:
             assert problem.span is not None  # noqa: S101
-            return np.asarray(
-                problem.span.coefficients(problem.smooth.predict(problem.design.matvec(x), coordinates)[0])
-            )
-        support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
-        image = self.design.enclose(Enclosure.exact(x[support]), support).mid
-        fixed = problem.smooth.fixed
-        return np.asarray(self.span.coefficients(self.span.settled(image if fixed is None else image + fixed)))
+            return np.asarray(problem.span.coefficients(problem.smooth.predict(image, coordinates)[0]))
+        image = image if problem.smooth.fixed is None else image + problem.smooth.fixed
+        span = self.span
+        b = np.asarray(span.transform @ span.settled(image, self._guess(x, support, coordinates)))
+        shift = span.shift.copy()
+        if span is problem.span:  # whose targets have not lost the level, but what the shift says
+            shift[: self.constants] -= self.level.reshape(-1, *[1] * (shift.ndim - 1))
+        return shift + b
+
+    def _guess(self, x: Array, support: Index, coordinates: Array) -> Array | None:
+        """Return the stated coordinates of B b in this frame; None where nothing is known, or not in this span."""
+        span, design = self.span, self.design
+        if span is not self.problem.span or x.ndim > 1 or not np.isfinite(coordinates).all():
+            return None
+        if isinstance(design, CentredDesign):  # the constant takes what the columns lose
+            return coordinates + span.along(np.full(design.shape[0], float(design.centres[support] @ x[support])))
+        return coordinates if isinstance(design, SparseDesign) else None
 
     def outside(self, x: Array, b: Array) -> Enclosure:
         """Return free coefficients as the problem states them. With several classes, their sums over them stay 0."""

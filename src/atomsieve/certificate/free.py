@@ -12,12 +12,6 @@ from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
 
-def free_scale(statement: Statement) -> Array:
-    """Return, for each free column, a power of two near 1 / (its largest entry)."""
-    largest = np.abs(statement.unpenalised.mid).max(axis=0)
-    return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
-
-
 def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosure, float, Enclosure]:
     """Return the predictions at the exact minimiser over the free coefficients, how far that is from b, and slopes.
 
@@ -31,7 +25,7 @@ def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosu
     if statement.problem.span is None:
         return image, 0.0, loss.slopes(image, y)
     used = statement.used
-    scale = free_scale(statement)[used]
+    scale = statement.free_scale[used]
     free = statement.unpenalised[:, used]
     free = Enclosure(free.mid * scale, free.rad * scale)
     u = image + _product(free, b[used] / scale.reshape(-1, *[1] * (b.ndim - 1)))
@@ -40,7 +34,8 @@ def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosu
     theta = (middle if bend is None else loss.moved(middle, u.rad, bend)) * statement.weights_of(u.ndim)
     size = norm(_gradient(free, theta))
     # entries are at most about 1: their squares do not overflow
-    lengths = root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
+    one = len(used) == 1
+    lengths = free.size[:, 0] if one else root(up((free.size**2).sum(axis=1) * (1 + gamma(len(used) + 2))))
     reach = lengths if u.ndim == 1 else np.tile(up(lengths * math.sqrt(u.shape[1]))[:, None], u.shape[1])
     with quiet():
         guess = _least_eigenvalue(_curved(statement, free, u, bend))
@@ -85,7 +80,7 @@ def _least_eigenvalue(rows: Rows) -> float | None:
 
     The smallest eigenvalue is 1 / (norm of the inverse), and the trace of the inverse bounds that norm.
     """
-    if rows.shape[1] == 1:
+    if isinstance(rows, Plain) and rows.shape[1] == 1:
         return _square_from_below(rows)
     inverse = inverse_of(rows)
     if inverse is None:
@@ -94,19 +89,19 @@ def _least_eigenvalue(rows: Rows) -> float | None:
     return 1 / trace * (1 - 4 * EPS) if trace > 0 else None
 
 
-def _square_from_below(rows: Rows) -> float | None:
-    """Return a lower bound of the square of a single column, None if it may be 0."""
-    (square,), (blur,) = rows.products()
-    lost = float(gamma(rows.shape[0] + 12))
-    length = math.sqrt(max(float(square[0]) * (1 - lost), 0.0)) * (1 - 2 * EPS)
-    least = length - float(root(up(blur * (1 + lost) + 4 * rows.shape[0] * LEAST)))
-    return least * least * (1 - 8 * EPS) if least > 1e-140 else None
+def _square_from_below(rows: Plain) -> float | None:
+    """Return a lower bound of the square of a single column, None if it may be 0.
+
+    Sizes are rounded twice and products three times; none is larger than the weight where entries are at most about 1.
+    """
+    n, least = len(rows.weights), rows.columns.sizes()[0]
+    underflow = 4 * n * LEAST * (1 + float(rows.weights.max()))
+    square = float(rows.weights @ (least * least)) * (1 - float(gamma(n + 12))) - underflow
+    return square * (1 - 8 * EPS) if square > 1e-280 else None
 
 
 def _product(columns: Enclosure, b: Array) -> Enclosure:
     """Return C b."""
-    total = Enclosure.exact(np.zeros((len(columns.mid), *b.shape[1:])))
-    for k in range(len(b)):
-        column = columns[:, k]
-        total = total + (column if b.ndim == 1 else column[:, None]) * Enclosure.exact(b[k])
-    return total
+    each = [columns[:, k] if b.ndim == 1 else columns[:, k][:, None] for k in range(len(b))]
+    terms = [column * Enclosure.exact(number) for column, number in zip(each, b, strict=True)]
+    return sum(terms[1:], start=terms[0]) if terms else Enclosure.exact(np.zeros((len(columns), *b.shape[1:])))

@@ -12,7 +12,8 @@ from atomsieve.certificate.point import image_of, mass_of
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.scores import sharper
 from atomsieve.certificate.statement import Statement
-from atomsieve.numerics.enclosures import Enclosure, Uncertain, quiet, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, quiet, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
@@ -20,14 +21,20 @@ SLACK = 1 + 2.0**-9
 """Factor by which the gap in the claims is enlarged; the interval of the objective is widened by the same amount. A
 checker with slightly weaker bounds can then still confirm the claims."""
 
+NEARLY = 1 + 2.0**-10
+"""Factor by which a gap may be too large before it is computed from conjugates, which takes longer: half the slack."""
 
-def prove(statement: Statement, x: Array, b: Array) -> Proof:
-    """Evaluate gap, scores and objective at a point, with error bounds; raise Uncertain if that fails."""
-    problem = statement.problem
+
+def prove(statement: Statement, x: Array, b: Array, image: Enclosure | None = None) -> Proof:
+    """Evaluate gap, scores and objective at a point, with error bounds; raise Uncertain if that fails.
+
+    The predictions of x alone may be known.
+    """
     blur = statement.blur(x)
     point = Enclosure.exact(x) if blur is None else Enclosure(x, blur)
-    support = np.flatnonzero(point.size if x.ndim == 1 else point.size.any(axis=1))
-    image = image_of(statement, x, support)
+    sizes = x if blur is None else point.size
+    support = support_of(sizes if x.ndim == 1 else sizes.any(axis=1))
+    image = image_of(statement, x, support) if image is None else image
     if blur is not None:
         image = image + statement.design.enclose(Enclosure(0 * x[support], blur[support]), support)
     offset = statement.frame.offset
@@ -36,7 +43,7 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     mass = mass_of(statement, x)
     with quiet():
         z, scores = sharper(statement, statement.pulled(theta), theta, support)
-    sigma = float(np.max(scores[1], where=problem.eligible, initial=0.0))
+    sigma = statement.highest(scores[1])
     unscaled = Proof(statement, x, b, slopes, z, shift, sigma, 1.0, mass, np.inf, (z, scores))
     losses = (statement.loss.values(u, slopes, statement.y) * Enclosure.exact(statement.counts)).sum()
     charge = statement.total * statement.penalty.value(mass)
@@ -48,7 +55,12 @@ def prove(statement: Statement, x: Array, b: Array) -> Proof:
     def gap_at(shrink: float, answer: float) -> float:
         if shrink == 1:
             return float((charge + Enclosure.exact(answer) - pull).high)
-        return float((objective + _dual_loss(unscaled, theta, shrink) + Enclosure.exact(answer)).high)
+        tangent = charge + Enclosure.exact(answer) - pull * Enclosure.exact(shrink)
+        scaled = float(up(max(float(tangent.high), 0.0) + scaling_cost(statement, slopes, shrink)))
+        if scaled <= float(tangent.low) * NEARLY:  # the gap is not smaller than that, however it is computed
+            return scaled
+        conjugate = _dual_loss(unscaled, theta, shrink)
+        return min(float((objective + conjugate + Enclosure.exact(answer)).high), scaled)  # which may be NaN
 
     if statement.limits is None:
         gap, shrink = _best_gap(unscaled, gap_at)
@@ -81,6 +93,31 @@ def _best_gap(unscaled: Proof, gap_at: Callable[[float, float], float]) -> tuple
     shrink = elastic.fitting_scale(unscaled)
     scaled = gap_at(shrink, elastic.answer(unscaled, ridges, shrink))
     return (scaled, shrink) if 2 * scaled < gap else (gap, 1.0)
+
+
+def scaling_cost(statement: Statement, slopes: Enclosure, shrink: float) -> float:
+    """Return an upper bound of how far the conjugates of the losses, at scaled slopes, are above their tangents.
+
+    Let `loss'(u) = t`, and `loss'' >= m` for slopes from `shrink t` to t. With `e = 1 - shrink`,
+    `conjugate(shrink t) <= t u - loss(u) - e t u + (e t)^2 / (2 m)`, for the derivative of the conjugate at t is u, and
+    its second derivative is 1 / loss''. In the sum over the samples with their weights, `t u - loss(u)` cancels against
+    the losses at the point and `shrink t u` is the product of x with the scaled z.
+    """
+    if slopes.ndim > 1:
+        return math.inf
+    sizes, counts = slopes.size, statement.counts
+    with quiet():
+        if statement.problem.loss.quadratic:
+            least = statement.constant_curvatures[0]
+        else:
+            low, high = slopes.low, slopes.high
+            blur = 4 * EPS * sizes + 2 * LEAST  # products with the scale are rounded once, and so are these sums
+            low, high = np.minimum(low, shrink * low) - blur, np.maximum(high, shrink * high) + blur
+            least = statement.loss.curvatures(low, high, statement.y)[0]
+        bent = np.where(sizes > 0, sizes * (sizes / least), 0.0)
+        underflow = 4 * LEAST * (float(counts.sum()) + len(sizes))
+        total = (float(counts @ bent) + underflow) * (1 + float(gamma(len(sizes) + 8)))
+        return float(up(total / 2 * float(up(1 - shrink)) ** 2))
 
 
 def _dual_loss(unscaled: Proof, theta: Enclosure, shrink: float) -> Enclosure:

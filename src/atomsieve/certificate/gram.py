@@ -1,7 +1,6 @@
 """Gram matrices of columns with weights, and proven upper bounds of quadratic forms of their inverses.
 
-Let R be an approximate inverse of G, and let `alpha = norm(I - R G) < 1` be proven. With `E = I - R G` we have
-`inv(G) - R = inv(I - E) E R`. It follows that `abs(inv(G) - R)_ij <= alpha / (1 - alpha) * max over l of abs(R_lj)`.
+The inverse and the bounds of its error are computed by the compiled core (`core/inverse.h`).
 """
 
 from collections.abc import Iterator
@@ -13,16 +12,14 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from atomsieve.certificate.frame import beside
-from atomsieve.core.clock import look
+from atomsieve.core import _core
+from atomsieve.core.clock import look, remaining
 from atomsieve.design.sparse import DENSE, scaled_rows
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, quiet, root, up
+from atomsieve.numerics.enclosures import Enclosure, gamma, quiet, up
 from atomsieve.typing import Array, Index
 
 INVERSE_PIECE = 2_000_000_000
 """Multiplications between two looks at the clock."""
-
-STRIPE = 256
-"""Columns of a Cholesky factor that are computed at a time."""
 
 LARGEST_INVERSE = 4000
 """Largest number of columns for which an inverse is computed."""
@@ -208,27 +205,17 @@ class Gram:
 
     def inverse(self) -> Inverse | None:
         """Return the inverse, or None if it cannot be proven."""
-        n, k = self.rows, len(self.matrix)
-        if not k or np.count_nonzero(self.ridge == 0) > n:
+        k = len(self.matrix)
+        if not k or np.count_nonzero(self.ridge == 0) > self.rows:
             return None
-        with quiet():
-            # lengths are those of the middle and of the radii together
-            blurs = root(up(self.blurs * (1 + gamma(n + 10)) + 4 * n * LEAST)) if self.blurs.any() else self.blurs
-            squares = self.matrix.diagonal() * (1 + gamma(n + 10)) + 4 * n * LEAST
-            lengths = up(root(up(root(up(squares)) + blurs) ** 2 + self.ridge))
-            if not (np.isfinite(lengths).all() and (lengths > 1e-140).all()):
-                return None
-            scale = 2.0 ** -np.round(np.log2(lengths))
-            gram = self.matrix * scale * scale[:, None]
-            gram.ravel()[:: k + 1] += self.ridge * scale * scale
-            if not np.isfinite(gram).all():
-                return None
-            # columns are at most slightly longer than 2^0.5: this bounds the error of every entry of the Gram matrix
-            largest, unit = up(lengths * scale).max(), max(1.0, scale.max())
-            error = up(largest * largest * gamma(n + 12) + 8 * (n + 1) * LEAST * unit * unit)
-            blur = up(blurs * scale).max()
-            error = up(error + 2 * largest * blur + blur * blur)
-            return _proven(gram, error, scale)
+        look()
+        approximate, beside = np.empty((k, k)), np.empty((2, k))
+        given = (np.ascontiguousarray(part) for part in (self.matrix, self.blurs, self.ridge))
+        proven = _core.inverse(self.rows, *given, approximate, beside, remaining())
+        if not proven:
+            look()  # or time was up
+            return None
+        return Inverse(approximate, beside[0], beside[1])
 
     def suspects(self, first: int, tolerance: float) -> Index:
         """Return the first columns, and those that nearly depend on others with those that these depend on.
@@ -256,53 +243,3 @@ def inverse_of(rows: Rows, ridge: Array | None = None) -> Inverse | None:
     """
     gram = Gram.of(rows, ridge)
     return None if gram is None else gram.inverse()
-
-
-def _proven(gram: Array, error: float, scale: Array) -> Inverse | None:
-    """Return the inverse of a matrix whose entries are known up to an error, None if it is not proven."""
-    k = len(gram)
-    inverse = _inverse(gram)
-    if inverse is None:
-        return None
-    inverse = (inverse + inverse.T) / 2
-    sizes = np.abs(inverse).sum(axis=1) * (1 + gamma(k + 2))
-    rest = _by_pieces(inverse, gram)
-    rest.ravel()[:: k + 1] -= 1.0
-    residual = np.abs(rest).sum(axis=1) * (1 + gamma(k + 4))
-    alpha = up((residual + k * sizes * (gamma(k + 2) * np.abs(gram).max() + error)).max() + k * k * LEAST)
-    if not alpha < 0.5:
-        return None
-    return Inverse(inverse, up(alpha / (1 - alpha) * (1 + 2.0**-50) * np.abs(inverse).max(axis=0)), scale)
-
-
-def _by_pieces(a: Array, b: Array) -> Array:
-    """Return a product of matrices, checking the clock in between."""
-    product = np.empty((len(a), b.shape[1]))
-    width = max(16, INVERSE_PIECE // max(b.size, 1))
-    for start in range(0, len(a), width):
-        look()
-        product[start : start + width] = a[start : start + width] @ b
-    return product
-
-
-def _inverse(gram: Array) -> Array | None:
-    """Return an approximate inverse of a positive definite matrix, None if it is not one. No proof relies on it."""
-    k = len(gram)
-    lower = np.array(gram, order="F")
-    for start in range(0, k, STRIPE):
-        look()
-        stop = min(start + STRIPE, k)
-        block, failed = lapack.dpotrf(lower[start:stop, start:stop], lower=1)
-        if failed:
-            return None
-        lower[start:stop, start:stop] = block
-        below, _ = lapack.dtrtrs(block, lower[stop:, start:stop].T, lower=1)
-        lower[stop:, start:stop] = below.T
-        for first in range(stop, k, STRIPE):
-            look()
-            lower[first:, first : first + STRIPE] -= below[:, first - stop :].T @ below[:, first - stop :][:, :STRIPE]
-    inverse, unit = np.empty((k, k)), np.eye(k, order="F")
-    for start in range(0, k, STRIPE):
-        look()
-        inverse[:, start : start + STRIPE] = lapack.dpotrs(lower, unit[:, start : start + STRIPE], lower=1)[0]
-    return inverse

@@ -1,12 +1,14 @@
 """A point of a proof: feasible coefficients, their gauge and their predictions."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import admissible
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index
 
@@ -14,7 +16,18 @@ SHARP = 1 << 25
 """Largest number of entries for which products are computed in twice the precision."""
 
 
-def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array, Array]:
+class Feasible(NamedTuple):
+    """A point in the domain of the penalty."""
+
+    x: Array
+    b: Array
+    """The best free coefficients in the frame, as far as floats tell."""
+
+    image: Enclosure | None
+    """The predictions of x alone; None if nobody has needed them."""
+
+
+def feasible(statement: Statement, x: Array, coordinates: Array) -> Feasible:
     """Return x, shrunk until its gauge is certainly in the domain of the penalty, and the best free coefficients."""
     problem = statement.problem
     eligible = statement.for_entries(problem.eligible).reshape(x.shape)
@@ -32,8 +45,10 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
         part = min((limit - least) / (most - least), 1.0) * (1 - 4 * EPS)
         x = part * x if limits is None else limits.shrunk(x, part)
     if problem.span is None:
-        return x, np.zeros((0, *problem.outputs))
-    b = statement.frame.best(x, coordinates)
+        return Feasible(x, np.zeros((0, *problem.outputs)), None)
+    support = support_of(x if x.ndim == 1 else x.any(axis=1))
+    image = image_of(statement, x, support)
+    b = statement.frame.best(x, support, image.mid, coordinates)
     for column, of, times in statement.sums:
         b[of] += times.reshape(-1, *[1] * (b.ndim - 1)) * b[column]
         b[column] = 0.0
@@ -41,7 +56,7 @@ def feasible(statement: Statement, x: Array, coordinates: Array) -> tuple[Array,
         b = b - b.mean(axis=1, keepdims=True)
     if not np.isfinite(b).all():
         raise Uncertain("the free coefficients are not finite in double precision")
-    return x, b
+    return Feasible(x, b, image)
 
 
 def mass_of(statement: Statement, x: Array) -> Enclosure:
@@ -52,11 +67,11 @@ def mass_of(statement: Statement, x: Array) -> Enclosure:
         return statement.problem.core.enclose_sizes(x).sum()
     flat = x.ravel()
     if statement.plain:
-        blocks = np.flatnonzero(flat)
+        blocks = support_of(flat)
         norms = Enclosure.exact(np.abs(flat[blocks]))
     else:
         sizes = np.abs(flat)
-        blocks = np.unique(statement.labels[np.flatnonzero(sizes)])
+        blocks = np.unique(statement.labels[support_of(sizes)])
         high = statement.block_norms(sizes)[blocks]
         low = statement.least_norms(sizes)[blocks]
         norms = Enclosure((high + low) / 2, up((high - low) / 2 + EPS * high))

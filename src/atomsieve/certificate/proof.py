@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from atomsieve.certificate import elastic, limited
-from atomsieve.certificate.free import free_scale
 from atomsieve.certificate.scores import low, pulls, scores_of
 from atomsieve.certificate.statement import Statement
 from atomsieve.certificate.zeros import beaten, zero_blocks
@@ -59,15 +58,16 @@ class Proof:
         """
         loss, counts = self.statement.loss, self.statement.weights_of(self.slopes.ndim).mid
         t, y = self.slopes, self.statement.y
+        if self.statement.problem.loss.quadratic and t.ndim == 1:
+            return self.statement.constant_curvatures
         low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
         with quiet():
-            if self.statement.problem.loss.quadratic and t.ndim == 1:  # the same curvature everywhere
-                return loss.curvatures(low, high, y)
-            most = loss.largest(low, high, y, up(self.gap_bound / counts))
+            most, blur = loss.largest(low, high, y, up(self.gap_bound / counts)), 4 * EPS * t.size
             for _ in range(3):
                 before = most
-                away = root(up(up(most / counts) * self.gap_bound)) + 4 * EPS * t.size
-                ends = np.nextafter(low - away, -np.inf), np.nextafter(high + away, np.inf)
+                # what rounding takes from the sums is within the last term, and the 2^-48 that a root is rounded up by
+                away = root(up(up(most / counts) * self.gap_bound)) + blur
+                ends = low - away, high + away
                 least, most = loss.curvatures(*ends, y)
                 if (most >= SETTLED * before).all():
                     break
@@ -274,6 +274,6 @@ class Proof:
         """The free coefficients as the problem states them."""
         return np.asarray(self.stated.mid)
 
-    @cached_property
+    @property
     def unit(self) -> Array:
-        return free_scale(self.statement)
+        return self.statement.free_scale

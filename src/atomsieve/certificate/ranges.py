@@ -19,6 +19,7 @@ from atomsieve.certificate.segments import segment_inverse
 from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -57,14 +58,17 @@ class Ranges(NamedTuple):
 def ranges(proof: Proof, alive: Mask, facts: Facts | None = None) -> Ranges:
     """Return what is known of coefficients that are not proven zero; those of a cluster are as far as their head."""
     statement, shape = proof.statement, proof.statement.problem.shape
-    away, around = np.full(shape, np.inf), np.full(proof.b.shape, np.inf)
-    if proof.held is not None:
+    around, left = np.full(proof.b.shape, np.inf), statement.by_entry(alive)
+    if proof.held is None:
+        away = np.zeros(shape)
+        away.ravel()[np.flatnonzero(left)] = np.inf
+    else:
         away = up(up(proof.reach) * root(up(1 / proof.held))).reshape(shape)
         away = away if proof.sway is None else up(away + proof.sway[0].reshape(shape))
-    away.ravel()[~statement.by_entry(alive)] = 0.0
+        away.ravel()[~left] = 0.0
     if statement.problem.outputs:
         return Ranges(*classes.intervals(proof, alive, away, around), [])
-    pattern, kept = Pattern.of(statement.by_entry(alive), facts), statement.used
+    pattern, kept = Pattern.of(left, facts), statement.used
     known, distances = _distances(proof, kept, pattern)
     given = [Dependency(-1 - d.column, -1 - d.of, d.times) for d in statement.sums]
     if not len(distances):
@@ -136,7 +140,7 @@ def alive_blocks(proof: Proof, nonzero: Mask, facts: Facts) -> Mask:
     if len(found) > 1 or found.any() or not facts.nonzero.any() or not proof.x.any():
         return found
     weights = statement.counts * proof.curvatures[0] * (1 - 4 * EPS)
-    image = image_of(statement, proof.x, np.flatnonzero(proof.x))
+    image = image_of(statement, proof.x, support_of(proof.x))
     inverse = inverse_of(Plain(beside(statement.unpenalised[:, kept], image[:, None]), weights))
     with np.errstate(all="ignore"):
         return found if inverse is None else np.array([up(root(inverse.diagonal[-1]) * proof.reach) < 1])

@@ -22,14 +22,7 @@ def pulls(statement: Statement, z: Enclosure, index: Index | None = None) -> tup
     if signed is False:
         return z.low.ravel(), z.high.ravel()
     if signed is True and statement.plain:
-        highest = np.abs(z.mid).ravel()
-        rad = z.rad.ravel()
-        least = highest - rad
-        np.maximum(least, 0.0, out=least)
-        least *= 1 - 4 * EPS
-        highest += rad
-        highest *= 1 + 2 * EPS  # at least the next number
-        return least, highest
+        return z.sizes()
     least = statement.least_norms(np.maximum(np.abs(z.mid) - z.rad, 0.0) * (1 - 4 * EPS))
     highest = statement.block_norms(z.size)
     if signed is True:
@@ -61,10 +54,12 @@ def low(prices: Enclosure) -> Array:
 def sharper(
     statement: Statement, z: Enclosure, theta: Enclosure, support: Index
 ) -> tuple[Enclosure, tuple[Array, Array]]:
-    """Return z with the rows of the best scores, which matter most, known to nearly all digits; and all scores."""
-    eligible = statement.problem.eligible
+    """Return z with the rows of the best scores, which matter most, known to nearly all digits; and all scores.
+
+    These rows of z itself are replaced: nobody else has seen it.
+    """
     below, above = scores_of(statement, z)
-    matters = statement.for_entries(above >= NEAR * np.max(below, where=eligible, initial=0.0)).reshape(z.shape)
+    matters = statement.for_entries(above >= NEAR * statement.highest(below)).reshape(z.shape)
     matters[support] = True
     index = np.flatnonzero(matters if matters.ndim == 1 else matters.any(axis=1))
     if len(index) * theta.mid.size > SHARP:
@@ -76,11 +71,9 @@ def sharper(
     else:
         outputs = range(theta.shape[1])
         sharp = -side_by_side([statement.design.sharp_adjoint(theta[:, k], index) for k in outputs])
-    mid, rad = z.mid.copy(), z.rad.copy()
-    better = sharp.rad < rad[index]  # not where it overflows
-    mid[index] = np.where(better, sharp.mid, mid[index])
-    rad[index] = np.where(better, sharp.rad, rad[index])
-    z = Enclosure(mid, rad)
+    better = sharp.rad < z.rad[index]  # not where it overflows
+    z.mid[index] = np.where(better, sharp.mid, z.mid[index])
+    z.rad[index] = np.where(better, sharp.rad, z.rad[index])
     if not statement.single:
         return z, scores_of(statement, z)
     below[index], above[index] = scores_of(statement, z[index], index)

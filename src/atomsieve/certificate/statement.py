@@ -105,12 +105,13 @@ class Statement:
         return self.design.norm_bounds(np.ones(len(self.counts)))
 
     def pulled(self, theta: Enclosure) -> Enclosure:
-        """Return `-A' theta`; the pass over A shows more, which is kept as if it had been asked for."""
+        """Return `-A' theta`, in new arrays; the pass over A shows more, which is kept as if it had been asked for."""
         product, lengths, seen = surveyed(self.design, -theta)
         vars(self).setdefault("lengths", lengths)
         if seen is not None and isinstance(self.design, DenseDesign | CentredDesign):
             vars(self).setdefault("fingerprint", seen)
-        return product
+        stored = isinstance(self.design, DenseDesign | CentredDesign | SparseDesign)
+        return product if stored and theta.ndim == 1 else Enclosure(product.mid.copy(), product.rad.copy())
 
     @cached_property
     def fingerprint(self) -> bytes:
@@ -131,6 +132,15 @@ class Statement:
         lengths = self.lengths if index is None else self.lengths[index]
         return np.asarray(up(lengths * math.sqrt(float(metric.max())) * (1 + 4 * EPS)))
 
+    @cached_property
+    def all_eligible(self) -> bool:
+        """Whether every block has atoms."""
+        return bool(self.problem.eligible.all())
+
+    def highest(self, scores: Array) -> float:
+        """Return the highest score of all blocks that have atoms; at least 0."""
+        return float(np.max(scores, where=True if self.all_eligible else self.problem.eligible, initial=0.0))
+
     def for_entries(self, blocks: Mask) -> Mask:
         """Return what is true of each block, for each entry of x, flattened."""
         return blocks if self.plain else np.asarray(blocks[self.labels])
@@ -138,6 +148,12 @@ class Statement:
     def by_entry(self, verdicts: Mask) -> Mask:
         """Return what is said of each unit, for each entry of x."""
         return verdicts if self.decides else self.for_entries(verdicts)
+
+    @cached_property
+    def constant_curvatures(self) -> tuple[Array, Array]:
+        """Bounds of loss'' of all samples, where it is the same at every prediction."""
+        with quiet():
+            return self.loss.curvatures(0 * self.y, 0 * self.y, self.y)
 
     @cached_property
     def total(self) -> Enclosure:
@@ -224,6 +240,9 @@ class Statement:
     @cached_property
     def free_of_prices(self) -> bool:
         """Whether every price is 1."""
+        exact, radii = self.stated_prices if self.priced else (np.zeros(0), [])
+        if self.priced and not radii and exact.strides == (0,):
+            return bool(exact[0] == 1)
         return self.priced and not self.prices.rad.any() and bool((self.prices.mid == 1).all())
 
     @cached_property
@@ -238,6 +257,12 @@ class Statement:
         """Whether every block is one entry of a vector x, and has a price; and the problem is no family."""
         entries = self.priced and self.problem.core.entrywise and self.plain
         return entries and len(self.problem.shape) == 1 and self.family is None
+
+    @cached_property
+    def free_scale(self) -> Array:
+        """For each column of B, a power of two near 1 / (its largest entry)."""
+        largest = np.abs(self.unpenalised.mid).max(axis=0)
+        return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
 
     @cached_property
     def unpenalised(self) -> Enclosure:

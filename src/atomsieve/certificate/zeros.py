@@ -9,6 +9,7 @@ from atomsieve.certificate.point import SHARP
 from atomsieve.certificate.scores import low
 from atomsieve.gauges.signs import some
 from atomsieve.numerics.enclosures import Enclosure, quiet, root, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -30,7 +31,7 @@ def zero_blocks(proof: "Proof") -> Mask:
             return np.asarray(out & eligible)
         if statement.priced and statement.problem.core.entrywise and not statement.problem.outputs:
             left = ~out & eligible
-            left[np.flatnonzero(proof.x)] = False
+            left[support_of(proof.x)] = False
             index = np.flatnonzero(left)
             out[index] = proof.beaten(index)
     return np.asarray(out & eligible)
@@ -55,14 +56,18 @@ def _below(proof: "Proof", slope: float) -> Mask:
     room = (slope - float(up(proof.radius * up(widest / cheapest)))) * (1 - 8 * EPS)
     bound = room / proof.shrink * (1 - 8 * EPS) if proof.shrink > 0 else 0.0
     out = np.asarray(above < bound) if bound > 0 else np.zeros(len(above), dtype=bool)
+    index, least, most = np.flatnonzero(~out), float(metric.min()), float(metric.max())
     for lengths in (statement.widest, statement.spreads):
-        index = np.flatnonzero(~out)
         if not len(index):
             break
         spread = lengths(metric, index if 4 * len(index) < len(out) else None)
         spread = spread[index] if len(spread) > len(index) else spread
         spread = spread if prices is None else up(spread / prices[index])
-        out[index] = _stay_below(proof, slope, proof.from_above(above[index]), spread)
+        scores = proof.from_above(above[index])
+        out[index] = _stay_below(proof, slope, scores, spread)
+        # no length in the metric is shorter than this, so that most of those that are left are not worth a look
+        shortest = spread * math.sqrt(least / most) if least > 0 else 0.0
+        index = index[~out[index] & (scores + proof.radius * shortest < slope)] if least < most else index[:0]
     return out
 
 

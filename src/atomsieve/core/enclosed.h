@@ -166,6 +166,20 @@ static void bound_all(bound which, const double *mid, const double *rad, ptrdiff
     }
 }
 
+/* Bounds of absolute values, from below and above. A difference or a sum is rounded once (below the least normal number
+   it is exact): a bound from below loses more than that and the rounding of its factor, and one from above becomes the
+   next double at least. What is no number has no bounds: 0 and NaN. */
+static void bound_sizes(const double *restrict mid, const double *restrict rad, ptrdiff_t count, double *restrict least,
+                        double *restrict most)
+{
+#pragma omp simd
+    for (ptrdiff_t i = 0; i < count; i++) {
+        double size = fabs(mid[i]), below = size - rad[i], above = size + rad[i];
+        least[i] = below > 0 ? below * (1 - 4 * EPSILON) : 0.0;
+        most[i] = rad[i] == 0 ? size : above * (1 + 2 * EPSILON) + DBL_MIN;
+    }
+}
+
 /* A bound of the error of a sum of products, relative to the sum of their absolute values (Higham). */
 static inline double relative_error(double terms)
 {

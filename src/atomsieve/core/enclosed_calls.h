@@ -5,6 +5,7 @@
 #include "interpreter.h"
 
 #include "enclosed.h"
+#include "logistic.h"
 #include "reading.h"
 
 /* The memory of a contiguous array of doubles and its length; NULL without an error if it is none. */
@@ -98,6 +99,24 @@ static PyObject *ends(PyObject *self, PyObject *args)
     return PyBool_FromLong(fits);
 }
 
+/* Write bounds of absolute values from below and above into two rows of `out`; False if they do not fit. */
+static PyObject *sizes(PyObject *self, PyObject *args)
+{
+    PyObject *mid, *rad, *out;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO", &mid, &rad, &out)) return NULL;
+    arrays held = {.count = 0};
+    operand a;
+    Py_ssize_t count, room = -1;
+    double *to = NULL;
+    int fits = read_operand(&held, mid, rad, &a, &count);
+    if (fits) to = doubles_of(&held, out, &room, 1);
+    fits = to && room == 2 * count;
+    if (fits) bound_sizes(a.mid, a.rad, count, to, to + count);
+    release(&held);
+    return PyBool_FromLong(fits);
+}
+
 /* Write the enclosures of the numbers from `low` to `high` into two rows of `out`; False if they do not fit. */
 static PyObject *hulls(PyObject *self, PyObject *args)
 {
@@ -136,6 +155,28 @@ static PyObject *total(PyObject *self, PyObject *args)
     } else answer = Py_NewRef(Py_None);
     release(&held);
     return answer;
+}
+
+/* Write slopes, curvatures or values of the logistic loss into two rows of `out`, or bounds of its curvature: numbered
+   from 0. The curvatures of predictions need radii, and no labels. False if they do not fit. */
+static PyObject *logistic(PyObject *self, PyObject *args)
+{
+    PyObject *first, *second, *labels, *out;
+    int what;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iOOOO", &what, &first, &second, &labels, &out)) return NULL;
+    arrays held = {.count = 0};
+    Py_ssize_t n = 0, others = 0, signs = 0, room = -1;
+    const double *a = doubles_of(&held, first, &n, 0), *b = a ? doubles_of(&held, second, &others, 0) : NULL;
+    const double *y = b ? doubles_of(&held, labels, &signs, 0) : NULL;
+    double *to = y ? doubles_of(&held, out, &room, 1) : NULL;
+    int fits = to && others == n && signs == n && room == 2 * n && what >= 0 && what < 4;
+    if (fits && what == 0) logistic_slopes(n, a, y, to, to + n);
+    else if (fits && what == 1) logistic_curvatures(n, a, b, to, to + n);
+    else if (fits && what == 2) logistic_values(n, a, y, to, to + n);
+    else if (fits) logistic_bends(n, a, b, y, to, to + n);
+    release(&held);
+    return PyBool_FromLong(fits);
 }
 
 #endif

@@ -14,6 +14,7 @@
 #include "enclosed_calls.h"
 #include "exact.h"
 #include "fingerprint.h"
+#include "inverse_calls.h"
 #include "machine.h"
 #include "reading.h"
 #include "steps_calls.h"
@@ -491,7 +492,7 @@ static int read_matrix(arrays *held, survey *s, PyObject *values, PyObject *plac
         if (!(s->place = array_of(held, places, "places", 'i', room, 0))) return -1;
         if (!(s->start = array_of(held, starts, "starts", 'l', lines + 1, 0))) return -1;
         fits = s->start[0] >= 0 && s->start[lines] <= room;
-        for (ptrdiff_t k = 0; k < lines; k++) fits = fits && s->start[k] <= s->start[k + 1];
+        for (ptrdiff_t k = 0; k < lines; k++) fits &= s->start[k] <= s->start[k + 1];
     }
     if (!fits) PyErr_SetString(PyExc_ValueError, "lines of the matrix lie outside of its entries.");
     return fits ? 0 : -1;
@@ -530,6 +531,36 @@ static PyObject *survey_matrix(PyObject *self, PyObject *args)
     if (failed == -2) PyErr_NoMemory();
     else if (failed) PyErr_SetString(PyExc_ValueError, "an entry lies outside of the matrix.");
     else answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
+static PyObject *inverse(PyObject *self, PyObject *args)
+{
+    PyObject *gram, *blur, *ridge, *approximate, *beside, *answer = NULL;
+    Py_ssize_t rows;
+    double seconds;
+    inversion v = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "nOOOOOd", &rows, &gram, &blur, &ridge, &approximate, &beside, &seconds)) return NULL;
+    arrays held = {.count = 0};
+    pulse beat = pulse_for(seconds);
+    v.beat = &beat;
+    v.rows = rows;
+    if (!has_blas() || !(v.blur = array_of(&held, blur, "blurs", 'd', -1, 0))) goto done;
+    v.k = length_of(&held);
+    if (v.k < 1 || v.k > INT16_MAX || rows < 0) {
+        PyErr_SetString(PyExc_ValueError, "expected a matrix of 1 to 32767 columns.");
+        goto done;
+    }
+    if (!(v.gram = array_of(&held, gram, "gram", 'd', v.k * v.k, 0))) goto done;
+    if (!(v.ridge = array_of(&held, ridge, "ridge", 'd', v.k, 0))) goto done;
+    if (!(v.approximate = array_of(&held, approximate, "approximate", 'd', v.k * v.k, 1))) goto done;
+    if (!(v.error = array_of(&held, beside, "beside", 'd', 2 * v.k, 1))) goto done;
+    v.scale = v.error + v.k;
+    int proven = invert(&v);
+    if (beat.over != INTERRUPTED && !PyErr_Occurred()) answer = PyBool_FromLong(proven);
 done:
     release(&held);
     return answer;
@@ -628,8 +659,11 @@ static PyMethodDef methods[] = {
     {"survey", survey_matrix, METH_VARARGS, "Write products of all columns with a vector, their errors, and lengths."},
     {"combine", combine, METH_VARARGS, "Add, subtract, multiply, divide or compare numbers with error bounds."},
     {"ends", ends, METH_VARARGS, "Write lower or upper bounds of numbers with error bounds, or of their sizes."},
+    {"sizes", sizes, METH_VARARGS, "Write lower and upper bounds of absolute values of numbers with error bounds."},
     {"hulls", hulls, METH_VARARGS, "Write the enclosures of the numbers between two ends."},
+    {"logistic", logistic, METH_VARARGS, "Write bounds of slopes, curvatures or values of the logistic loss."},
     {"total", total, METH_VARARGS, "Return the sum of numbers with error bounds."},
+    {"inverse", inverse, METH_VARARGS, "Write an inverse with proven errors; return whether there is one."},
     {"fingerprint", fingerprint, METH_VARARGS, "Write the sums of a fingerprint of bytes under a key."},
     {"running_sums", running_sums, METH_VARARGS, "Write running sums in twice the precision, and those of radii."},
     {"squares_of_sums", squares_of_sums, METH_VARARGS, "Add the changes of squares of running sums of rows."},

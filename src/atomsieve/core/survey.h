@@ -46,16 +46,23 @@ static double raised(double bound) { return bound * (1 + 0x1p-48) + LEAST_NORMAL
 /* A bound of the error of a sum of products, relative to the sum of their sizes. */
 static double lost_in(double terms) { return terms < 0x1p30 ? terms * HALF_UNIT * (1 + 0x1p-20) : INFINITY; }
 
-/* From the sum of squares of a column of so many terms in a row: its length, and how far its product may be off. */
-static void conclude(const survey *s, ptrdiff_t j, double squares, double terms)
+/* From the sum of squares of each column, and the number of terms in a row of its sums, which stands in for the radius:
+   its length, and how far its product may be off. */
+static void conclude(const survey *s)
 {
-    double length = raised(sqrt(raised(squares * (1 + lost_in(terms + 8)))));
-    s->length[j] = length;
-    s->radius[j] = raised(length * raised(lost_in(terms + 4) * s->size + s->blur));
-    if (!isfinite(s->product[j])) s->radius[j] = INFINITY;
+    const double *restrict product = s->product;
+    double *restrict lengths = s->length, *restrict radius = s->radius, size = s->size, blur = s->blur;
+#pragma omp simd
+    for (ptrdiff_t j = 0; j < s->d; j++) {
+        double terms = radius[j], length = raised(sqrt(raised(lengths[j] * (1 + lost_in(terms + 8)))));
+        double off = raised(length * raised(lost_in(terms + 4) * size + blur));
+        lengths[j] = length;
+        radius[j] = fabs(product[j]) < INFINITY ? off : INFINITY; /* NaN too */
+    }
 }
 
-static void survey_dense_column(const survey *s, ptrdiff_t j, double terms)
+/* One dense column: its product with v, and its squares. */
+static void survey_dense_column(const survey *s, ptrdiff_t j)
 {
     const double *restrict a = s->value + j * s->step, *restrict v = s->v;
     double product = 0, squares = 0, centre = s->centre ? s->centre[j] : 0.0;
@@ -72,26 +79,68 @@ static void survey_dense_column(const survey *s, ptrdiff_t j, double terms)
         squares += q;
     }
     s->product[j] = product;
-    conclude(s, j, squares, terms);
+    s->length[j] = squares;
 }
 
-/* 0 on success, -1 if an entry lies outside. */
-static int survey_sparse_column(const survey *s, ptrdiff_t j)
+/* Four dense columns of one run of terms, side by side: the ends of sums take as long as the sums of short columns. */
+static void survey_short_columns(const survey *s, ptrdiff_t j)
 {
-    double product[2] = {0, 0}, squares[2] = {0, 0};
-    for (int64_t i = s->start[j]; i < s->start[j + 1]; i++) {
-        uint32_t row = (uint32_t)s->place[i];
-        if (row >= (uint64_t)s->n) return -1;
-        product[i & 1] += s->value[i] * s->v[row];
-        squares[i & 1] += s->value[i] * s->value[i];
+    const double *restrict v = s->v, *restrict a = s->value + j * s->step, *restrict b = a + s->step;
+    const double *restrict c = b + s->step, *restrict e = c + s->step;
+    double zeros[4] = {0}, p0 = 0, p1 = 0, p2 = 0, p3 = 0, q0 = 0, q1 = 0, q2 = 0, q3 = 0;
+    const double *centre = s->centre ? s->centre + j : zeros;
+    double c0 = centre[0], c1 = centre[1], c2 = centre[2], c3 = centre[3];
+#pragma omp simd reduction(+ : p0, p1, p2, p3, q0, q1, q2, q3)
+    for (ptrdiff_t i = 0; i < s->n; i++) {
+        double x0 = a[i] - c0, x1 = b[i] - c1, x2 = c[i] - c2, x3 = e[i] - c3;
+        p0 += x0 * v[i];
+        p1 += x1 * v[i];
+        p2 += x2 * v[i];
+        p3 += x3 * v[i];
+        q0 += x0 * x0;
+        q1 += x1 * x1;
+        q2 += x2 * x2;
+        q3 += x3 * x3;
     }
-    s->product[j] = product[0] + product[1];
-    conclude(s, j, squares[0] + squares[1], (double)(s->start[j + 1] - s->start[j]));
+    double products[4] = {p0, p1, p2, p3}, squares[4] = {q0, q1, q2, q3};
+    memcpy(s->product + j, products, sizeof products);
+    memcpy(s->length + j, squares, sizeof squares);
+}
+
+/* The columns of a sparse matrix. 0 on success, -1 if an entry lies outside. */
+static int survey_sparse_columns(const survey *s)
+{
+    const double *restrict value = s->value, *restrict v = s->v;
+    const int32_t *restrict place = s->place;
+    double *restrict products = s->product, *restrict lengths = s->length, *restrict radius = s->radius;
+    uint32_t n = s->n < INT32_MAX ? (uint32_t)s->n : INT32_MAX;
+    int64_t i = s->start[0];
+    for (ptrdiff_t j = 0; j < s->d; j++) {
+        int64_t end = s->start[j + 1];
+        double product = 0, squares = 0, other = 0, more = 0;
+        radius[j] = (double)(end - i);
+        for (; i + 1 < end; i += 2) {
+            uint32_t row = (uint32_t)place[i], next = (uint32_t)place[i + 1];
+            if (row >= n || next >= n) return -1;
+            product += value[i] * v[row];
+            other += value[i + 1] * v[next];
+            squares += value[i] * value[i];
+            more += value[i + 1] * value[i + 1];
+        }
+        for (; i < end; i++) {
+            uint32_t row = (uint32_t)place[i];
+            if (row >= n) return -1;
+            product += value[i] * v[row];
+            squares += value[i] * value[i];
+        }
+        products[j] = product + other;
+        lengths[j] = squares + more;
+    }
     return 0;
 }
 
 /* Rows of a dense matrix, RUN at a time; `part` has room for two sums of each column. */
-static void survey_dense_rows(survey *s, double terms, double *restrict part)
+static void survey_dense_rows(survey *s, double *restrict part)
 {
     double *restrict p = part, *restrict q = part + s->d;
     memset(s->product, 0, (size_t)s->d * sizeof *s->product);
@@ -121,10 +170,9 @@ static void survey_dense_rows(survey *s, double terms, double *restrict part)
             s->length[j] += q[j];
         }
     }
-    for (ptrdiff_t j = 0; j < s->d; j++) conclude(s, j, s->length[j], terms);
 }
 
-/* Rows of a sparse matrix. 0 on success, -1 if an entry lies outside. The radius holds the number of terms first. */
+/* Rows of a sparse matrix. 0 on success, -1 if an entry lies outside. */
 static int survey_sparse_rows(const survey *s)
 {
     memset(s->product, 0, (size_t)s->d * sizeof *s->product);
@@ -138,29 +186,35 @@ static int survey_sparse_rows(const survey *s)
             s->length[j] += s->value[k] * s->value[k];
             s->radius[j] += 1;
         }
-    for (ptrdiff_t j = 0; j < s->d; j++) conclude(s, j, s->length[j], s->radius[j]);
     return 0;
+}
+
+/* The columns of a dense matrix that is stored by columns. */
+static void survey_dense_columns(survey *s)
+{
+    ptrdiff_t j = 0;
+    for (; s->n <= RUN && j + 4 <= s->d; j += 4) {
+        survey_short_columns(s, j);
+        print_up_to(s, (j + 4) * s->step, j + 4 == s->d);
+    }
+    for (; j < s->d; j++) {
+        survey_dense_column(s, j);
+        print_up_to(s, (j + 1) * s->step, j + 1 == s->d);
+    }
 }
 
 /* 0 on success, -1 if an entry lies outside of the matrix, -2 if there is no memory. */
 static int survey_all(survey *s, int by_rows)
 {
-    double terms = (double)(s->n < RUN ? s->n : RUN) + (double)(s->n / RUN) + 2;
     int failed = 0;
-    if (by_rows && s->place) return survey_sparse_rows(s);
-    if (by_rows) {
-        double *part = malloc(2 * (size_t)(s->d + 1) * sizeof *part);
-        if (!part) return -2;
-        survey_dense_rows(s, terms, part);
-        free(part);
-        return 0;
-    }
-    for (ptrdiff_t j = 0; j < s->d && !failed; j++)
-        if (s->place) failed = survey_sparse_column(s, j);
-        else {
-            survey_dense_column(s, j, terms);
-            print_up_to(s, (j + 1) * s->step, j + 1 == s->d);
-        }
+    double terms = (double)(s->n < RUN ? s->n : RUN) + (double)(s->n / RUN) + 2, *part = NULL;
+    if (by_rows && !s->place && !(part = malloc(2 * (size_t)(s->d + 1) * sizeof *part))) return -2;
+    if (s->place) failed = by_rows ? survey_sparse_rows(s) : survey_sparse_columns(s);
+    else if (by_rows) survey_dense_rows(s, part);
+    else survey_dense_columns(s);
+    for (ptrdiff_t j = 0; !s->place && j < s->d; j++) s->radius[j] = terms;
+    if (!failed) conclude(s);
+    free(part);
     return failed;
 }
 

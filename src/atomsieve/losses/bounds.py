@@ -41,11 +41,14 @@ class LossBounds:
 
     def slopes(self, u: Enclosure, y: Array) -> Enclosure:
         """Return the slopes at all enclosed predictions: those at the midpoint, widened by curvature times radius."""
-        targets = Enclosure.exact(y)
         if u.ndim > 1:
-            return self._formulas.evaluate("gradient", u, targets, shape=u.shape)
-        middle = self._formulas.evaluate("gradient", Enclosure.exact(u.mid), targets, shape=u.shape)
+            return self._formulas.evaluate("gradient", u, Enclosure.exact(y), shape=u.shape)
+        middle = self.slopes_at(u.mid, y)
         return middle if not np.any(u.rad) else self.moved(middle, u.rad, self.curvature(u, y))
+
+    def slopes_at(self, u: Array, y: Array) -> Enclosure:
+        """Return the slopes at exact predictions."""
+        return self._formulas.evaluate("gradient", Enclosure.exact(u), Enclosure.exact(y), shape=u.shape)
 
     def moved(self, slopes: Enclosure, rad: Array, curvature: Enclosure) -> Enclosure:
         """Return slopes at the middle of predictions of one output, widened by curvature times radius."""
@@ -62,12 +65,16 @@ class LossBounds:
 
     def values(self, u: Enclosure, slopes: Enclosure, y: Array) -> Enclosure:
         """Return the losses: those at the midpoint, widened by slope times radius."""
-        middle = self._formulas.evaluate("value", Enclosure.exact(u.mid), Enclosure.exact(y), shape=u.shape[:1])
+        middle = self.values_at(u.mid, y)
         if not np.any(u.rad):
             return middle
         with quiet():
             moved = slopes.size * u.rad
             return middle.widened(moved if u.ndim == 1 else moved.sum(axis=1) * (1 + 2.0**-40))
+
+    def values_at(self, u: Array, y: Array) -> Enclosure:
+        """Return the losses at exact predictions."""
+        return self._formulas.evaluate("value", Enclosure.exact(u), Enclosure.exact(y), shape=u.shape[:1])
 
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         """Return upper bounds of the conjugate over the slopes between low and high that lie in its domain."""

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atomsieve.core import _core
 from atomsieve.losses.base import Loss, infinite_where_not, require_signs, x_log_x
 from atomsieve.losses.bounds import LossBounds
-from atomsieve.numerics.enclosures import LEAST
+from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.namespace import array_namespace
-from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Samples
+
+SLOPES, CURVATURES, VALUES, BENDS = range(4)
+"""What the core knows of this loss."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,18 +75,37 @@ class Logistic(Loss):
 
 
 class LogisticBounds(LossBounds):
-    """Sharper bounds of the curvature `p (1 - p)`.
+    """Sharper bounds of the curvature `p (1 - p)`, and those of the compiled core (`core/logistic.h`).
 
-    It is concave, so its minimum is at an end of the interval. Evaluated as a product, it would have wider bounds.
+    The curvature is concave in p, so its minimum is at an end of the interval. Evaluated as a product, it would have
+    wider bounds. Losses that are made of this one have formulas of their own, which count.
     """
 
+    def slopes_at(self, u: Array, y: Array) -> Enclosure:
+        found = self._compiled(SLOPES, u, u, y)
+        return super().slopes_at(u, y) if found is None else Enclosure(*found)
+
+    def curvature(self, u: Enclosure, y: Array) -> Enclosure:
+        found = self._compiled(CURVATURES, u.mid, u.rad, y)
+        return super().curvature(u, y) if found is None else Enclosure(*found)
+
+    def values_at(self, u: Array, y: Array) -> Enclosure:
+        found = self._compiled(VALUES, u, u, y)
+        return super().values_at(u, y) if found is None else Enclosure(*found)
+
     def curvatures(self, low: Array, high: Array, y: Array) -> tuple[Array, Array]:
-        ends = [np.clip(-y * t, 0.0, 1.0) for t in (low, high)]
-        bends = [_variance(p) for p in ends]  # rounded twice
-        middle = (np.minimum(*ends) <= 0.5) & (np.maximum(*ends) >= 0.5)
-        least = np.minimum(*bends) * (1 - 4 * EPS) - LEAST
-        most = np.where(middle, 0.25, np.maximum(*bends) * (1 + 4 * EPS) + LEAST)
-        return np.fmax(least, 0.0), np.fmin(most, 0.25)
+        given = (np.ascontiguousarray(part, dtype=np.float64) for part in (low, high, y))
+        out = np.empty((2, len(low)))
+        if not _core.logistic(BENDS, *given, out):
+            raise ValueError("expected a label for each slope.")
+        return out[0], out[1]
+
+    def _compiled(self, what: int, first: Array, second: Array, y: Array) -> Array | None:
+        """Return two rows of bounds from the core; None where it does not know the formula, or cannot read numbers."""
+        if type(self.loss) is not Logistic:
+            return None
+        out = np.empty((2, len(y)))
+        return out if _core.logistic(what, first, second, y, out) else None
 
 
 def _variance(p: Samples) -> Samples:

@@ -8,6 +8,7 @@ from atomsieve.gauges import Atom
 from atomsieve.methods.base import Walk
 from atomsieve.methods.moves import Move, rescale, toward
 from atomsieve.methods.steps import LineSearch, Step
+from atomsieve.numerics.places import support_of
 from atomsieve.problem import Point
 
 
@@ -21,7 +22,7 @@ def worst(point: Point) -> tuple[Atom, float] | None:
         lowest = int(np.argmin([atom.dot(point.z) for atom in parts.atoms]))
         return parts.atoms[lowest], float(parts.weights[lowest])
     sizes = core.sizes(state.x)
-    active = np.flatnonzero(sizes)
+    active = support_of(sizes)
     if not len(active):
         return None
     block = int(active[np.argmin(core.dots(state.x, point.z)[active] / sizes[active])])

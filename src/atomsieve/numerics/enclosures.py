@@ -220,6 +220,14 @@ class Enclosure(NoArray):
         """An upper bound of every absolute value."""
         return self._end(2)
 
+    def sizes(self) -> tuple[Array, Array]:
+        """Return a lower and an upper bound of every absolute value, flattened."""
+        out = np.empty((2, self.mid.size))
+        if not _core.sizes(self.mid, self.rad, out):
+            parts = (np.broadcast_to(part, self.shape) for part in (self.mid, self.rad))
+            _core.sizes(*(np.ascontiguousarray(part, dtype=np.float64) for part in parts), out)
+        return out[0], out[1]
+
     def _end(self, which: int) -> Array:
         """Return bounds: lower ones, upper ones, or those of absolute values."""
         mid, rad = self.mid, self.rad

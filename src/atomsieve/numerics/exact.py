@@ -3,7 +3,6 @@
 The sums have bounds of their errors. Nothing of an earlier call is kept: they are about the entries as they are now.
 """
 
-import hashlib
 import os
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -104,7 +103,7 @@ def survey(
     keys = None if whole is None else KEYS
     sums = None if whole is None else np.empty(2 * -(-whole.nbytes // BLOCK), dtype=np.int64)
     _core.survey(lines, mid, centres, norm(np.abs(mid)), norm(v.rad), found, keys, sums, by_rows)
-    seen = None if whole is None or sums is None else _digest([(whole, sums)])
+    seen = None if whole is None or sums is None else _told([(whole, sums)])
     return Survey(Enclosure(found[0], found[1]), found[2], seen)
 
 
@@ -113,7 +112,7 @@ def fingerprint(arrays: Iterable[Array]) -> bytes:
 
     Each array is contiguous, by rows or by columns. The fingerprint tells nothing to other processes.
     """
-    return _digest((array, _sums(array)) for array in arrays)
+    return _told((array, _sums(array)) for array in arrays)
 
 
 def _sums(array: Array) -> NDArray[np.int64]:
@@ -125,10 +124,8 @@ def _sums(array: Array) -> NDArray[np.int64]:
     return sums
 
 
-def _digest(parts: Iterable[tuple[Array, NDArray[np.int64]]]) -> bytes:
-    """Return the digest of the sums of arrays, with their shapes."""
-    whole = hashlib.sha256()
-    for array, sums in parts:
-        whole.update(f"{array.shape} {array.strides} {array.dtype}".encode())
-        whole.update(sums.data)
-    return whole.digest()
+def _told(parts: Iterable[tuple[Array, NDArray[np.int64]]]) -> bytes:
+    """Return the sums of arrays, with their shapes: two words for each block, a 512th of the data."""
+    return b"".join(
+        f"{array.shape} {array.strides} {array.dtype.str}".encode() + sums.tobytes() for array, sums in parts
+    )

@@ -322,7 +322,8 @@ class Problem:
     @property
     def unpenalised(self) -> Index:
         """The entries of the lifted coefficients that have weight 0, row by row."""
-        return np.arange(math.prod(self.shape)).reshape(self.shape)[self.core.unpenalised()].ravel()
+        own = self.core.unpenalised()
+        return np.arange(math.prod(self.shape)).reshape(self.shape)[own].ravel() if len(own) else own
 
     @property
     def baseline(self) -> float:

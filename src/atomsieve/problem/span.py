@@ -110,7 +110,7 @@ class Span:
         span = cls(loss, y, weights, like(basis, columns), transform, no_shift, zeros, zeros)
         stated = Stated(y, columns, offset)
         if loss.translates:
-            span = span._shifted(stated, span._along(y if offset is None else y - offset))
+            span = span._shifted(stated, span.along(y if offset is None else y - offset))
         origin, u, slopes = span.minimise(nothing, zeros)
         for _ in range(SHIFTS):  # outliers may have moved the mean away from the smallest losses
             if not loss.translates or EPS * float(xp.max(xp.abs(u))) <= SHARP_TARGETS * float(xp.max(xp.abs(slopes))):
@@ -120,9 +120,9 @@ class Span:
         if span._recedes(u):
             raise ValueError(SEPARATED)
         floor = EPS**2 * float(totals(_sizes, span._spans, weigh(weights, slopes), u, u, weights)[0])
-        return replace(span, origin=origin, centre=origin + span._along(nothing), floor=floor)
+        return replace(span, origin=origin, centre=origin + span.along(nothing), floor=floor)
 
-    def _along(self, image: Samples) -> Array:
+    def along(self, image: Samples) -> Array:
         """Return the coordinates of the part of an image in the span of the basis."""
         return on_host(self.basis.T @ weigh(self.weights, image))
 
@@ -171,9 +171,13 @@ class Span:
             here = following
         raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
 
-    def settled(self, image: Samples) -> Array:
-        """Return the best coordinates for an image from a good guess."""
-        return self.minimise(image, self.centre - self._along(image))[0]
+    def settled(self, image: Samples, guess: Array | None = None) -> Array:
+        """Return the best coordinates for an image; a guess may lead nowhere, and then a good one takes its place."""
+        if guess is not None and self.compiled is not None:
+            seen = self.compiled.view(np.ascontiguousarray(image), guess)
+            if seen.settled and math.isfinite(float(np.abs(seen.theta).sum())):
+                return seen.coordinates
+        return self.minimise(image, self.centre - self.along(image))[0]
 
     def shortfall(self, u: Samples, stray: float) -> float:
         """Return how much lower the loss may be at better coordinates, if its slope along the basis is `stray`."""
@@ -198,7 +202,7 @@ class Span:
         """
         if coordinates.ndim == 1:
             return coordinates
-        shared = coordinates.mean(axis=1) + self._along(array_namespace(image).mean(image, axis=1))
+        shared = coordinates.mean(axis=1) + self.along(array_namespace(image).mean(image, axis=1))
         return np.asarray(coordinates - shared[:, None])
 
     def _recentred(self, image: Samples) -> "_Here":
@@ -207,7 +211,7 @@ class Span:
         This is a good guess for every start. Columns of A far from zero move predictions far in the span of B. If
         losses are exponential, Newton's method needs one step for each unit of the way back.
         """
-        return _Here.at(self, image, self.centre - self._along(image))
+        return _Here.at(self, image, self.centre - self.along(image))
 
     def _recedes(self, u: Samples) -> bool:
         """Return whether the search diverged to where losses without a minimiser are nearly flat."""

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from atomsieve.gauges.found import Combination
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.places import support_of
 from atomsieve.typing import Array, Index, Samples
 
 
@@ -33,4 +32,4 @@ class State:
     @cached_property
     def support(self) -> Index:
         """The places of the coefficients that are not zero in x as a flat array, rising."""
-        return np.flatnonzero(self.x) if self.known_support is None else self.known_support
+        return support_of(self.x) if self.known_support is None else self.known_support

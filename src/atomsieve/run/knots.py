@@ -9,6 +9,7 @@ import numpy as np
 
 from atomsieve.design.seminorm import weigh
 from atomsieve.numerics.namespace import on_host
+from atomsieve.numerics.places import support_of
 from atomsieve.problem import Problem
 from atomsieve.run.result import Result
 from atomsieve.typing import Array, Index
@@ -25,7 +26,7 @@ def next_knot(result: Result, strength: float) -> float:
     labels, count = problem.lifted.labels.ravel(), len(problem.eligible)
     prices = np.where(problem.eligible, np.asarray(problem.core.prices(problem.shape)), np.inf)
     held = np.zeros(count, dtype=bool)
-    held[labels[np.flatnonzero(x)]] = True
+    held[labels[support_of(x)]] = True
     index = np.flatnonzero(held[labels])
     change = np.zeros(len(x))
     line = _class_line if problem.outputs else _line

@@ -14,6 +14,7 @@ from atomsieve.display.table import Summary
 from atomsieve.gauges import Atom
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
 from atomsieve.run.status import Status
@@ -143,7 +144,7 @@ class Result:
         if listed is not None:
             return Active(list(listed.atoms), listed.weights)
         sizes = self.problem.core.sizes(self.lifted)
-        parts = [self.problem.core.part(self.lifted, int(block)) for block in np.flatnonzero(sizes)]
+        parts = [self.problem.core.part(self.lifted, int(block)) for block in support_of(sizes)]
         return Active([atom for atom, _ in parts], np.array([weight for _, weight in parts]))
 
     @cached_property

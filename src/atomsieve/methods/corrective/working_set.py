@@ -14,6 +14,7 @@ from atomsieve.gauges.found import Combination
 from atomsieve.methods.corrective.tall import carried, needs_all
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.places import support_of
 from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
 from atomsieve.problem.limits import CoefficientLimits
@@ -249,7 +250,7 @@ def columns_near(point: Point) -> Index:
     would give weight as many sizes are taken as there are in x: a cluster of equal coefficients counts as one.
     """
     x = point.state.x
-    support = np.flatnonzero(x if x.ndim == 1 else x.any(axis=1))
+    support = support_of(x if x.ndim == 1 else x.any(axis=1))
     if point.problem.core.split:
         return best(slopes_of_joining(point), max(LEAST - len(support), len(support)), beside=support)
     pulls, sizes = np.abs(point.pulls), np.abs(stepped(point))
