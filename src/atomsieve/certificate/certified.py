@@ -42,7 +42,7 @@ def certify(
     Where the gauge of x is not known, `parts` are the atoms that it is made of.
     """
     with quiet():  # far out everything may overflow, and is then bounded by inf or not at all
-        problem, x = with_flow(problem, x, coordinates)
+        problem, x = with_flow(problem.hosted, x, coordinates)
         return _certified(problem, x, coordinates, family, parts)
 
 

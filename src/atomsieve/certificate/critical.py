@@ -16,7 +16,7 @@ def critical_bound(problem: Problem) -> float:
     if not 0 < problem.critical < np.inf or problem.limits is not None:
         return np.inf
     try:
-        statement = Statement.of(problem.at_penalty(Linear(problem.critical)))
+        statement = Statement.of(problem.hosted.at_penalty(Linear(problem.critical)))
         point = feasible(statement, np.zeros(problem.shape), problem.lifted.origin.state.coordinates)
         return float((Enclosure.exact(prove(statement, *point).sigma) / statement.total).high)
     except (Uncertain, UnsettledError):

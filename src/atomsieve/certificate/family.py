@@ -51,6 +51,7 @@ class Family:
         cls, problem: Problem, x_error: Any, y_error: Any, strengths: Any, decimals: int | None, *, relative: bool
     ) -> "Family":
         """Check what a user passed."""
+        problem = problem.hosted
         _require_plain(problem)
         if decimals is not None:
             x_error, y_error, relative = _printed(problem, x_error, y_error, decimals, relative=relative)

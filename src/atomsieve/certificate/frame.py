@@ -14,6 +14,7 @@ import numpy as np
 from atomsieve.core import Packed
 from atomsieve.design.base import Enclosed, bounded, enclosed
 from atomsieve.design.centred import CentredDesign
+from atomsieve.design.chunked import ChunkedDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
@@ -152,6 +153,8 @@ def _centred(design: Any) -> tuple[Enclosed, Enclosure, Index]:
     if isinstance(design, DenseDesign):
         centred = CentredDesign.of(design)
         return centred, Enclosure.exact(centred.centres), np.zeros(design.shape[1], dtype=np.intp)
+    if isinstance(design, ChunkedDesign) and not design.sparse:
+        return design.centred(), Enclosure.exact(design.centres), np.zeros(design.shape[1], dtype=np.intp)
     if isinstance(design, ProductDesign):
         left, centres, _ = _centred(design.left)
         return _replaced(design, left=left), *_moved_by(design, centres)

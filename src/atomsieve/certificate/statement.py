@@ -340,6 +340,7 @@ def about_entries(problem: Problem, family: Family | None) -> bool:
 def unprovable(problem: Problem) -> str | None:
     """Return why nothing can be proven about a problem at any point, or None if that depends on the point."""
     try:
+        problem = problem.hosted
         statement = Statement.of(problem)
         statement.loss.check(np.zeros((1, *problem.shape[1:])), problem.y[:1])
         statement.penalty.check()

@@ -2,13 +2,19 @@
 
 from typing import Any
 
+import numpy as np
+from array_api_compat import is_dask_array
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from atomsieve.design.array import ArrayDesign
 from atomsieve.design.base import ALL, Columns, Design, as_slice
 from atomsieve.design.below import BelowDesign
+from atomsieve.design.chunked import CHUNK, ChunkedDesign, HeldRows
 from atomsieve.design.completion import Completion
 from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.design.dense import DenseDesign
+from atomsieve.design.distributed import DaskDesign
 from atomsieve.design.jumps import Jumps
 from atomsieve.design.metered import Meter, Metered
 from atomsieve.design.product import ProductDesign
@@ -18,11 +24,14 @@ from atomsieve.design.sparse import SparseDesign
 from atomsieve.design.stack import StackDesign
 from atomsieve.design.steps import Steps
 from atomsieve.design.tree import TreeSteps, spanning
-from atomsieve.intake.arguments import as_numbers
+from atomsieve.intake.arguments import as_numbers, require_known
+from atomsieve.numerics.namespace import is_foreign
 
 __all__ = [
     "ALL",
+    "ArrayDesign",
     "BelowDesign",
+    "ChunkedDesign",
     "Columns",
     "Completion",
     "CumulatedDesign",
@@ -40,6 +49,7 @@ __all__ = [
     "TreeSteps",
     "as_design",
     "as_slice",
+    "is_narrow",
     "require_entries",
     "spanning",
 ]
@@ -60,8 +70,8 @@ def as_design(X: Any, name: str = "X") -> Design:
         return X
     require_entries(X, name)
     X = X.tocsr() if isinstance(X, Completion) else X
-    sparse = issparse(X)
-    X = X if sparse else as_numbers(X, name)
+    kept = issparse(X) or is_foreign(X) or is_stored(X)
+    X = X if kept else as_numbers(X, name)
     shape = X.shape
     if len(shape) != 2:
         raise ValueError(
@@ -72,10 +82,31 @@ def as_design(X: Any, name: str = "X") -> Design:
         raise ValueError(
             f"{name} is empty: its shape is {tuple(shape)}. At least one sample and one feature are needed."
         )
-    design = SparseDesign.of(X, name) if sparse else DenseDesign.of(X, name)
+    design: Any = _design_of(X, name)
     if not design.is_finite():
         raise ValueError(
             f"{name} contains NaN or infinite values. Impute or remove them first "
             "(for example with sklearn.impute.SimpleImputer)."
         )
-    return design
+    found: Design = design
+    return found
+
+
+def _design_of(X: Any, name: str) -> Any:
+    """Return the design of a matrix of two dimensions that is not empty."""
+    if issparse(X):
+        return SparseDesign.of(X, name)
+    if is_foreign(X):
+        require_known(X, name)
+        return DaskDesign.of(X, name) if is_dask_array(X) else ArrayDesign.of(X, name)
+    return ChunkedDesign(HeldRows(X)) if is_stored(X) or is_narrow(X) else DenseDesign.of(X, name)
+
+
+def is_narrow(X: NDArray[Any]) -> bool:
+    """Return whether numbers are narrower than doubles, and so many that they are widened chunk by chunk."""
+    return X.dtype.itemsize < np.dtype(np.float64).itemsize and X.size > CHUNK
+
+
+def is_stored(X: Any) -> bool:
+    """Return whether X is a file of numbers that is read by rows (Zarr, HDF5)."""
+    return type(X).__module__.partition(".")[0] in ("zarr", "h5py") and hasattr(X, "dtype") and X.dtype.kind in "fiub"

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomsieve.core import Packed
+from atomsieve.design.array import array_gram
 from atomsieve.design.base import ALL, Columns, Design, bounded, enclosed
 from atomsieve.design.dense import dense_gram
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
-from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.namespace import array_namespace, on_host
 from atomsieve.typing import Array, Index, Mask, Samples
 
 WIDTH = 256
@@ -50,7 +51,8 @@ class ProductDesign:
         self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
     ) -> Array:
         right = self.columns(others)
-        return dense_gram(right if index is others else self.columns(index), weights, right, unit, basis)
+        gram = dense_gram if type(right) is np.ndarray else array_gram
+        return gram(right if index is others else self.columns(index), weights, right, unit, basis)
 
     def packed(self, index: Index) -> Packed:
         return Packed.of(np.asarray(self.columns(index)))
@@ -102,5 +104,5 @@ class ProductDesign:
         for start in range(0, len(norms), WIDTH):
             block = self.columns(slice(start, start + WIDTH)) / scale
             xp = array_namespace(block)
-            norms[start : start + WIDTH] = np.asarray(xp.sum(weights[:, None] * block * block, axis=0))
+            norms[start : start + WIDTH] = on_host(xp.sum(weights[:, None] * block * block, axis=0))
         return norms

@@ -9,12 +9,13 @@ from sklearn.base import is_classifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
-from atomsieve.design import require_entries
+from atomsieve.design import is_narrow, require_entries
 from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.gauges import Gauge, Image
 from atomsieve.gauges.coordinates import Coordinates
-from atomsieve.intake.arguments import as_numbers
+from atomsieve.intake.arguments import as_numbers, library_of, require_known
+from atomsieve.numerics.namespace import is_foreign
 from atomsieve.penalties import Penalty
 from atomsieve.problem import Problem
 from atomsieve.problem.data import check_offset
@@ -41,8 +42,9 @@ class TrainingData:
         """Check data by scikit-learn's rules: against those of the last fit, or to be remembered in their place."""
         numeric = not is_classifier(model)
         require_columns(X)
-        checks = {"accept_sparse": ("csr", "csc"), "dtype": np.float64, "y_numeric": numeric, "multi_output": numeric}
-        X, y = validate_data(model, X, y, reset=reset, **checks)
+        checks = {"accept_sparse": ("csr", "csc"), "y_numeric": numeric, "multi_output": numeric}
+        X, y = validate_data(model, X, y, reset=reset, dtype=(np.float64, np.float32), **checks)
+        X = X if not issparse(X) and is_narrow(X) else X.astype(np.float64, copy=False)
         y = as_numbers(y, "y") if numeric else y
         y = column_or_1d(y, warn=True) if y.shape[1:] == (1,) else y
         weights = None
@@ -63,8 +65,14 @@ class TrainingData:
 
 
 def require_columns(X: Any) -> None:
-    """Refuse a data frame without columns, and operators, in plain words."""
+    """Refuse a data frame without columns, operators, and arrays that are not on the host, in plain words."""
     require_entries(X)
+    require_known(X, "X")
+    if is_foreign(X):
+        raise TypeError(
+            f"X is a {library_of(X)} {type(X).__name__}, and estimators take NumPy arrays, data frames and SciPy "
+            "matrices: convert X, or use Problem(X, y) and solve, which leave it where it is."
+        )
     if hasattr(X, "columns") and len(X.columns) == 0:
         raise ValueError("X has no columns: a data frame with at least one feature is needed.")
 

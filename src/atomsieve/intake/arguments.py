@@ -4,10 +4,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from atomsieve.numerics.namespace import is_foreign, on_host
 from atomsieve.typing import Array, Mask
+
+HOSTED = {"pandas", "polars", "pyarrow", "scipy", "numpy"}
+"""Libraries whose tables and columns are in the memory of this process."""
 
 EXAMPLES = {
     "Loss": " Write for example loss=Squared().",
@@ -25,10 +30,47 @@ def as_array(value: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be dense, not a sparse matrix: pass {name}.toarray().")
     if np.ma.is_masked(value):
         raise ValueError(f"{name} has masked (missing) entries. Impute or remove them first.")
+    require_on_host(value, name)
     try:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: its rows differ in length.") from error
+
+
+def library_of(value: Any) -> str:
+    """Return the name of the library that a value comes from."""
+    return type(value).__module__.partition(".")[0]
+
+
+def require_known(value: Any, name: str) -> None:
+    """Refuse an array of a library that computes later, or that is not known, in plain words."""
+    if library_of(value).startswith("dask") and not is_dask_array(value):
+        raise TypeError(
+            f"{name} is a dask {type(value).__name__}, which would be gathered into one array: pass its numbers as a "
+            f"dask array, {name}.to_dask_array(lengths=True)."
+        )
+
+
+def require_on_host(value: Any, name: str) -> None:
+    """Refuse arrays of other libraries, which would be copied without a word, and files of numbers."""
+    require_known(value, name)
+    library = library_of(value)
+    if is_foreign(value):
+        raise TypeError(
+            f"{name} is a {library} {type(value).__name__}, and would be copied into a NumPy array: do that yourself, "
+            "or pass X in the same library."
+        )
+    whole = hasattr(value, "shape") and hasattr(value, "dtype") and not hasattr(value, "iloc")
+    if whole and library not in HOSTED and not isinstance(value, (np.ndarray, np.generic)):
+        raise TypeError(
+            f"{name} is a {library} {type(value).__name__}, and would be copied into a NumPy array: do that yourself, "
+            f"with np.asarray({name}) where it fits into memory."
+        )
+
+
+def beside(value: Any, X: Any) -> Any:
+    """Return what comes with the samples on the host, to be checked there: if it is in the library of X, or a list."""
+    return on_host(value) if is_foreign(value) and is_foreign(X) and library_of(value) == library_of(X) else value
 
 
 def as_numbers(value: Any, name: str) -> NDArray[Any]:

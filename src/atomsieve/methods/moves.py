@@ -6,6 +6,7 @@ import numpy as np
 
 from atomsieve.gauges import Atom
 from atomsieve.gauges.found import Combination
+from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, State
 from atomsieve.typing import Array, Samples
@@ -83,7 +84,7 @@ def apply(point: Point, move: Move, step: float) -> State:
     """
     state, problem = point.state, point.problem
     with np.errstate(over="ignore", invalid="ignore"):
-        image = state.image + step * move.image
+        image = held(state.image + step * move.image)
         drift = state.drift + EPS * (state.length + step * problem.seminorm.plain_norm(move.image))
         if problem.core.listed:
             moved = problem.combined(move.combine(state.parts or Combination(), step), image, state.coordinates, drift)

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.design import Design, as_design
-from atomsieve.intake.arguments import as_floats, as_numbers
+from atomsieve.intake.arguments import as_floats, as_numbers, beside, library_of
 from atomsieve.losses import Loss
+from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.namespace import is_foreign
 from atomsieve.typing import Array, Samples
 
 
@@ -68,8 +70,9 @@ class Data:
             raise TypeError(f"intercept must be True or False, got {intercept!r}. Pass columns of your own as `free`.")
         design = as_design(X)
         n, d = design.shape
+        y, sample_weight, free, offset = (beside(value, X) for value in (y, sample_weight, free, offset))
         weights = check_weights(sample_weight, n)
-        given = check_free(free, n)
+        columns = check_free(free, n)
         targets = check_y(y, n)
         shift = check_offset(offset, n)
         stated = np.ones(n) if sample_weight is None else np.array(as_floats(sample_weight, "sample_weight"))
@@ -80,19 +83,24 @@ class Data:
             design = design.samples(counted)
             weights = weights[counted]
             stated = stated[counted]
-            given = given[counted]
+            columns = columns[counted]
             targets = targets[counted]
             shift = None if shift is None or not shift[counted].any() else shift[counted]
         targets = check_targets(targets, loss, intercept=bool(intercept))
         classes = loss.outputs(targets)
         outputs = targets.shape[1:] if classes is None else (classes,)
+        if outputs and is_foreign(X):
+            raise ValueError(
+                f"X is a {library_of(X)} {type(X).__name__}, and problems of several outputs or classes take NumPy "
+                "arrays and SciPy matrices. Pass such arrays, or fit the outputs one by one."
+            )
         if shift is not None and shift.shape[1:] != outputs:
             wanted = (n, *outputs)
             hint = " Pass np.ravel(offset)." if shift.shape[1:] == (1,) and not outputs else ""
             got = (n, *shift.shape[1:])
             raise ValueError(f"offset must have shape {wanted}, like the predictions, got {got}.{hint}")
         known = check_names(names, X, d)
-        return cls(design, targets, weights, stated, given, bool(intercept), shift, known, outputs, lost)
+        return cls(design, targets, weights, stated, columns, bool(intercept), shift, known, outputs, lost)
 
     def with_ridge(self, ridges: Array, curved: float) -> "Data":
         """Return the data with a sample for each feature that has a ridge, of target 0, by which it counts (`Ridged`).
@@ -114,6 +122,12 @@ class Data:
             intercept=False,
             offset=None if self.offset is None else joined(self.offset),
         )
+
+    @cached_property
+    def hosted(self) -> Self:
+        """The same data for proofs, which read X by rows where it is elsewhere."""
+        own = getattr(self.design, "hosted", None)
+        return self if own is None else replace(self, design=own)
 
     @property
     def tasks(self) -> int:

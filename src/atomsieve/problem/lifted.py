@@ -8,7 +8,16 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import eye_array
 
-from atomsieve.design import BelowDesign, Design, Meter, Metered, RepeatedDesign, SparseDesign, as_design
+from atomsieve.design import (
+    BelowDesign,
+    CumulatedDesign,
+    Design,
+    Meter,
+    Metered,
+    RepeatedDesign,
+    SparseDesign,
+    as_design,
+)
 from atomsieve.design.places import Places
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import Gauge
@@ -19,6 +28,7 @@ from atomsieve.losses import Loss
 from atomsieve.losses.compiled import Seen
 from atomsieve.losses.ridged import Ridged
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import noise_level
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem.data import Data
@@ -90,6 +100,7 @@ class Lifted:
         form = check_shape(shape, data)
         gauge.check(form)
         design, core = gauge.lift(data.design)
+        require_hosted(data, design, gauge)
         if design is not data.design:
             if form != (data.design.shape[1], *data.outputs):
                 raise TypeError(f"{type(gauge).__name__} maps vectors: leave out shape={shape!r}.")
@@ -106,7 +117,7 @@ class Lifted:
         if data.tasks > 1 or form != inner:
             inner, core = (math.prod(form),), core.flat(form)
         metered = Metered(design, Meter(design.shape[1]))
-        smooth = Smooth.of(data, loss, np.asarray(design.columns(core.unpenalised())))
+        smooth = Smooth.of(data, loss, design.columns(core.unpenalised()))
         return cls(smooth, metered, core, inner, form)
 
     @cached_property
@@ -241,7 +252,7 @@ class Lifted:
     def negligible(self) -> float:
         """The objective that rounding of the predictions at x = 0 can produce where the exact objective is 0."""
         u = self.origin.u
-        error = noise_level(len(self.smooth.y)) * self.seminorm.plain_norm(u)
+        error = noise_level(self.smooth.y.shape[0]) * self.seminorm.plain_norm(u)
         return self.smooth.loss.smoothness_near(u) * error * error
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -259,9 +270,9 @@ class Lifted:
             slopes = u
         # Project theta: B' theta = 0 holds only up to rounding, and features far from 0 amplify the error in z.
         # Do not project the slopes: they must stay inside the domain of the conjugate.
-        across = seminorm.project(slopes)
+        across = held(seminorm.project(slopes))
         stray = 0.0 if smooth.span is None else seminorm.plain_norm(slopes - across)
-        theta = seminorm.weighted(across)
+        theta = held(seminorm.weighted(across))
         moved = state if coordinates is state.coordinates else replace(state, coordinates=coordinates)
         return View(moved, u, slopes, theta, self.pulled(theta), stray)
 
@@ -303,6 +314,12 @@ class Lifted:
         design, core = self.design.select(columns), self.core.restrict(columns)
         places = columns if self.places is None else self.places[columns]
         return Lifted(self.smooth, design, core, shape, shape, places, None, reaches, (self, blocks))
+
+
+def require_hosted(data: Data, design: Design, gauge: Gauge) -> None:
+    """Refuse signals whose data are not NumPy arrays: running sums of their columns are made on the host."""
+    if data.hosted is not data and (gauge.of_signals or isinstance(design, CumulatedDesign)):
+        raise ValueError(f"{gauge!r} takes X as a NumPy array or a SciPy matrix. Convert X, or choose another gauge.")
 
 
 def identity(count: int) -> Design:

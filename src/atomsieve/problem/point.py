@@ -104,7 +104,7 @@ class Point:
             sigma *= dual.scale
         dual_scale, charge, answer, measured = dual
         gap = charge + answer + dual_scale * pull
-        noise = noise_level(len(u))
+        noise = noise_level(u.shape[0])
         alone = problem.span is None and problem.smooth.fixed is None  # the image is all of u
         reach = state.length if alone else state.length + measured.size
         # rounding of u moves theta by at most M times as much
@@ -241,7 +241,7 @@ class Point:
         with np.errstate(over="ignore", invalid="ignore"):
             problem = self.problem
             # rounding of u counts only as far as each loss is curved
-            noise = noise_level(len(self.u))
+            noise = noise_level(self.u.shape[0])
             norm = problem.seminorm.plain_norm
             xp = array_namespace(self.u)
             bend = problem.loss.curvature(self.u, problem.targets) * (xp.abs(self.state.image) + xp.abs(self.u))
@@ -257,7 +257,7 @@ class Point:
         penalty = self.problem.penalty
         shrinkage = self.problem.shrinkage
         # rounding of the slopes counts only orthogonally to the span of B; rounding of A' theta counts everywhere
-        grain = noise_level(len(self.u)) * self.measured.steep
+        grain = noise_level(self.u.shape[0]) * self.measured.steep
         if shrinkage is not None:
             return self.rounding + self._unsure_beside(shrinkage, blur * widest + grain * longest)
         if self.problem.limits is not None:
@@ -405,7 +405,7 @@ class Dual(NamedTuple):
         measured = problem.smooth.measure(view.u, view.slopes, scale)
         answer = limits.conjugate(penalty, scale * view.z, alive).value
         scaled = cls(scale, charge, answer + measured.apart, measured)
-        return cls._better(whole, scaled, pull, noise_level(len(view.u)) * charge)
+        return cls._better(whole, scaled, pull, noise_level(view.u.shape[0]) * charge)
 
     @classmethod
     def _better(cls, whole: Self, scaled: Self, pull: float, noise: float) -> Self:
@@ -438,7 +438,7 @@ class Dual(NamedTuple):
             return whole
         measured = problem.smooth.measure(view.u, view.slopes, scale)
         scaled = cls(scale, charge, shrinkage.conjugate(penalty, scale * scores).value + measured.apart, measured)
-        return cls._better(whole, scaled, pull, noise_level(len(view.u)) * charge)
+        return cls._better(whole, scaled, pull, noise_level(view.u.shape[0]) * charge)
 
 
 def pulls_of(problem: "Problem", view: View) -> Array:

@@ -13,11 +13,12 @@ from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.matrix import Triplets
-from atomsieve.intake.arguments import as_numbers, require_piece
+from atomsieve.intake.arguments import as_numbers, library_of, require_piece
 from atomsieve.intake.names import entries, numbered_copies
 from atomsieve.losses import Loss, Squared
 from atomsieve.losses.ridged import Ridged
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.namespace import is_foreign
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties import Penalty, Square
 from atomsieve.problem.data import Data
@@ -129,7 +130,7 @@ class Problem:
         whole = Ridge(stated if isinstance(stated, float) else np.repeat(stated, data.tasks))
         pair = check_limits(limits, gauge, lifted, data)
         if not whole.is_zero and (pair is not None or not is_eliminated(gauge, lifted)):
-            require_samples(gauge, lifted, data)
+            require_samples(gauge, lifted, data, X)
             lifted = Lifted.of(data, loss, gauge, shape, stated)
         self._hold(data, gauge, penalty, lifted, Beside(whole, pair))
 
@@ -182,6 +183,15 @@ class Problem:
             raise ValueError("A ridge beside limits or an image is part of the data: it cannot follow the penalty.")
         beside = self._beside._replace(ridge=replace(self._beside.ridge, coupled=True))
         return self.of(self.data, self.gauge, self.penalty, self.lifted, beside)
+
+    @cached_property
+    def hosted(self) -> "Problem":
+        """The same problem for proofs, with all that is as long as the samples on the host."""
+        data = self.data.hosted
+        if data is self.data:
+            return self
+        lifted = Lifted.of(data, self.loss, self.gauge, None if self.gauge.mapped else self.lifted.form)
+        return self.of(data, self.gauge, self.penalty, lifted, self._beside)
 
     def restrict(self, columns: Index) -> Self:
         """Return the same problem on the chosen columns of the lifted design."""
@@ -495,8 +505,13 @@ def is_eliminated(gauge: Gauge, lifted: Lifted) -> bool:
     return not gauge.mapped and (lifted.charges is not None or lifted.core.proximal)
 
 
-def require_samples(gauge: Gauge, lifted: Lifted, data: Data) -> None:
+def require_samples(gauge: Gauge, lifted: Lifted, data: Data, X: Any) -> None:
     """Refuse a ridge that cannot be joined to the samples."""
+    if is_foreign(X):
+        raise ValueError(
+            f"A ridge beside limits or {gauge!r} is for NumPy arrays and SciPy matrices, and X is a {library_of(X)} "
+            f"{type(X).__name__}. Leave out the limits, or the ridge."
+        )
     if lifted.smooth.outputs:
         raise ValueError(
             f"A ridge beside limits or {gauge!r} is for losses of one prediction for each target, and "

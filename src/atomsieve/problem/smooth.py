@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from atomsieve.design.seminorm import inner, weigh
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.namespace import array_namespace, like, on_host
+from atomsieve.numerics.samplewise import Made, evaluate, totals
 from atomsieve.problem.data import Data
 from atomsieve.problem.span import Span
 from atomsieve.typing import Array, Samples
@@ -52,7 +54,7 @@ class Smooth:
 
     @classmethod
     def of(cls, data: Data, loss: Loss, own: Samples) -> Self:
-        """Return the smooth part for data and the unpenalised columns of the lifted design."""
+        """Return the smooth part for data and the unpenalised columns of the lifted design; it lives with these."""
         given = [np.ones((len(data.weights), int(data.intercept))), data.free]
         weights, stated = data.weights, data.stated_weights
         if data.tasks > 1:
@@ -63,8 +65,11 @@ class Smooth:
         if data.tasks > 1:
             offset = None if offset is None else offset.ravel()
             outputs = ()
-        unpenalised = np.concatenate([*given, own], axis=1)
-        return cls(loss, data.y.ravel(), weights, stated, unpenalised, offset, outputs)
+        unpenalised, y = np.concatenate([*given, on_host(own)], axis=1), data.y.ravel()
+        if type(own) is np.ndarray:
+            return cls(loss, y, weights, stated, unpenalised, offset, outputs)
+        y, weights, unpenalised = (like(part, own) for part in (y, weights, unpenalised))
+        return cls(loss, y, weights, stated, unpenalised, None if offset is None else like(offset, own), outputs)
 
     @cached_property
     def span(self) -> Span | None:
@@ -99,12 +104,19 @@ class Smooth:
         """Measure predictions with the slopes of the losses there."""
         if self.compiled is not None:
             return Measured(*self.compiled.measure(u, slopes, scale))
+        if type(u) is not np.ndarray:
+            return self._measure_there(u, slopes, scale)
         weighted = weigh(self.weights, u), weigh(self.weights, slopes)
         apart = 0.0
         if scale != 1:
-            terms = self.loss.fenchel_young(u, scale * slopes, self.targets)
-            apart = float(array_namespace(u).sum(self.weights * terms))
+            apart = float(np.sum(self.weights * self.loss.fenchel_young(u, scale * slopes, self.targets)))
         return Measured(self.value(u), apart, math.sqrt(inner(u, weighted[0])), math.sqrt(inner(slopes, weighted[1])))
+
+    def _measure_there(self, u: Samples, slopes: Samples, scale: float) -> Measured:
+        """Measure them where they are; all numbers come to the host in one go."""
+        formula = partial(_measures, loss=self.loss, scale=scale)
+        value, apart, size, steep = map(float, totals(formula, u, slopes, self.targets, self.weights))
+        return Measured(value, apart, math.sqrt(size), math.sqrt(steep))
 
     def value(self, u: Samples) -> float:
         """Return F(u)."""
@@ -116,7 +128,8 @@ class Smooth:
         with np.errstate(over="ignore", invalid="ignore"):
             image = image if self.fixed is None else image + self.fixed
             if self.span is None:
-                return coordinates, image, self.loss.gradient(image, self.targets)
+                found = evaluate(partial(_slopes, loss=self.loss), image, self.targets).arrays
+                return coordinates, *found
             return self.span.minimise(image, coordinates)
 
     def shortfall(self, u: Samples, stray: float, enough: float, size: float) -> float:
@@ -131,3 +144,17 @@ class Smooth:
         farthest = max(size, stray / curvature if curvature > 0 else math.inf)
         lost = stray * farthest
         return lost if lost <= enough else min(lost, self.span.shortfall(u, stray))
+
+
+def _slopes(u: Samples, y: Samples, *, loss: Loss) -> Made:
+    """Return predictions and the slopes of the losses there."""
+    return Made((u, loss.gradient(u, y)))
+
+
+def _measures(u: Samples, slopes: Samples, y: Samples, weights: Samples, *, loss: Loss, scale: float) -> Made:
+    """Return the loss, how far it is from its conjugate at scaled slopes, and the squares of u and of the slopes."""
+    xp: Any = array_namespace(u)
+    terms = [loss.value(u, y), 0.0 * u, u * u, slopes * slopes]
+    if scale != 1:
+        terms[1] = loss.fenchel_young(u, scale * slopes, y)
+    return Made(sums=tuple(xp.sum(weights * term) for term in terms))

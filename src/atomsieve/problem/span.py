@@ -6,6 +6,7 @@ where `B' theta = 0`. The rest of the package uses only this function.
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,8 +17,9 @@ from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.basis import combination, orthonormal
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.namespace import array_namespace
+from atomsieve.numerics.namespace import array_namespace, like, on_host
 from atomsieve.numerics.rounding import EPS, noise_level
+from atomsieve.numerics.samplewise import Made, evaluate, totals
 from atomsieve.typing import Array, Samples
 
 EVALUATIONS = 1000
@@ -100,14 +102,15 @@ class Span:
         solution for x = 0, and the slopes there determine which gradients count as zero.
         """
         xp = array_namespace(columns)
-        basis, transform = orthonormal(np.asarray(columns), np.asarray(weights))
+        basis, transform = orthonormal(on_host(columns), on_host(weights))
         zeros = np.zeros((transform.shape[1], *outputs))
-        nothing = xp.zeros((len(y), *outputs)) if offset is None or loss.translates else offset
+        none = offset is None or loss.translates
+        nothing = like(np.zeros((y.shape[0], *outputs)), columns) if none else offset
         no_shift = np.zeros((columns.shape[1], *outputs))
-        span = cls(loss, y, weights, xp.asarray(basis), transform, no_shift, zeros, zeros)
+        span = cls(loss, y, weights, like(basis, columns), transform, no_shift, zeros, zeros)
         stated = Stated(y, columns, offset)
         if loss.translates:
-            span = span._shifted(stated, basis.T @ weigh(weights, y if offset is None else y - offset))
+            span = span._shifted(stated, span.along(y if offset is None else y - offset))
         origin, u, slopes = span.minimise(nothing, zeros)
         for _ in range(SHIFTS):  # outliers may have moved the mean away from the smallest losses
             if not loss.translates or EPS * float(xp.max(xp.abs(u))) <= SHARP_TARGETS * float(xp.max(xp.abs(slopes))):
@@ -116,12 +119,12 @@ class Span:
             origin, u, slopes = span.minimise(nothing, zeros)
         if span._recedes(u):
             raise ValueError(SEPARATED)
-        floor = EPS**2 * span._sum(xp.abs(weigh(weights, slopes)))
+        floor = EPS**2 * float(totals(_sizes, span._spans, weigh(weights, slopes), u, u, weights)[0])
         return replace(span, origin=origin, centre=origin + span.along(nothing), floor=floor)
 
     def along(self, image: Samples) -> Array:
         """Return the coordinates of the part of an image in the span of the basis."""
-        return np.asarray(self.basis.T @ weigh(self.weights, image))
+        return on_host(self.basis.T @ weigh(self.weights, image))
 
     def _shifted(self, stated: "Stated", coordinates: Array) -> Self:
         """Return the same span with a further combination of its columns subtracted from the stated targets."""
@@ -183,7 +186,7 @@ class Span:
 
     def _hessian(self, u: Samples) -> Array:
         """Return the second derivatives in the coordinates; predictions far out have none in doubles."""
-        hessian = np.asarray(self.loss.hessian(self.basis, u, self.y, self.weights))
+        hessian: Array = totals(partial(_bends, loss=self.loss), self.basis, u, self.y, self.weights)[0]
         if not np.isfinite(hessian).all():
             raise UnsettledError(UNSETTLED)
         return hessian
@@ -223,21 +226,16 @@ class Span:
         Rounding enters through the sum itself and through u. An error of u moves theta by the curvature times the
         error.
         """
-        xp = array_namespace(image)
-        noise = noise_level(len(image))
-        level = noise * self._sum(xp.abs(here.theta))
+        noise = noise_level(image.shape[0])
+        steep, reach = map(float, totals(_sizes, self._spans, here.theta, image, here.u, self.weights))
+        level = noise * steep
         if here.size <= level:
             return level
-        sizes = xp.abs(image) + xp.abs(here.u)
-        most = level + noise * self.loss.smoothness_near(here.u) * self._sum(weigh(self.weights, sizes))
+        most = level + noise * self.loss.smoothness_near(here.u) * reach
         if here.size > most:  # far above the level for every possible curvature
             return most
-        return level + noise * self._sum(weigh(self.weights, self.loss.curvature(here.u, self.y)) * sizes)
-
-    def _sum(self, sizes: Samples) -> float:
-        """Return the sum of `abs(basis)' sizes`, an upper bound of a product with the basis."""
-        xp = array_namespace(sizes)
-        return float(xp.sum(self._spans * (sizes if sizes.ndim == 1 else xp.sum(sizes, axis=1))))
+        bends = partial(_bent_sizes, loss=self.loss)
+        return level + noise * float(totals(bends, self._spans, image, here.u, self.y, self.weights)[0])
 
     @cached_property
     def _spans(self) -> Samples:
@@ -299,12 +297,13 @@ class Stated:
 
     def less(self, shift: Array) -> Samples:
         """Return `y - offset - columns @ shift`, accurate to all digits of the difference."""
-        if self.offset is None and self.columns.shape[1] == 1 and bool((self.columns == 1.0).all()):
-            return self.y - shift[0]
+        constant = self.offset is None and self.columns.shape[1] == 1
+        if constant and bool(array_namespace(self.columns).all(self.columns == 1.0)):
+            return self.y - float(shift[0])
         taken = [] if self.offset is None else [self.offset]
-        terms = np.column_stack([self.y, *taken, self.columns])
+        terms = np.column_stack([on_host(part) for part in (self.y, *taken, self.columns)])
         factors = np.concatenate([[1.0], -np.ones(len(taken)), -shift])
-        return array_namespace(self.y).asarray(combination(terms, factors))
+        return like(combination(terms, factors), self.y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,10 +325,38 @@ class _Here:
 
     @classmethod
     def at(cls, span: Span, image: Samples, coordinates: Array) -> "_Here":
-        xp: Any = array_namespace(image)
-        u = image + combine(span.basis, xp.asarray(coordinates))
-        slopes = span.loss.gradient(u, span.y)
-        theta = weigh(span.weights, slopes)
-        gradient = np.asarray(span.basis.T @ theta)
-        farthest = float(xp.max(xp.abs(u)))
+        formula = partial(_seen, loss=span.loss, coordinates=coordinates)
+        (u, slopes, theta), (gradient,), (farthest,) = evaluate(formula, image, span.basis, span.y, span.weights)
         return cls(coordinates, u, slopes, theta, gradient, float(np.abs(gradient).sum()), farthest)
+
+
+def _seen(image: Samples, basis: Samples, y: Samples, weights: Samples, *, loss: Loss, coordinates: Array) -> Made:
+    """Return predictions, slopes of the losses and theta; the gradient in the coordinates; the farthest prediction."""
+    xp: Any = array_namespace(image)
+    u = image + combine(basis, like(coordinates, basis))
+    slopes = loss.gradient(u, y)
+    theta = weigh(weights, slopes)
+    return Made((u, slopes, theta), (basis.T @ theta,), (xp.max(xp.abs(u)),))
+
+
+def _bends(basis: Samples, u: Samples, y: Samples, weights: Samples, *, loss: Loss) -> Made:
+    """Return the Hessian in the coordinates."""
+    return Made(sums=(loss.hessian(basis, u, y, weights),))
+
+
+def _sizes(spans: Samples, theta: Samples, image: Samples, u: Samples, weights: Samples) -> Made:
+    """Return upper bounds of `basis' theta`, and of `basis' diag(weights) v` for v of the size of the terms of u."""
+    xp: Any = array_namespace(u)
+    return Made(sums=(_along(spans, xp.abs(theta)), _along(spans, weigh(weights, xp.abs(image) + xp.abs(u)))))
+
+
+def _bent_sizes(spans: Samples, image: Samples, u: Samples, y: Samples, weights: Samples, *, loss: Loss) -> Made:
+    """Return the second of them with each sample multiplied by its curvature."""
+    xp: Any = array_namespace(u)
+    return Made(sums=(_along(spans, weigh(weights, loss.curvature(u, y)) * (xp.abs(image) + xp.abs(u))),))
+
+
+def _along(spans: Samples, sizes: Samples) -> Samples:
+    """Return the sum of `abs(basis)' sizes`, an upper bound of a product with the basis."""
+    xp: Any = array_namespace(sizes)
+    return xp.sum(spans * (sizes if sizes.ndim == 1 else xp.sum(sizes, axis=1)))

@@ -8,6 +8,7 @@ gauge. No proof relies on it.
 import numpy as np
 
 from atomsieve.design.seminorm import weigh
+from atomsieve.numerics.namespace import on_host
 from atomsieve.numerics.places import support_of
 from atomsieve.problem import Problem
 from atomsieve.run.result import Result
@@ -19,8 +20,8 @@ def next_knot(result: Result, strength: float) -> float:
 
     The losses are taken for quadratic.
     """
-    problem, x = result.problem, result.lifted.ravel()
-    smooth, u = problem.smooth, np.asarray(result.point.u)
+    problem, x = result.problem.hosted, result.lifted.ravel()
+    smooth, u = problem.smooth, on_host(result.point.u)
     theta = np.asarray(weigh(problem.weights, smooth.loss.gradient(u, smooth.targets)))
     labels, count = problem.lifted.labels.ravel(), len(problem.eligible)
     prices = np.where(problem.eligible, np.asarray(problem.core.prices(problem.shape)), np.inf)

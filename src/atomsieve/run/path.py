@@ -20,6 +20,7 @@ from atomsieve.intake.arguments import as_floats, is_number, is_whole, require_p
 from atomsieve.intake.names import entries, pandas_for
 from atomsieve.methods import Corrective, Method
 from atomsieve.methods.base import Stepper
+from atomsieve.numerics.namespace import array_namespace, like
 from atomsieve.numerics.threads import one_thread
 from atomsieve.penalties import Linear, Penalty
 from atomsieve.problem import Point, Problem
@@ -259,7 +260,7 @@ def walk(
     stepper = method.begin(problem, limits)
     watched = bool(callbacks) or not isinstance(screening, str)
     steps = [problem.at_penalty(Linear(float(slope))) for slope in slopes]
-    most = max(2, BATCH_NUMBERS // (5 * problem.origin.u.size))
+    most = max(2, BATCH_NUMBERS // (5 * math.prod(problem.origin.u.shape)))
     while steps:
         pressed = False
         try:
@@ -314,8 +315,8 @@ def explained(problems: Sequence[Problem], losses: Array) -> Array:
 
 def _least_loss(problem: Problem) -> float:
     """Return the infimum of the loss over all predictions: minus its conjugate at slope 0."""
-    slopes = np.zeros((len(problem.y), *problem.outputs))
-    return -float(np.sum(problem.weights * problem.loss.conjugate(slopes, problem.y)))
+    slopes = like(np.zeros((problem.y.shape[0], *problem.outputs)), problem.y)
+    return -float(array_namespace(slopes).sum(problem.weights * problem.loss.conjugate(slopes, problem.y)))
 
 
 def _slopes(problem: Problem, critical: float, slopes: Any, n: Any, ratio: float | None) -> Array:

@@ -204,7 +204,7 @@ class Result:
         family = Family.of(self.problem, x_error, y_error, strengths, decimals, relative=relative)
         if family.middle is not None:
             middle = self._at_strength(family.middle)
-            family = replace(family, problem=middle.problem)
+            family = replace(family, problem=middle.problem.hosted)
             state = middle.point.state
             return certify(middle.problem, middle.lifted, state.coordinates, family, state.parts)
         state = self.point.state

@@ -22,6 +22,7 @@ from atomsieve.methods.corrective.lines import TIGHT, meet
 from atomsieve.methods.corrective.working_set import Part, limited, sized
 from atomsieve.methods.moves import Move, apply
 from atomsieve.methods.steps import ridge_along, slope_along
+from atomsieve.numerics.namespace import on_host
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
@@ -255,7 +256,7 @@ class Modelled:
         problem = point.problem
         across, held = problem.seminorm.project(move.image), ridge_along(point, move)
         # free coefficients take back what the move changes along their columns, before exponentials overflow
-        along = None if problem.span is None else problem.span.basis.T @ problem.seminorm.weighted(move.image)
+        along = None if problem.span is None else on_host(problem.span.basis.T @ problem.seminorm.weighted(move.image))
 
         def settled(state: State, s: float) -> State:
             return state if along is None else replace(state, coordinates=state.coordinates - s * along)

@@ -8,11 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from atomsieve.core import Blocks, Packed, best, highest_outside
-from atomsieve.design import ALL, DenseDesign, Design, StackDesign
+from atomsieve.design import ALL, ArrayDesign, DenseDesign, Design, StackDesign
 from atomsieve.gauges import Atom, NonNegative
 from atomsieve.gauges.found import Combination
 from atomsieve.methods.corrective.tall import carried, needs_all
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.places import support_of
 from atomsieve.problem import Point, Problem, State
 from atomsieve.problem.lifted import Lifted, Spreads
@@ -349,8 +350,8 @@ class AtomSet:
         else:
             self._drop_idle()
         self._add(point, [(atom, 0.0) for atom in self._joining(point)])
-        images = np.stack(self.images, axis=-1)
-        design = DenseDesign(images) if images.ndim == 2 else StackDesign(images)
+        images = array_namespace(self.images[0]).stack(self.images, axis=-1)
+        design = designed(images)
         self.problem = problem
         shape = (len(self.atoms),)
         lengths = np.array([problem.seminorm.plain_norm(image) for image in self.images])
@@ -413,6 +414,13 @@ class AtomSet:
         self.images += images_of([atom for atom, _ in pairs], point.problem.design)
         self.atoms += [atom for atom, _ in pairs]
         self.weights = np.append(self.weights, [weight for _, weight in pairs])
+
+
+def designed(images: Samples) -> Design:
+    """Return the images of atoms as columns, where they are."""
+    if type(images) is not np.ndarray:
+        return ArrayDesign(images)
+    return DenseDesign(images) if images.ndim == 2 else StackDesign(images)
 
 
 def images_of(atoms: Sequence[Atom], design: Design) -> list[Samples]:

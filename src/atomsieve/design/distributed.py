@@ -1,0 +1,270 @@
+"""Designs in the hands of dask: row chunks of a dask array, dense or sparse, persisted where the workers are.
+
+A product with A' is one task for each chunk and a tree of sums, so that d numbers come to the client; so is a Gram
+matrix. Predictions, theta, columns and all else that is as long as the samples stays in chunks, on the workers.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+from scipy.sparse import issparse
+
+from atomsieve.design.base import ALL, Columns
+from atomsieve.design.chunked import (
+    ChunkedDesign,
+    adjoint_of,
+    gram_across,
+    gram_of,
+    image_of,
+    is_finite,
+    largest_of,
+    squares_of,
+)
+from atomsieve.design.dense import DenseDesign
+from atomsieve.design.sparse import SparseDesign
+from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.namespace import held
+from atomsieve.numerics.rounding import EPS
+from atomsieve.numerics.samplewise import chunks_of, joined, received
+from atomsieve.typing import Array, Index, Mask, Samples
+
+T = TypeVar("T")
+
+TOGETHER = 16
+"""Chunks whose results may wait on the client at one time, where they are not added up."""
+
+
+@dataclass(frozen=True, eq=False)
+class DaskDesign:
+    """A as a dask array with all columns in each chunk."""
+
+    matrix: Any
+
+    @classmethod
+    def of(cls, X: Any, name: str) -> "DaskDesign":
+        """Persist X by rows; refuse numbers that are not real."""
+        if X.dtype.kind not in "fiub":
+            raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
+        if np.isnan(X.shape[0]):
+            X = X.compute_chunk_sizes()
+        return cls(held(by_rows(X)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.matrix.shape[0]), int(self.matrix.shape[1])
+
+    @cached_property
+    def density(self) -> float:
+        """The fraction of entries that are stored."""
+        n, d = self.shape
+        return float(self._total(_stored)) / (n * d)
+
+    @cached_property
+    def hosted(self) -> ChunkedDesign:
+        """The same matrix for proofs, whose parts are made where the chunks are."""
+        return ChunkedDesign(WorkerRows(self.matrix))
+
+    def _total(self, task: Callable[..., Any], *samples: Samples, combine: Any = sum, index: Columns = ALL) -> Any:
+        """Return what a task makes of the chunks, combined in a tree on the workers."""
+        return reduced(tasks_of(self.matrix, task, samples, index), combine)
+
+    def matvec(self, x: Array, index: Columns = ALL) -> Samples:
+        return self._mapped(partial(_run, task=partial(image_of, x=x), index=index), x.shape[1:])
+
+    def _mapped(self, task: Callable[..., Any], width: tuple[int, ...]) -> Samples:
+        """Return an array with the rows that a task makes of each chunk."""
+        X = self.matrix
+        meta = np.empty((0,) * (1 + len(width)))
+        if not width:
+            return held(X.map_blocks(task, dtype=np.float64, drop_axis=1, meta=meta))
+        return held(X.map_blocks(task, dtype=np.float64, chunks=(X.chunks[0], *((k,) for k in width)), meta=meta))
+
+    def rmatvec(self, r: Samples) -> Array:
+        return np.asarray(received(self._total(adjoint_of, r)))
+
+    def products(self, vectors: Sequence[Samples]) -> Array:
+        return np.stack([self.rmatvec(r) for r in vectors])
+
+    def columns(self, index: Columns) -> Samples:
+        return self._mapped(partial(_run, task=_entries, index=index), (len(np.arange(self.shape[1])[index]),))
+
+    def select(self, index: Columns) -> "DaskDesign":
+        count = len(np.arange(self.shape[1])[index])
+        chunks = (self.matrix.chunks[0], (count,))
+        return DaskDesign(held(self.matrix.map_blocks(_picked, index=index, dtype=self.matrix.dtype, chunks=chunks)))
+
+    def gram(
+        self, weights: Samples, index: Columns, others: Columns, unit: float, basis: Samples | None = None
+    ) -> Array:
+        every = np.arange(self.shape[1])
+        left, right = every[index], every[others]
+        both = left if index is others else np.concatenate([left, right])
+        if basis is None:
+            whole = self._total(partial(gram_of, unit=unit), weights, index=both)
+        else:
+            whole = self._gram_across(weights, both, unit, basis)
+        return np.array(whole if index is others else whole[: len(left), len(left) :], order="C")
+
+    def _gram_across(self, weights: Samples, both: Index, unit: float, basis: Samples) -> Array:
+        """Return the Gram matrix of columns modulo a basis."""
+        transform = np.eye(basis.shape[1])
+        for _ in range(2):  # orthonormal to rounding after the second time
+            inner = reduced(tasks_of(basis, partial(_basis_gram, transform=transform), (weights,), None), sum)
+            transform = transform @ inverse_root(np.asarray(inner))
+        along = np.zeros((transform.shape[1], len(both)))
+        for _ in range(2):  # a second time, for columns that lie nearly in the span of the basis
+            task = partial(_along_basis, along=along, transform=transform, unit=unit)
+            along = along + self._total(task, weights, basis, index=both)
+        task = partial(_across_basis, along=along, transform=transform, unit=unit)
+        return np.asarray(self._total(task, weights, basis, index=both))
+
+    def packed(self, index: Index) -> NoReturn:
+        raise TypeError("The columns of this design stay where they are.")  # pragma: no cover
+
+    def samples(self, chosen: Mask) -> "DaskDesign":
+        kept = self.matrix[np.flatnonzero(chosen)]
+        rows = tuple(count for count in kept.chunks[0] if count)
+        return DaskDesign(held(kept.rechunk({0: rows})))
+
+    def largest(self) -> float:
+        return float(self._total(largest_of, combine=max))
+
+    def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
+        return np.asarray(received(self._total(partial(squares_of, scale=scale), weights)))
+
+    def is_finite(self) -> bool:
+        """Return whether every entry is finite."""
+        return bool(self._total(is_finite, combine=all))
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerRows:
+    """The rows of a persisted dask array, for proofs: bounds are made on the workers."""
+
+    matrix: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.matrix.shape[0]), int(self.matrix.shape[1])
+
+    @property
+    def sparse(self) -> bool:
+        """Whether chunks are sparse."""
+        return issparse(self.matrix._meta)
+
+    def each(self, task: Callable[..., T], samples: Sequence[Samples] = (), index: Columns = ALL) -> Iterator[T]:
+        import dask  # noqa: PLC0415 -- who has a dask array has dask
+
+        ends = np.cumsum(self.matrix.chunks[0])
+        places = [slice(int(end - count), int(end)) for end, count in zip(ends, self.matrix.chunks[0], strict=True)]
+        parts = [tuple(part[rows] for part in samples) for rows in places]
+        blocks = self.matrix.to_delayed().ravel()
+        run = dask.delayed(_run, pure=False)
+        for start in range(0, len(blocks), TOGETHER):
+            some = slice(start, start + TOGETHER)
+            pairs = zip(blocks[some], parts[some], strict=True)
+            found = dask.compute(*(run(block, *own, task=task, index=index) for block, own in pairs))
+            yield from map(received, found)
+
+    def adjoint(self, r: Array) -> Array:
+        total = np.zeros((self.shape[1], *r.shape[1:]))
+        for part in self.each(adjoint_of, (r,)):
+            total += part
+        return total
+
+    def read(self, rows: slice) -> Any:
+        return design_of(self.matrix[rows].compute())
+
+    def select(self, index: Columns) -> "WorkerRows":
+        return WorkerRows(DaskDesign(self.matrix).select(index).matrix)
+
+    def samples(self, chosen: Mask) -> "WorkerRows":
+        return WorkerRows(DaskDesign(self.matrix).samples(chosen).matrix)
+
+    def stored(self) -> Iterator[Array]:
+        """Yield a digest of each chunk, made where it is: that tells whether it has changed."""
+        yield from self.each(_digest)
+
+
+def by_rows(X: Any) -> Any:
+    """Return a dask array with all columns in each chunk, and no chunk without rows."""
+    rows = tuple(count for count in X.chunks[0] if count)
+    return X.rechunk({0: rows, 1: -1}) if rows != X.chunks[0] or len(X.chunks[1]) > 1 else X
+
+
+def tasks_of(matrix: Any, task: Callable[..., Any], samples: Sequence[Samples], index: Columns | None) -> list[Any]:
+    """Return a task for each chunk of a matrix, with its part of the samples."""
+    import dask  # noqa: PLC0415
+
+    run = dask.delayed(_run if index is not None else _plain, pure=False)
+    given = {"task": task} if index is None else {"task": task, "index": index}
+    return [run(*chunk, **given) for chunk in zip(*map(chunks_of, (matrix, *samples)), strict=True)]
+
+
+def reduced(tasks: list[Any], combine: Callable[..., Any]) -> Any:
+    """Return the results of tasks, combined in a tree."""
+    return joined(tasks, combine).compute()
+
+
+def design_of(block: Any) -> Any:
+    """Return the design of a chunk."""
+    return SparseDesign.of(block, "X") if issparse(block) else DenseDesign.of(received(np.asarray(block)), "X")
+
+
+def inverse_root(gram: Array) -> Array:
+    """Return T with `T' G T = I` on the range of a Gram matrix G."""
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+    there = values > 16 * len(values) * EPS * max(float(values[-1]), 0.0)
+    return np.asarray(vectors[:, there] / np.sqrt(values[there]))
+
+
+def _run(block: Any, *parts: Samples, task: Callable[..., T], index: Columns) -> T:
+    """Return what a task makes of some columns of a chunk."""
+    task = received(task)
+    return task(design_of(_picked(block, index)), *map(received, parts))
+
+
+def _plain(block: Any, *parts: Samples, task: Callable[..., T]) -> T:
+    return task(*map(received, (block, *parts)))
+
+
+def _picked(block: Any, index: Columns) -> Any:
+    if isinstance(index, slice) and index == ALL:
+        return block
+    chunk: Any = block
+    return chunk.tocsc()[:, index] if issparse(block) else block[:, index]
+
+
+def _entries(design: Any) -> Array:
+    return np.ascontiguousarray(design.columns(ALL))
+
+
+def _stored(design: Any) -> float:
+    return float(design.density * design.shape[0] * design.shape[1])
+
+
+def _digest(design: Any) -> Array:
+    whole = sha256()
+    for part in design.parts():
+        whole.update(np.ascontiguousarray(part).data)
+    return np.frombuffer(whole.digest(), dtype=np.float64)
+
+
+def _basis_gram(basis: Array, weights: Array, transform: Array) -> Array:
+    rooted = np.sqrt(weights)[:, None] * (basis @ transform)
+    return np.asarray(rooted.T @ rooted)
+
+
+def _along_basis(design: Any, weights: Array, basis: Array, *, along: Array, transform: Array, unit: float) -> Array:
+    root = np.sqrt(weights)[:, None]
+    rooted = root * (basis @ transform)
+    return np.asarray(rooted.T @ (root / unit * design.columns(ALL) - rooted @ along))
+
+
+def _across_basis(design: Any, weights: Array, basis: Array, *, along: Array, transform: Array, unit: float) -> Array:
+    root = np.sqrt(weights)[:, None]
+    return gram_across(root / unit * design.columns(ALL), root * (basis @ transform), along)

@@ -1,0 +1,180 @@
+"""Dask arrays in chunks of rows: the same answer as NumPy's, and nothing but small arrays on the client."""
+
+import numpy as np
+import pytest
+from kinds import COUNTS, FREE, IN_CHUNKS, OFFSET, SIGNS, WEIGHTS, D, X, Y, in_dask, in_sparse_chunks, library
+
+from atomsieve import (
+    GCG,
+    L1,
+    CertifiedLasso,
+    Group,
+    Huber,
+    Linear,
+    LineSearch,
+    Logistic,
+    Multinomial,
+    Poisson,
+    Problem,
+    Square,
+    Squared,
+    SquaredHinge,
+    solve,
+    verify,
+)
+from atomsieve.design import ALL, as_design
+from atomsieve.design.dense import DenseDesign
+from atomsieve.numerics.namespace import like, on_host
+from atomsieve.numerics.samplewise import Made, evaluate
+
+pytest.importorskip("dask.array", reason="dask is not installed")
+
+LOSSES = {Squared(): Y, Logistic(): SIGNS, Huber(0.5): Y, SquaredHinge(): SIGNS, Poisson(): COUNTS}
+GROUPS = np.repeat(np.arange(D // 5), 5)
+
+
+def assert_agrees(put, loss, tol=1e-15, **pieces):
+    y = LOSSES[loss]
+    samples = {name: value for name, value in pieces.items() if name in ("free", "offset", "sample_weight")}
+    moved = pieces | {name: in_dask(value) for name, value in samples.items()}
+    found = solve(Problem(put(X), in_dask(y), loss=loss, **moved), tol=tol)
+    expected = solve(Problem(X, y, loss=loss, **pieces), tol=tol)
+    assert np.abs(found.x - expected.x).max() <= 1e-10
+    assert abs(found.intercept - expected.intercept) <= 1e-10
+    assert abs(found.gap - expected.gap) <= tol * found.problem.baseline + 2 * found.point.uncertainty
+    certificate, own = found.certificate(), expected.certificate()
+    assert np.array_equal(certificate.zero, own.zero)
+    assert np.array_equal(certificate.nonzero, own.nonzero)
+    assert certificate.digest == own.digest
+    assert verify(certificate, X, y, **samples).valid
+
+
+def test_sparse_chunks():
+    assert_agrees(in_sparse_chunks, Squared(), penalty=Linear(0.06), intercept=True)
+
+
+def test_groups():
+    assert_agrees(in_dask, Logistic(), gauge=Group(GROUPS), penalty=Linear(0.06))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("gauge", "put"), [(L1(), in_dask), (Group(GROUPS), in_sparse_chunks)], ids=["L1", "Group"])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_losses(loss, gauge, put):
+    assert_agrees(put, loss, gauge=gauge, penalty=Linear(0.06), intercept=True)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_free_columns_offsets_and_weights(loss):
+    pieces = {"free": FREE, "offset": OFFSET, "sample_weight": WEIGHTS}
+    assert_agrees(in_dask, loss, penalty=Linear(0.05), intercept=True, **pieces)
+
+
+@pytest.mark.parametrize("put", IN_CHUNKS.values(), ids=IN_CHUNKS)
+def test_products(put):
+    chunks, whole = as_design(put(X)), DenseDesign(X)
+    rng = np.random.default_rng(0)
+    r, w, basis = rng.standard_normal(len(X)), rng.uniform(0.1, 1, len(X)), rng.standard_normal((len(X), 2))
+    there = [like(array, chunks.matrix) for array in (r, w, basis)]
+    index = np.array([0, 3, 17])
+    assert np.allclose(chunks.rmatvec(there[0]), whole.rmatvec(r))
+    assert np.allclose(chunks.products([there[0], there[1]]), whole.products([r, w]))
+    assert np.allclose(on_host(chunks.matvec(r[:3], index)), whole.matvec(r[:3], index))
+    assert np.allclose(on_host(chunks.columns(index)), whole.columns(index))
+    assert np.allclose(on_host(chunks.select(index).columns(ALL)), whole.columns(index))
+    assert np.allclose(chunks.squared_norms(there[1], 2.0), whole.squared_norms(w, 2.0))
+    assert chunks.largest() == whole.largest()
+    for others in (index, np.array([5, 2])):
+        for over, own in ((None, None), (there[2], basis)):
+            expected = whole.gram(w, index, others, 2.0, own)
+            assert np.allclose(chunks.gram(there[1], index, others, 2.0, over), expected)
+    chosen = rng.random(len(X)) < 0.5
+    chosen[:47] = False  # two chunks are left without rows
+    assert np.array_equal(on_host(chunks.samples(chosen).columns(ALL)), X[chosen])
+
+
+def test_gram_modulo_a_basis_that_some_weights_remove():
+    w = np.zeros(len(X))
+    w[:5] = 1.0
+    basis = np.ones((len(X), 2))
+    basis[:, 1] = np.arange(len(X)) >= 5  # all of it has no weight
+    chunks, index = as_design(in_dask(X)), np.array([0, 3, 17])
+    centred = X[:5, index] - X[:5, index].mean(axis=0)
+    found = chunks.gram(like(w, chunks.matrix), index, index, 1.0, like(basis, chunks.matrix))
+    assert np.allclose(found, centred.T @ centred)
+
+
+def moments(u, v):
+    """Return a formula of each kind."""
+    return Made((u + v, v[:, None] * u[:, None]), ((u * v).sum(), v.sum()), (u.max(),))
+
+
+def test_formulas_over_chunks():
+    u, v = np.arange(90.0), np.sin(np.arange(90.0))
+    found = evaluate(moments, in_dask(u), in_dask(v))
+    expected = moments(u, v)
+    for array, own in zip(found.arrays, expected.arrays, strict=True):
+        assert array.chunks[0] == in_dask(u).chunks[0]
+        assert np.array_equal(on_host(array), own)
+    assert np.allclose(found.sums, expected.sums)
+    assert found.maxima == (89.0,)
+
+
+def test_nothing_long_comes_to_the_client(monkeypatch):
+    array = library("dask.array").Array
+    problem = Problem(in_dask(X), in_dask(SIGNS), loss=Logistic(), penalty=Linear(0.06), intercept=True)
+    assert problem.baseline > 0  # the columns B are orthonormalised here, once
+    sizes, compute = [], array.compute
+
+    def watched(self, *args, **options):
+        found = compute(self, *args, **options)
+        sizes.append(np.size(found))
+        return found
+
+    monkeypatch.setattr(array, "compute", watched)
+    point = solve(problem).point
+    assert max(sizes, default=0) < len(X)
+    for samples in (problem.y, point.u, point.theta, point.state.image):
+        assert isinstance(samples, array)
+        assert samples.chunks[0] == (40, 7, 43)
+
+
+def test_methods_of_the_paper():
+    problem = Problem(in_dask(X), in_dask(Y), penalty=Square(0.3))
+    expected = solve(Problem(X, Y, penalty=Square(0.3)), GCG(LineSearch()), max_iter=6)
+    found = solve(problem, GCG(LineSearch()), max_iter=6)
+    assert np.abs(found.x - expected.x).max() <= 1e-12
+
+
+def test_chunks_of_columns_unknown_heights_and_single_precision():
+    da = library("dask.array")
+    whole = da.from_array(X.astype(np.float32), chunks=(30, 11))
+    kept = whole[da.from_array(np.arange(len(X)) % 3 > 0, chunks=30)]
+    rows = np.arange(len(X)) % 3 > 0
+    found = solve(Problem(kept, Y[rows], penalty=Linear(0.1)), tol=1e-12)
+    expected = solve(Problem(X.astype(np.float32)[rows], Y[rows], penalty=Linear(0.1)), tol=1e-12)
+    assert np.abs(found.x - expected.x).max() <= 1e-10
+    assert found.problem.data.design.matrix.dtype == np.float32
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="several outputs or classes take NumPy arrays"):
+        Problem(in_dask(X), np.arange(len(X)) % 3, loss=Multinomial())
+    with pytest.raises(TypeError, match="X is a dask Array, and estimators take NumPy arrays"):
+        CertifiedLasso().fit(in_dask(X), Y)
+    with pytest.raises(TypeError, match="y is a dask Array, and would be copied"):
+        Problem(X, in_dask(Y))
+    with pytest.raises(ValueError, match="X contains NaN"):
+        Problem(in_dask(np.where(X[50, 3] == X, np.nan, X)), Y)
+
+
+@pytest.mark.deep
+@pytest.mark.filterwarnings("ignore")  # of the cluster, when it starts and ends
+def test_a_cluster_of_two_processes():
+    distributed = library("distributed")
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        assert_agrees(in_dask, Squared(), penalty=Linear(0.06))
