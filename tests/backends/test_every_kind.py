@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from kinds import COUNTS, FREE, OFFSET, SIGNS, WEIGHTS, D, X, Y
+from kinds import COUNTS, ELSEWHERE, FREE, KINDS, OFFSET, SIGNS, WEIGHTS, D, X, Y
 
 from atomsieve import (
     GCG,
@@ -39,6 +39,24 @@ PENALTIES = (Linear(0.06), Square(0.3), Power(0.2, 3), Ball(0.8), LogBarrier(2.0
 GROUPS = np.repeat(np.arange(D // 5), 5)
 TOL = 1e-17
 """So small that rounding ends every run, and is all that is left between two of them."""
+
+
+def way(kind):
+    put = KINDS[kind]
+    put(X)  # skips a library that is not installed
+    return put
+
+
+@pytest.fixture(params=KINDS)
+def put(request):
+    """The way from NumPy to a kind of array."""
+    return way(request.param)
+
+
+@pytest.fixture(params=ELSEWHERE)
+def put_elsewhere(request):
+    """The way from NumPy to an array of another library."""
+    return way(request.param)
 
 
 @cache

@@ -123,11 +123,15 @@ class Data:
             offset=None if self.offset is None else joined(self.offset),
         )
 
-    @cached_property
+    @property
     def hosted(self) -> Self:
         """The same data for proofs, which read X by rows where it is elsewhere."""
-        own = getattr(self.design, "hosted", None)
-        return self if own is None else replace(self, design=own)
+        return self._on_the_host if hasattr(self.design, "hosted") else self
+
+    @cached_property
+    def _on_the_host(self) -> Self:
+        own: Any = self.design
+        return replace(self, design=own.hosted)
 
     @property
     def tasks(self) -> int:

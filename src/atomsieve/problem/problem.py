@@ -184,12 +184,14 @@ class Problem:
         beside = self._beside._replace(ridge=replace(self._beside.ridge, coupled=True))
         return self.of(self.data, self.gauge, self.penalty, self.lifted, beside)
 
-    @cached_property
+    @property
     def hosted(self) -> "Problem":
         """The same problem for proofs, with all that is as long as the samples on the host."""
+        return self if self.data.hosted is self.data else self._on_the_host
+
+    @cached_property
+    def _on_the_host(self) -> "Problem":
         data = self.data.hosted
-        if data is self.data:
-            return self
         lifted = Lifted.of(data, self.loss, self.gauge, None if self.gauge.mapped else self.lifted.form)
         return self.of(data, self.gauge, self.penalty, lifted, self._beside)
 

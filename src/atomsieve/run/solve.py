@@ -231,7 +231,7 @@ def first_state(problem: Problem, start: Any) -> State:
     """Return the state for given coefficients or an earlier result."""
     if isinstance(start, Result) and start.problem.design is problem.design:
         state = start.point.state
-        if start.problem.shape == problem.shape:  # the same data: the predictions of x are known
+        if start.point.problem.shape == problem.shape:  # the same data: the predictions of x are known
             return problem.admitted(state)
     parts = start.point.state.parts if isinstance(start, Result) else start
     if isinstance(parts, Combination) and problem.core.listed:
