@@ -28,6 +28,20 @@ def in_torch(array):
     return library("torch").asarray(array)
 
 
+def on_gpu(array):
+    torch = library("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch sees no GPU")
+    return torch.asarray(array, device="cuda")
+
+
+def in_cupy(array):
+    cupy = library("cupy")
+    if not cupy.cuda.is_available():
+        pytest.skip("CuPy sees no GPU")
+    return cupy.asarray(array)
+
+
 def on_another_device(array):
     """Return an array that NumPy cannot read: nothing of it can be copied to the host unnoticed."""
     strict = library("array_api_strict")
@@ -63,6 +77,8 @@ KINDS = {
     "numpy": plain,
     "sparse": stored_by_rows,
     "torch": in_torch,
+    "gpu": on_gpu,
+    "cupy": in_cupy,
     "another device": on_another_device,
     "jax": in_jax,
 }
@@ -70,4 +86,4 @@ KINDS = {
 
 IN_CHUNKS = {"dense chunks": in_dask, "sparse chunks": in_sparse_chunks}
 
-ELSEWHERE = ("torch", "another device", "jax")
+ELSEWHERE = ("torch", "gpu", "cupy", "another device", "jax")

@@ -49,6 +49,18 @@ class Rows(Protocol):
         """Return the same rows with fewer columns."""
 
 
+class Readable(Rows, Protocol):
+    """Rows of which the columns can be had too."""
+
+    @property
+    def weights(self) -> Array:
+        """The weights of the rows."""
+
+    @property
+    def columns(self) -> Enclosure:
+        """All columns."""
+
+
 def products_of(pieces: Iterator[tuple[Enclosure, Array]], count: int) -> Products:
     """Return the products of columns from some rows and their weights after the other."""
     gram, blurs = np.zeros((count, count)), np.zeros(count)
@@ -144,6 +156,47 @@ class Sparse:
         first = self.free.shape[1]
         some, others = columns[columns < first], columns[columns >= first] - first
         return Sparse(self.free[:, some], self.matrix[:, others], self.weights)
+
+
+class Elsewhere(Protocol):
+    """A design that makes Gram matrices where its entries are."""
+
+    def enclose_columns(self, index: Index) -> Enclosure:
+        """Return some columns."""
+
+    def squares_of(self, free: Enclosure, index: Index, weights: Array) -> tuple[Array, Array]:
+        """Return the products of free columns and some of the design, as `Rows.products` does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Remote:
+    """Free columns, and after them columns that stay where they are."""
+
+    free: Enclosure
+    design: Elsewhere
+    index: Index
+    weights: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
+        return len(self.weights), self.free.shape[1] + len(self.index)
+
+    @property
+    def columns(self) -> Enclosure:
+        """All columns, on the host."""
+        return beside(self.free, self.design.enclose_columns(self.index))
+
+    def products(self) -> Products:
+        """Return the products of the columns."""
+        look()
+        return Products(*self.design.squares_of(self.free, self.index, self.weights))
+
+    def select(self, columns: Index) -> "Remote":
+        """Return the same rows with fewer columns, in rising order."""
+        first = self.free.shape[1]
+        some, others = columns[columns < first], columns[columns >= first] - first
+        return Remote(self.free[:, some], self.design, self.index[others], self.weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from atomsieve.certificate.gram import LARGEST_INVERSE, ROWS_AT_ONCE, Gram, Inverse, Plain, Sparse
+from atomsieve.certificate.gram import LARGEST_INVERSE, ROWS_AT_ONCE, Gram, Inverse, Readable
 from atomsieve.certificate.segments import SegmentInverse
 from atomsieve.core.clock import look
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, norm, up
@@ -90,7 +90,7 @@ class Determined:
 
 
 def determined(
-    rows: Plain | Sparse,
+    rows: Readable,
     first: int,
     ridge: Array | None,
     exact: Callable[[Index], Enclosure],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.certificate.gram import Plain, Sparse
+from atomsieve.certificate.gram import Plain, Readable
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.cached import cached_property
@@ -72,7 +72,7 @@ class Pattern:
             rad[..., first + place] = up(lost * (1 + gamma(len(part) + 2)))
         return Enclosure(mid, rad)
 
-    def rows(self, statement: Statement, free: Index, weights: Array) -> Plain | Sparse:
+    def rows(self, statement: Statement, free: Index, weights: Array) -> Readable:
         """Return columns of B and of A U, modulo the constant if there is one, with weights."""
         if self.plain:
             return statement.rows(free, self.entries, weights)

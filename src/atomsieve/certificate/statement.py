@@ -13,12 +13,13 @@ import numpy as np
 
 from atomsieve.certificate.family import Family
 from atomsieve.certificate.frame import Frame, beside
-from atomsieve.certificate.gram import Plain, Sparse
+from atomsieve.certificate.gram import Plain, Remote, Sparse
 from atomsieve.certificate.identity import fingerprint_of
 from atomsieve.certificate.inverse import Dependency, dependencies
 from atomsieve.design.base import Columns, Enclosed, bounded, surveyed
 from atomsieve.design.centred import CentredDesign
 from atomsieve.design.dense import DenseDesign
+from atomsieve.design.device import DeviceDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges import Scaled
 from atomsieve.gauges.coordinates import Coordinates
@@ -108,7 +109,7 @@ class Statement:
         """Return `-A' theta`, in new arrays; the pass over A shows more, which is kept as if it had been asked for."""
         product, lengths, seen = surveyed(self.design, -theta)
         vars(self).setdefault("lengths", lengths)
-        if seen is not None and isinstance(self.design, DenseDesign | CentredDesign):
+        if seen is not None and isinstance(self.design, DenseDesign | CentredDesign | DeviceDesign):
             vars(self).setdefault("fingerprint", seen)
         stored = isinstance(self.design, DenseDesign | CentredDesign | SparseDesign)
         return product if stored and theta.ndim == 1 else Enclosure(product.mid.copy(), product.rad.copy())
@@ -273,8 +274,10 @@ class Statement:
         """Return columns of B and of A, modulo the constant if there is one."""
         return beside(self.unpenalised[:, free], self.design.enclose_columns(index))
 
-    def rows(self, free: Index, index: Index, weights: Array) -> Plain | Sparse:
-        """Return the same columns with weights; sparse ones stay sparse."""
+    def rows(self, free: Index, index: Index, weights: Array) -> Plain | Sparse | Remote:
+        """Return the same columns with weights; sparse ones stay sparse, and those on a device stay there."""
+        if isinstance(self.design, DeviceDesign):
+            return Remote(self.unpenalised[:, free], self.design, index, weights)
         if isinstance(self.design, SparseDesign):
             return Sparse(self.unpenalised[:, free], self.design.matrix[:, index].tocsc(), weights)
         return Plain(self.design.enclose_columns(index), weights, self.unpenalised[:, free])

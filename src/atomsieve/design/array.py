@@ -14,6 +14,7 @@ import numpy as np
 
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.chunked import ChunkedDesign, HeldRows
+from atomsieve.design.device import DeviceDesign, kernels_for
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace, like, on_host, places_in
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -52,8 +53,13 @@ class ArrayDesign:
 
     @cached_property
     def hosted(self) -> ChunkedDesign:
-        """The same matrix for proofs, of which the host reads some rows at a time."""
-        return ChunkedDesign(HeldRows(self.matrix))
+        """The same matrix for proofs: bounds are made on a GPU that has kernels, or the host reads rows in turn."""
+        return ChunkedDesign(HeldRows(self.matrix)) if self.kernels is None else DeviceDesign.over(self.matrix)
+
+    @cached_property
+    def kernels(self) -> Any:
+        """The kernels that read the matrix at the speed of its memory; None where there are none."""
+        return kernels_for(self.matrix)
 
     def _chosen(self, index: Columns) -> Samples:
         """Return columns in the type in which they are held."""
@@ -76,10 +82,14 @@ class ArrayDesign:
 
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         moved = like(x, self.matrix)
+        if self.kernels is not None and x.ndim == 1:
+            return self.kernels.image(self._chosen(index), moved)[0]
         parts = [block @ moved for _, block in self._blocks(self._chosen(index))]
         return parts[0] if len(parts) == 1 else self._xp.concat(parts, axis=0)
 
     def rmatvec(self, r: Samples) -> Array:
+        if self.kernels is not None and r.ndim == 1:
+            return on_host(self.kernels.of_columns(self.matrix, r).products)
         xp = self._xp
         parts = (xp.matrix_transpose(block) @ r[rows, ...] for rows, block in self._blocks(self.matrix))
         total = next(parts)
@@ -88,6 +98,8 @@ class ArrayDesign:
         return on_host(total)
 
     def products(self, vectors: Sequence[Samples]) -> Array:
+        if self.kernels is not None:
+            return np.stack([self.rmatvec(r) for r in vectors])
         return np.ascontiguousarray(self.rmatvec(self._xp.stack(list(vectors), axis=1)).T)
 
     def columns(self, index: Columns) -> Samples:
@@ -114,6 +126,11 @@ class ArrayDesign:
         return max(float(xp.max(xp.abs(block))) for _, block in self._blocks(self.matrix))
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
+        if self.kernels is not None and scale == 1:
+            least, most = float(self._xp.min(weights)), float(self._xp.max(weights))
+            if least == most:
+                return least * self._squares
+            return on_host(self.kernels.of_columns(self.matrix, squares=True, weights=weights).squares)
         total = np.zeros(self.shape[1])
         height = max(1, WIDENED // self.shape[1])
         for start in range(0, self.shape[0], height):
@@ -122,8 +139,15 @@ class ArrayDesign:
             total = total + on_host(weights[rows] @ (part * part))
         return total
 
+    @cached_property
+    def _squares(self) -> Array:
+        """The sum of the squares of each column, by the kernels."""
+        return on_host(self.kernels.of_columns(self.matrix, squares=True).squares)
+
     def is_finite(self) -> bool:
         """Return whether every entry is finite."""
+        if self.kernels is not None and np.isfinite(self._squares).all():
+            return True  # squares of doubles may be too large, and then it is not sure yet
         xp = self._xp
         return all(bool(xp.all(xp.isfinite(block))) for _, block in self._blocks(self.matrix))
 
