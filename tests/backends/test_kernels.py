@@ -107,3 +107,19 @@ def test_bounds_hold_in_rational_numbers(dtype, centred):
     for i in range(0, 301, 30):
         value = sum((Fraction(a) - t) * Fraction(b) for a, t, b in zip(plain[i], taken, x, strict=True))
         assert abs(value - Fraction(image.mid[i])) <= Fraction(image.rad[i])
+    index = np.flatnonzero(x)
+    sharp = design.sharp(x[index], index)
+    sharp_products = design.sharp_adjoint(Enclosure.exact(r), index)
+    for i in range(301):
+        terms = [(Fraction(plain[i, j]) - taken[j]) * Fraction(x[j]) for j in index]
+        assert abs(sum(terms) - Fraction(sharp.mid[i])) <= Fraction(sharp.rad[i])
+        assert sharp.rad[i] <= 2.0**-52 * (abs(sharp.mid[i]) + 2.0**-40 * float(sum(map(abs, terms))))
+    for j, product in zip(index, exact(plain[:, index], r), strict=True):
+        place = np.searchsorted(index, j)
+        mid, rad = Fraction(sharp_products.mid[place]), Fraction(sharp_products.rad[place])
+        assert abs(product - taken[j] * total - mid) <= rad
+        assert rad <= 2.0**-52 * (abs(mid) + 2 * abs(taken[j] * total) + 2.0**-20)
+    off = design.sharp_adjoint(Enclosure(r, spread), index)
+    least = np.abs(plain[:, index] - np.array([float(taken[j]) for j in index])).T @ spread
+    assert np.all(least * (1 - 1e-9) <= off.rad)
+    assert np.all(off.rad <= 2 * least)

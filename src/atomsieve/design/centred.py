@@ -51,7 +51,7 @@ class CentredDesign:
         high = _dot(centres, x).mid  # and what is left of it, which is much smaller
         low = _dot(np.append(centres, -1.0), np.append(x, high))
         level = float(high[0]), float(low.mid[0])
-        return exact.image(self.design.packed(index), x, self.shape[0], level).widened(low.rad)
+        return self.design.sharp(x, index, level).widened(low.rad)
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         n = self.shape[0]
@@ -63,8 +63,7 @@ class CentredDesign:
 
     def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
         """Return some entries of `(A - 1 c')' r`, as if summed in twice the precision."""
-        centres = self.centres[index]
-        return self._less(exact.dots(self.design.packed(index), r, centres), r, index)
+        return self._less(self.design.sharp_adjoint(r, index, self.centres[index]), r, index)
 
     def _less(self, product: Enclosure, r: Enclosure, index: Columns = ALL) -> Enclosure:
         """Return a product `A' r` less `c` times the sum of the middle of r."""

@@ -176,11 +176,11 @@ class DenseDesign:
     def enclose_columns(self, index: Columns) -> Enclosure:
         return Enclosure.exact(self.columns(index))
 
-    def sharp(self, x: Array, index: Index) -> Enclosure:
-        return exact.image(self.packed(index), x, self.shape[0])
+    def sharp(self, x: Array, index: Index, level: tuple[float, float] = (0.0, 0.0)) -> Enclosure:
+        return exact.image(self.packed(index), x, self.shape[0], level)
 
-    def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
-        return exact.dots(self.packed(index), r)
+    def sharp_adjoint(self, r: Enclosure, index: Index, centres: Array | None = None) -> Enclosure:
+        return exact.dots(self.packed(index), r, centres)
 
     def norm_bounds(self, weights: Array, index: Index | None = None, centres: Array | None = None) -> Array:
         n = self.shape[0]

@@ -4,7 +4,7 @@ The arithmetic is that of the host: doubles, rounded to nearest, sums in any ord
 additions one after the other (`kernels.Columns.terms`), so that its error is far below that of one long sum.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -99,13 +99,30 @@ class DeviceDesign(ChunkedDesign):
         found: Enclosure = self._host(index).enclose_columns(ALL)
         return found
 
-    def sharp(self, x: Array, index: Index) -> Enclosure:
-        found: Enclosure = self._host(index).sharp(x, np.arange(len(index)))
-        return found
+    @property
+    def _centred(self) -> CentredDesign:
+        """What makes centred sums in twice the precision from those of the columns as they are."""
+        design: Any = replace(self, taken=None)
+        return CentredDesign(design, np.asarray(self.taken))
 
-    def sharp_adjoint(self, r: Enclosure, index: Index) -> Enclosure:
-        found: Enclosure = self._host(index).sharp_adjoint(r, np.arange(len(index)))
-        return found
+    def sharp(self, x: Array, index: Index, level: tuple[float, float] = (0.0, 0.0)) -> Enclosure:
+        """Return `A[:, index] x`, less a level, as if summed in twice the precision."""
+        if self.taken is not None:
+            return self._centred.sharp(x, index)
+        total, small, size = on_host(self.kernels.sharp_image(self.columns_there(index), self.there(x), *level))
+        return exact.rounded(total, small, size, len(index) + 2, 0.0)
+
+    def sharp_adjoint(self, r: Enclosure, index: Index, centres: Array | None = None) -> Enclosure:
+        """Return some entries of `A' r`; what r is off by counts by lengths, those of columns less their centres."""
+        if self.taken is not None:
+            return self._centred.sharp_adjoint(r, index)
+        columns, n = self.columns_there(index), self.shape[0]
+        total, small, size = on_host(self.kernels.sharp_products(columns, self.there(r.mid)))
+        spread: Array | float = 0.0
+        if r.rad.any():
+            found = self.kernels.of_columns(columns, squares=True, taken=self.there(centres))
+            spread = up(self._lengths(found, float(n)) * norm(r.rad))
+        return exact.rounded(total, small, size, n, spread)
 
     def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
         matrix, taken = self.matrix, self.taken

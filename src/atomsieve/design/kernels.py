@@ -19,6 +19,9 @@ PROGRAMS = 1 << 13
 
 LEAST_TILES = 8
 
+SHARP_COLUMNS, SHARP_ROWS, SHARP_PROGRAMS = 32, 128, 512
+"""The same where sums are in twice the precision: columns are few there, and a sum is three numbers."""
+
 
 class Columns(NamedTuple):
     """What a pass shows of each column: its product with r, its weighted square, and a sum of its bits with keys."""
@@ -95,6 +98,55 @@ def _image(
         tl.store(sizes + rows, tl.sum(size, 1), mask=inside)
 
 
+@triton.jit
+def _plus_product(total, small, size, a, b):
+    """Add a product to a sum, and what is lost to a second one, as in `core/exact.h`; nothing may be fused."""
+    product = a * b
+    lost = tl.fma(a, b, -product)
+    after = total + product
+    part = after - total
+    dropped = (total - (after - part)) + (product - part)
+    return after, small + (lost + dropped), size + (tl.abs(lost) + tl.abs(dropped))
+
+
+@triton.jit
+def _sharp_products(
+    matrix, r, sums, n, d, height, row_step, column_step, lanes, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):  # fmt: skip
+    columns = (tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)).to(tl.int64)
+    part = tl.program_id(1).to(tl.int64)
+    there = columns < d
+    total = tl.zeros([ROWS, COLUMNS], dtype=tl.float64)
+    small = tl.zeros([ROWS, COLUMNS], dtype=tl.float64)
+    size = tl.zeros([ROWS, COLUMNS], dtype=tl.float64)
+    for start in range(0, height, ROWS):
+        rows = part * height + start + tl.arange(0, ROWS)
+        inside = rows < n
+        places = rows[:, None] * row_step + columns[None, :] * column_step
+        entries = tl.load(matrix + places, mask=inside[:, None] & there[None, :], other=0).to(tl.float64)
+        factors = tl.load(r + rows, mask=inside, other=0.0)[:, None]
+        total, small, size = _plus_product(total, small, size, entries, factors)
+    at = sums + (part * ROWS + tl.arange(0, ROWS)[:, None]) * d + columns[None, :]
+    tl.store(at, total, mask=there[None, :])
+    tl.store(at + lanes * d, small, mask=there[None, :])
+    tl.store(at + 2 * lanes * d, size, mask=there[None, :])
+
+
+@triton.jit
+def _sharp_image(matrix, x, sums, n, d, row_step, column_step, ROWS: tl.constexpr):
+    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    inside = rows < n
+    total = tl.load(sums + rows, mask=inside, other=0.0)
+    small = tl.load(sums + n + rows, mask=inside, other=0.0)
+    size = tl.load(sums + 2 * n + rows, mask=inside, other=0.0)
+    for j in range(d):
+        entries = tl.load(matrix + rows * row_step + j * column_step, mask=inside, other=0).to(tl.float64)
+        total, small, size = _plus_product(total, small, size, entries, tl.load(x + j))
+    tl.store(sums + rows, total, mask=inside)
+    tl.store(sums + n + rows, small, mask=inside)
+    tl.store(sums + 2 * n + rows, size, mask=inside)
+
+
 def of_columns(
     matrix: Any, r: Any = None, *, squares: bool = False, weights: Any = None, taken: Any = None, keys: Any = None
 ) -> Columns:
@@ -136,3 +188,38 @@ def image(matrix: Any, x: Any, *, sizes: bool = False) -> tuple[Any, Any]:
             COLUMNS=width, num_warps=4,
         )  # fmt: skip
     return found[0], found[1] if sizes else None
+
+
+def sharp_products(matrix: Any, r: Any) -> Any:
+    """Return `A' r` for a few columns as sums, the sums of their rounding errors, and those of the errors' sizes."""
+    n, d = matrix.shape
+    tiles = triton.cdiv(d, SHARP_COLUMNS)
+    height = triton.cdiv(triton.cdiv(n, triton.cdiv(SHARP_PROGRAMS, tiles)), ROWS) * ROWS
+    parts = triton.cdiv(n, height)
+    lanes = triton.next_power_of_2(parts * ROWS)
+    sums = torch.zeros((3, lanes, d), dtype=torch.float64, device=matrix.device)
+    with torch.cuda.device(matrix.device):
+        _sharp_products[(tiles, parts)](
+            matrix, r.contiguous(), sums, n, d, height, *matrix.stride(), lanes, ROWS=ROWS, COLUMNS=SHARP_COLUMNS,
+            enable_fp_fusion=False,
+        )  # fmt: skip
+    while lanes > 1:  # halves are added up, and what is lost goes to the second sum
+        lanes //= 2
+        (a, b), (small, more), (size, sizes) = ((part[:lanes], part[lanes:]) for part in sums)
+        total = a + b
+        part = total - a
+        dropped = (a - (total - part)) + (b - part)
+        sums = torch.stack([total, small + more + dropped, size + sizes + dropped.abs()])
+    return sums[:, 0]
+
+
+def sharp_image(matrix: Any, x: Any, high: float, low: float) -> Any:
+    """Return `A x - high - low` for a few columns, in three such sums for each row."""
+    n, d = matrix.shape
+    start = torch.tensor([-high, -low, abs(low)], dtype=torch.float64, device=matrix.device)
+    sums = start[:, None].repeat(1, n)
+    with torch.cuda.device(matrix.device):
+        _sharp_image[(triton.cdiv(n, SHARP_ROWS),)](
+            matrix, x.contiguous(), sums, n, d, *matrix.stride(), ROWS=SHARP_ROWS, enable_fp_fusion=False
+        )
+    return sums
