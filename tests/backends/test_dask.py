@@ -7,7 +7,6 @@ from kinds import COUNTS, FREE, IN_CHUNKS, OFFSET, SIGNS, WEIGHTS, D, X, Y, in_d
 from atomsieve import (
     GCG,
     L1,
-    CertifiedLasso,
     Group,
     Huber,
     Linear,
@@ -161,8 +160,6 @@ def test_chunks_of_columns_unknown_heights_and_single_precision():
 def test_refusals():
     with pytest.raises(ValueError, match="several outputs or classes take NumPy arrays"):
         Problem(in_dask(X), np.arange(len(X)) % 3, loss=Multinomial())
-    with pytest.raises(TypeError, match="X is a dask Array, and estimators take NumPy arrays"):
-        CertifiedLasso().fit(in_dask(X), Y)
     with pytest.raises(TypeError, match="y is a dask Array, and would be copied"):
         Problem(X, in_dask(Y))
     with pytest.raises(ValueError, match="X contains NaN"):

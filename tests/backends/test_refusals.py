@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kinds import X, Y, library, on_another_device
 
-from atomsieve import L1, CertifiedLasso, LatentGroup, Multinomial, Problem, TotalVariation
+from atomsieve import L1, LatentGroup, Multinomial, Problem, TotalVariation
 
 
 def test_several_outputs():
@@ -83,8 +83,3 @@ def test_unknown_arrays():
         Problem(Cube(), Y)
     with pytest.raises(TypeError, match="y is a test_refusals Cube, and would be copied"):
         Problem(X, Cube())
-
-
-def test_estimators_take_arrays_of_the_host():
-    with pytest.raises(TypeError, match=r"X is a array_api_strict Array, and estimators take NumPy arrays.*Problem"):
-        CertifiedLasso().fit(on_another_device(X), Y)

@@ -207,6 +207,10 @@ class ChunkedDesign:
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
         return added(self._each(partial(squares_of, scale=scale), weights))
 
+    def squares_about(self, centres: Array, weights: Array) -> Array:
+        """Return the weighted sum of squares of each column less a number."""
+        return added(self._each(partial(_squares_about, centres=centres), weights))
+
     def is_finite(self) -> bool:
         """Return whether every entry is finite."""
         return all(self._each(is_finite))
@@ -356,6 +360,17 @@ def squares_of(design: Any, weights: Array, scale: float) -> Array:
 def is_finite(design: Any) -> bool:
     """Return whether all entries of a chunk are finite."""
     return bool(design.is_finite())
+
+
+def _squares_about(design: Any, weights: Array, centres: Array) -> Array:
+    if isinstance(design, DenseDesign):
+        off = design.columns(ALL) - centres
+        return np.asarray(weights @ (off * off))
+    stored, d = design.matrix.tocoo(), len(centres)
+    weighed, off = weights[stored.row], stored.data - centres[stored.col]
+    there = np.bincount(stored.col, weighed * off * off, d)
+    zeros = float(weights.sum()) - np.bincount(stored.col, weighed, d)
+    return np.asarray(there + zeros * centres * centres)
 
 
 def _enclose(design: Any, x: Enclosure) -> Enclosure:

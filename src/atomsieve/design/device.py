@@ -131,6 +131,12 @@ class DeviceDesign(ChunkedDesign):
         found = self.kernels.of_columns(matrix, squares=True, weights=self.there(weights), taken=self.there(taken))
         return self._lengths(found, float(weights.sum()))
 
+    def squares_about(self, centres: Array, weights: Array) -> Array:
+        found = self.kernels.of_columns(
+            self.matrix, squares=True, weights=self.there(weights), taken=self.there(centres)
+        )
+        return on_host(found.squares)
+
     def _lengths(self, found: Any, total: float) -> Array:
         """Return upper bounds of the lengths of columns; each term goes through five roundings, and may underflow."""
         with quiet():

@@ -15,6 +15,7 @@ from atomsieve.certificate import Certificate
 from atomsieve.certificate.verify import verify
 from atomsieve.display.coefficients import Coefficients
 from atomsieve.display.table import Summary
+from atomsieve.estimators.elsewhere import at_hand, checked, image, in_library_of, is_elsewhere
 from atomsieve.estimators.notices import UnprovenWarning, check_exposure, tell
 from atomsieve.estimators.params import Defaults, changed, parted
 from atomsieve.estimators.paths import FollowedPath
@@ -78,7 +79,8 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n, d)
-            Features. Single precision is widened to double, which is exact.
+            Features. Single precision is widened to double, which is exact. Arrays of PyTorch, JAX, CuPy and dask, and
+            data frames of dask, stay where they are.
         y : array of shape (n,) or, for a regressor, (n, K)
             Targets. With K columns there are K outputs, and their losses are added.
         sample_weight : array of shape (n,), optional
@@ -136,15 +138,24 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
 
         Without an offset it is taken to be 0, also where the model was fitted with one.
         """
-        u = self._linear(X, offset)
-        return self._solved.targets.predict(u)
+        answers: Array = in_library_of(X, self._predicted(X, offset))
+        return answers
+
+    def _predicted(self, X: Any, offset: Any) -> Array:
+        """Return predictions on the host."""
+        return self._solved.targets.predict(self._linear(X, offset))
 
     def _linear(self, X: Any, offset: Any) -> Array:
         """Return `X coef' + intercept + offset`, one column per output."""
         check_is_fitted(self)
         require_columns(X)
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
-        predicted: Array = X @ np.atleast_2d(self.coef_).T + self.intercept_
+        coefs = np.atleast_2d(self.coef_).T
+        if is_elsewhere(X):
+            offset = at_hand(offset)
+            predicted: Array = image(checked(self, X, reset=False), coefs) + self.intercept_
+        else:
+            X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
+            predicted = X @ coefs + self.intercept_
         shift = check_offset(self._own_offset if offset is None else offset, len(predicted))
         return predicted if shift is None else predicted + self._solved.targets.shift(shift)
 

@@ -9,6 +9,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 
 from atomsieve.estimators.base import SparseEstimator
+from atomsieve.estimators.elsewhere import at_hand, in_library_of
 from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, piece_gauge, ridge_of
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
 from atomsieve.estimators.targets import Classes
@@ -34,26 +35,31 @@ class LabelMixin(ClassifierMixin):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Return the part of the samples whose class is predicted."""
-        return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+        return float(accuracy_score(at_hand(y), self._predicted(X, offset), sample_weight=at_hand(sample_weight)))
 
     def decision_function(self, X: Any, offset: Any = None) -> Array:
         """Return scores: one number per sample for two classes (positive: the second), else one per class."""
         u = self._linear(X, offset)
-        scores: Array = self._solved.targets.scores(u)
+        scores: Array = in_library_of(X, self._solved.targets.scores(u))
         return scores
 
     @available_if(is_probabilistic)
     def predict_proba(self, X: Any, offset: Any = None) -> Array:
         """Return the probability of each class; for one against the rest, their single ones made to sum to 1."""
-        u = self._linear(X, offset)
-        likely: Array = self._solved.targets.probabilities(u)
+        likely: Array = in_library_of(X, self._likely(X, offset))
+        return likely
+
+    def _likely(self, X: Any, offset: Any) -> Array:
+        """Return probabilities on the host."""
+        likely: Array = self._solved.targets.probabilities(self._linear(X, offset))
         return likely
 
     @available_if(is_probabilistic)
     def predict_log_proba(self, X: Any, offset: Any = None) -> Array:
         """Return the logarithm of the probability of each class."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X, offset)))
+            logarithms: Array = in_library_of(X, np.log(self._likely(X, offset)))
+        return logarithms
 
 
 class GaugeClassifier(LabelMixin, SparseEstimator):

@@ -6,6 +6,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from atomsieve.estimators.base import SparseEstimator
+from atomsieve.estimators.elsewhere import at_hand
 from atomsieve.estimators.params import Defaults, factor_gauge, given, linear, offset_of, piece_gauge, ridge_of
 from atomsieve.estimators.strengths import CriticalFraction, StrengthRule
 from atomsieve.estimators.targets import Numbers
@@ -22,7 +23,7 @@ class NumberMixin(RegressorMixin):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Return the coefficient of determination R^2 of the predictions, its mean over several outputs."""
-        return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
+        return float(r2_score(at_hand(y), self._predicted(X, offset), sample_weight=at_hand(sample_weight)))
 
 
 class ExposureMixin:

@@ -18,7 +18,7 @@ from atomsieve.estimators.solver import Solver, coefficients
 from atomsieve.estimators.strengths import critical_slope
 from atomsieve.estimators.summary import selector_summary, stability_summary
 from atomsieve.estimators.task import Task, TrainingData
-from atomsieve.intake.arguments import is_number, is_whole, shown
+from atomsieve.intake.arguments import is_number, is_whole, require_on_host, shown
 from atomsieve.methods import Corrective
 from atomsieve.penalties import Linear
 from atomsieve.run.path import geometric_slopes
@@ -46,6 +46,7 @@ class Selector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _check(self, X: Any, y: Any) -> None:
         """Record the features, by their names where they have any."""
+        require_on_host(X, "X")
         validate_data(self, X, y, accept_sparse=True, skip_check_array=True)
 
     def summary(self) -> Summary:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from atomsieve.estimators.elsewhere import at_hand
+
 GONE = (
     "The data of fit are gone, and a certificate is proven from them. Call certify(X, y) with the same data, or pass "
     "keep_data=True before fit (in a pipeline, for instance, where X exists during fit only)."
@@ -25,8 +27,8 @@ class Source:
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, offset: Any, *, keep: bool) -> "Source":
         """Remember the data."""
-        weights, shift = (None if given is None else np.array(given) for given in (sample_weight, offset))
-        return cls(KeptData(X) if keep else _weak(X), np.array(y), weights, shift)
+        weights, shift = (None if given is None else np.array(at_hand(given)) for given in (sample_weight, offset))
+        return cls(KeptData(X) if keep else _weak(X), np.array(at_hand(y)), weights, shift)
 
     @classmethod
     def gone(cls) -> "Source":

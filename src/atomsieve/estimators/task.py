@@ -7,15 +7,15 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
 from sklearn.base import is_classifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_X_y, column_or_1d, validate_data
 
 from atomsieve.design import is_narrow, require_entries
+from atomsieve.estimators.elsewhere import at_hand, checked, deviations, image, is_elsewhere, rows_of
 from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.gauges import Gauge, Image
 from atomsieve.gauges.coordinates import Coordinates
-from atomsieve.intake.arguments import as_numbers, library_of, require_known
-from atomsieve.numerics.namespace import is_foreign
+from atomsieve.intake.arguments import as_numbers
 from atomsieve.penalties import Penalty
 from atomsieve.problem import Problem
 from atomsieve.problem.data import check_offset
@@ -42,14 +42,20 @@ class TrainingData:
         """Check data by scikit-learn's rules: against those of the last fit, or to be remembered in their place."""
         numeric = not is_classifier(model)
         require_columns(X)
-        checks = {"accept_sparse": ("csr", "csc"), "y_numeric": numeric, "multi_output": numeric}
-        X, y = validate_data(model, X, y, reset=reset, dtype=(np.float64, np.float32), **checks)
-        X = X if not issparse(X) and is_narrow(X) else X.astype(np.float64, copy=False)
+        checks: dict[str, Any] = {"y_numeric": numeric, "multi_output": numeric}
+        if is_elsewhere(X):
+            y, sample_weight, offset = (at_hand(part) for part in (y, sample_weight, offset))
+            X = checked(model, X, reset=reset)
+            _, y = check_X_y(np.zeros((X.shape[0], 1)), y, **checks)
+        else:
+            checks["accept_sparse"] = ("csr", "csc")
+            X, y = validate_data(model, X, y, reset=reset, dtype=(np.float64, np.float32), **checks)
+            X = X if not issparse(X) and is_narrow(X) else X.astype(np.float64, copy=False)
         y = as_numbers(y, "y") if numeric else y
         y = column_or_1d(y, warn=True) if y.shape[1:] == (1,) else y
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weights = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
         return cls(X, y, weights, check_offset(offset, len(y)), getattr(model, "feature_names_in_", None))
 
     @property
@@ -61,18 +67,12 @@ class TrainingData:
         """Return some of the samples."""
         weights = None if self.weights is None else self.weights[samples]
         offset = None if self.offset is None else self.offset[samples]
-        return replace(self, X=self.X[samples], y=self.y[samples], weights=weights, offset=offset)
+        return replace(self, X=rows_of(self.X, samples), y=self.y[samples], weights=weights, offset=offset)
 
 
 def require_columns(X: Any) -> None:
-    """Refuse a data frame without columns, operators, and arrays that are not on the host, in plain words."""
+    """Refuse a data frame without columns, and operators, in plain words."""
     require_entries(X)
-    require_known(X, "X")
-    if is_foreign(X):
-        raise TypeError(
-            f"X is a {library_of(X)} {type(X).__name__}, and estimators take NumPy arrays, data frames and SciPy "
-            "matrices: convert X, or use Problem(X, y) and solve, which leave it where it is."
-        )
     if hasattr(X, "columns") and len(X.columns) == 0:
         raise ValueError("X has no columns: a data frame with at least one feature is needed.")
 
@@ -137,6 +137,9 @@ class Task:
 
         `coefs` has the rows of coefficients of one model below those of the other, `constants` a row for each model.
         """
+        if is_elsewhere(data.X):
+            whole = image(data.X, csr_array(coefs).toarray().T)[samples]
+            return self._shifted(whole.reshape(len(whole), *constants.shape) + constants, data, samples)
         rows = csr_array(coefs)
         used = np.unique(rows.indices)
         # columns first: few of them are used
@@ -144,9 +147,11 @@ class Task:
         predicted = (
             np.asarray(X @ rows[:, used].toarray().T).reshape(len(data.y[samples]), *constants.shape) + constants
         )
-        if data.offset is not None:
-            predicted += self.targets.shift(data.offset[samples])[:, None]
-        return predicted
+        return self._shifted(predicted, data, samples)
+
+    def _shifted(self, predicted: Array, data: TrainingData, samples: Index | slice) -> Array:
+        """Return predictions with what the offset adds."""
+        return predicted if data.offset is None else predicted + self.targets.shift(data.offset[samples])[:, None]
 
     def loss_sum(self, u: Array, y: Array, weights: Array | None) -> float:
         """Return the weighted sum of the losses of linear predictions of one model, over all outputs or classes."""
@@ -163,6 +168,8 @@ class Task:
 
 def scales_of(X: Any, weights: Array | None) -> Array:
     """Return the (weighted) standard deviation of each feature, 1 where it is constant."""
+    if is_elsewhere(X):
+        return deviations(X, weights)
     whole: Any = X
     if issparse(X) and not whole.has_canonical_format:
         whole = whole.copy()
