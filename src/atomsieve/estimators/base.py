@@ -143,7 +143,8 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _predicted(self, X: Any, offset: Any) -> Array:
         """Return predictions on the host."""
-        return self._solved.targets.predict(self._linear(X, offset))
+        u = self._linear(X, offset)
+        return self._solved.targets.predict(u)
 
     def _linear(self, X: Any, offset: Any) -> Array:
         """Return `X coef' + intercept + offset`, one column per output."""

@@ -51,7 +51,8 @@ class LabelMixin(ClassifierMixin):
 
     def _likely(self, X: Any, offset: Any) -> Array:
         """Return probabilities on the host."""
-        likely: Array = self._solved.targets.probabilities(self._linear(X, offset))
+        u = self._linear(X, offset)
+        likely: Array = self._solved.targets.probabilities(u)
         return likely
 
     @available_if(is_probabilistic)

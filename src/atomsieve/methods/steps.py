@@ -89,7 +89,7 @@ def ridge_along(point: Point, move: Move) -> tuple[float, float]:
     if shrinkage is None:
         return 0.0, 0.0
     change = move.change(point.state.x)
-    drag = shrinkage.drag(change)
+    drag = shrinkage.by_entry.reshape(change.shape) * change
     return float(np.vdot(drag, point.state.x)), float(np.vdot(drag, change))
 
 

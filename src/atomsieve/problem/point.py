@@ -159,8 +159,8 @@ class Point:
         """The scores of `-A' theta` itself, without the ridge; -inf for blocks that are ruled out."""
         if self.problem.shrinkage is None:
             return self.scores
-        alive = self.unscaled_scores > -np.inf
-        return self.dual_scale * scores_of(self.problem, self.view.z, alive)
+        loose = scores_of(self.problem, self.view.z, self.unscaled_scores > -np.inf)
+        return loose if self.paired else self.dual_scale * loose
 
     @cached_property
     def scores(self) -> Array:
@@ -278,10 +278,10 @@ class Point:
         if isinstance(shrinkage, Beside):  # the conjugate rises by the mass times what the scores are off by
             return off * self.state.mass
         penalty, raised = problem.penalty, self.loose_scores + off
-        here = shrinkage.conjugate(penalty, self.loose_scores).value
-        whole = max(shrinkage.conjugate(penalty, raised).value - here, 0.0)
-        if penalty.superlinear:
+        whole = off * shrinkage.mass(penalty, raised)  # the slope of a convex function, where it is larger
+        if penalty.superlinear or whole <= 2 * off * self.state.mass:  # what attains h* at the optimum is x
             return whole
+        here = shrinkage.conjugate(penalty, self.loose_scores).value
         scale = shrinkage.fitting_scale(penalty.slope(0.0), raised, problem.core.sizes(self.state.x))
         if not 0 < scale < 1:
             return whole
@@ -443,7 +443,11 @@ class Dual(NamedTuple):
 
 def pulls_of(problem: "Problem", view: View) -> Array:
     """Return minus the gradient of loss and ridge in x."""
-    return view.z if problem.shrinkage is None else view.z - problem.shrinkage.drag(view.state.x)
+    if problem.shrinkage is None:
+        return view.z
+    pulls, support = view.z.copy(), view.state.support
+    pulls.ravel()[support] -= problem.shrinkage.drag(view.state.x, support)
+    return pulls
 
 
 def scores_at(problem: "Problem", view: View, alive: Mask | None) -> Array:

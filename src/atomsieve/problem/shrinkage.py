@@ -81,27 +81,29 @@ class Shrinkage:
             ridges = np.repeat(ridge if lifted.places is None else ridge[lifted.places], per)
         return cls(ridges, lifted.prices, lifted.eligible, lifted.labels)
 
-    @cached_property
-    def _rates(self) -> Array:
-        """How fast the gauge of each block of the minimiser falls with the slope; 0 for blocks without a price."""
-        priced = np.where(self.eligible, self.prices, 0.0)
-        return np.asarray(priced * (priced / self.ridges))
+    def _rates(self, blocks: Index) -> Array:
+        """Return how fast the gauge of blocks of the minimiser falls with the slope; 0 for blocks without a price."""
+        priced = np.where(self.eligible[blocks], self.prices[blocks], 0.0)
+        return np.asarray(priced * (priced / self.ridges[blocks]))
 
     @cached_property
     def by_entry(self) -> Array:
         """The ridge of every coefficient, row by row."""
         return np.asarray(self.ridges[self.labels])
 
-    def drag(self, x: Array) -> Array:
-        """Return the gradient of the ridge."""
+    def of_entries(self, entries: Index) -> Array:
+        """Return the ridge of some coefficients."""
+        return np.asarray(self.ridges[self.labels[entries]])
+
+    def drag(self, x: Array, support: Index) -> Array:
+        """Return the gradient of the ridge on the support of x."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.by_entry.reshape(x.shape) * x
+            return self.of_entries(support) * x.ravel()[support]
 
     def value(self, x: Array, support: Index) -> float:
         """Return what the ridge charges; x is zero outside of the support."""
-        there = x.ravel()[support]
         with np.errstate(over="ignore", invalid="ignore"):
-            return float((self.by_entry[support] * there) @ there) / 2
+            return float(self.drag(x, support) @ x.ravel()[support]) / 2
 
     def conjugate(self, penalty: Penalty, scores: Array) -> Conjugate:
         """Return h* at a z with these scores, `|z_b| / price_b`; blocks of score -inf are left out."""
@@ -109,8 +111,8 @@ class Shrinkage:
         top = float(scores.max())
         if not top < np.inf:  # not even a number, perhaps
             return Conjugate(top, least)
-        beyond = scores > least
-        steep, rates = scores[beyond], self._rates[beyond]
+        beyond = np.flatnonzero(scores > least)  # few
+        steep, rates = scores[beyond], self._rates(beyond)
 
         def derivative(further: float) -> float:
             return penalty.argmax(least + further) - float(rates @ np.maximum(steep - (least + further), 0.0))
@@ -126,6 +128,13 @@ class Shrinkage:
             # the best slope of a tiny ridge may be between the best score and the float below it
             return min(found, at(top), key=lambda known: known.value)
 
+    def mass(self, penalty: Penalty, scores: Array) -> float:
+        """Return the gauge of what attains h* at a z with these scores: how fast h* rises if all of them rise."""
+        slope = self.conjugate(penalty, scores).slope if penalty.superlinear else penalty.slope(0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            beyond = np.flatnonzero(scores > slope)
+            return float(self._rates(beyond) @ (scores[beyond] - slope))
+
     def fitting_scale(self, slope: float, scores: Array, sizes: Array) -> float:
         """Return the largest scale, at most 1, at which no score exceeds what it is at the optimum if x is optimal.
 
@@ -133,8 +142,10 @@ class Shrinkage:
         blocks of x.
         """
         with np.errstate(all="ignore"):
-            held = slope + np.where(sizes > 0, sizes / self._rates, 0.0)
-            return float(np.min(held / scores, where=scores > held, initial=1.0))
+            beyond = np.flatnonzero(scores > slope)  # few
+            steep, own = scores[beyond], sizes[beyond]
+            held = slope + np.where(own > 0, own / self._rates(beyond), 0.0)
+            return float(np.min(held / steep, where=steep > held, initial=1.0))
 
     @cached_property
     def atoms(self) -> Array:

@@ -81,7 +81,7 @@ class Part:
         """Return the ridge of each block as the core reads it, in the units of these blocks."""
         if problem.shrinkage is None:
             return np.zeros(len(blocks.ends))
-        return np.asarray(problem.shrinkage.by_entry[self.entries[blocks.ends - 1]] * blocks.units * blocks.units)
+        return np.asarray(problem.shrinkage.of_entries(self.entries[blocks.ends - 1]) * blocks.units * blocks.units)
 
     def holds(self, point: Point) -> bool:
         """Return whether a point is one of the same problem, and no coefficient outside carries weight there."""
