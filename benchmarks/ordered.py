@@ -11,21 +11,13 @@ goes into docs/benchmarks.md. Riboflavin and leu are read from the folder named 
 import argparse
 import bz2
 import gzip
-import json
 import os
-import subprocess
 import sys
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 
-TARGET = 1e-6
-ROUNDS = 2
-"""Processes of each package for a case."""
-
-SECONDS = 60
-"""Time after which no smaller tolerance is tried."""
+from turns import TARGET, cell, climbed, measured
 
 HEADING = "## Ordered norms, group paths, sparse groups and elastic nets"
 
@@ -254,46 +246,9 @@ FIRST = {"atomsieve": -6, "sortedl1": -5, "adelie": -8, "glmnet": -8, "skglm": -
 
 
 def worker(package, kind, name, share):
-    """Print seconds and gap of the first tolerance that led to the target, or of the last one tried."""
+    """Climb the tolerances of a package on a case."""
     case = Case(kind, name, share if share == "path" else float(share))
-    RUN[package](case, 0.1)  # the first fit imports what it needs, and is not timed
-    spent = 0.0
-    for exponent in np.arange(FIRST[package], -15, -0.5):
-        times = []
-        while not times or (sum(times) < 1 and len(times) < 5):
-            start = process_time()
-            coefs = RUN[package](case, 10.0**exponent)
-            times.append(process_time() - start)
-        gap, spent = case.worst(coefs), spent + sum(times)
-        if gap <= TARGET or spent > SECONDS:
-            break
-    print(json.dumps([min(times), gap]))
-
-
-def measured(pythons, kind, name, share):
-    """Return seconds and gap of each package, processes taking turns."""
-    found = {}
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    for _ in range(ROUNDS):
-        for package in ("atomsieve", *PEERS[kind]):
-            if package not in pythons:
-                continue
-            command = [pythons[package], __file__, "worker", package, kind, name, str(share)]
-            ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
-            if ran.returncode == 0:
-                seconds, gap = json.loads(ran.stdout.splitlines()[-1])
-                found[package] = min(found.get(package, [np.inf, 1.0]), [seconds, gap])
-            else:
-                print(package, kind, name, share, ran.stderr[-500:], file=sys.stderr)
-    return found
-
-
-def cell(result):
-    """Return seconds, in brackets where the target was not reached."""
-    if result is None:
-        return ""
-    seconds, gap = result
-    return f"{seconds:.2g}" if gap <= TARGET else f"({seconds:.2g} at {gap:.0e})"
+    climbed(lambda tol: RUN[package](case, tol), case.worst, FIRST[package])
 
 
 def main(pythons, cases):
@@ -301,7 +256,7 @@ def main(pythons, cases):
     rows, ratios = [], []
     packages = [package for package in RUN if package != "atomsieve"]
     for kind, name, share in cases:
-        found = measured(pythons, kind, name, share)
+        found = measured(__file__, pythons, ("atomsieve", *PEERS[kind]), kind, name, str(share))
         peers = [found[peer] for peer in PEERS[kind] if peer in found]
         ours, ratio = found["atomsieve"], ""
         if peers and ours[1] <= TARGET:
