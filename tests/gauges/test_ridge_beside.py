@@ -21,6 +21,7 @@ from atomsieve import (
     LInf,
     LogBarrier,
     Logistic,
+    Multinomial,
     Problem,
     SparseGroup,
     Square,
@@ -135,6 +136,22 @@ def test_certificates_are_checked_and_forged_ones_refused(gauge, penalty, tmp_pa
         path.write_text(json.dumps(content | {"seal": seal(content)}))
         assert not verify(path, X, y).valid, key
         place[key] = true
+
+
+def test_several_classes():
+    X, y = drawn(Squared(), 4, n=30)
+    classes = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    x = cp.Variable((6, 3))
+    u, own = X @ x, np.eye(3)[classes]
+    loss = (cp.sum(cp.log_sum_exp(u, axis=1)) - cp.sum(cp.multiply(own, u))) / len(y)
+    kappa = 0.5 * cp.sum(cp.abs(x)) + 0.5 * sum(cp.norm(x[g : g + 2], "fro") for g in (0, 2, 4))
+    best = cp.Problem(cp.Minimize(loss + 0.02 * kappa + RIDGE / 2 * cp.sum_squares(x))).solve(solver=cp.CLARABEL)
+    gauge = SparseGroup(PAIRS, weights="equal")
+    result = solve(Problem(X, classes, loss=Multinomial(), gauge=gauge, penalty=Linear(0.02), ridge=RIDGE), tol=1e-10)
+    assert result.objective == pytest.approx(best, rel=1e-7)
+    certificate = result.certificate()
+    assert certificate.valid
+    assert verify(certificate, X, classes).valid
 
 
 def test_a_large_ridge_and_a_tiny_one():

@@ -14,7 +14,7 @@ from atomsieve.numerics.krylov import as_dense
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS, noise_level
 from atomsieve.problem.limits import CoefficientLimits
-from atomsieve.problem.shrinkage import Beside, Shrinkage
+from atomsieve.problem.shrinkage import ProximalShrinkage, Shrinkage
 from atomsieve.problem.smooth import Measured
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -97,7 +97,7 @@ class Point:
         elif problem.shrinkage is None:
             dual = Dual.of(problem, view, sigma)
             sigma = sigma if dual.scale == 1 else problem.penalty.slope(0.0)
-        elif isinstance(problem.shrinkage, Beside):
+        elif isinstance(problem.shrinkage, ProximalShrinkage):
             dual = Dual.beside(problem, problem.shrinkage, view, sigma)
         else:
             dual = Dual.eliminated(problem, problem.shrinkage, view, scores_of(problem, view.z, alive), pull)
@@ -275,7 +275,7 @@ class Point:
     def _unsure_beside(self, shrinkage: Shrinkage, off: float) -> float:
         """Return how far the gap may move if scores are off: as they are or, for `Linear`, with a scale that fits."""
         problem = self.problem
-        if isinstance(shrinkage, Beside):  # the conjugate rises by the mass times what the scores are off by
+        if isinstance(shrinkage, ProximalShrinkage):  # the conjugate rises by the mass times what the scores are off by
             return off * self.state.mass
         penalty, raised = problem.penalty, self.loose_scores + off
         whole = off * shrinkage.mass(penalty, raised)  # the slope of a convex function, where it is larger
@@ -414,7 +414,7 @@ class Dual(NamedTuple):
         return whole if gaps[0] <= 2 * gaps[1] + noise else scaled
 
     @classmethod
-    def beside(cls, problem: "Problem", shrinkage: Beside, view: View, sigma: float) -> Self:
+    def beside(cls, problem: "Problem", shrinkage: ProximalShrinkage, view: View, sigma: float) -> Self:
         """Take theta as it is, for a ridge beside a gauge with a prox; sigma is that of `-A' theta - ridge x`."""
         penalty, state = problem.penalty, view.state
         charge = penalty.value(state.mass) + shrinkage.value(state.x, state.support)

@@ -7,7 +7,7 @@ sum of prices times l2 norms of blocks, the dual of the problem has the conjugat
 
 It is finite for every z. The minimal t is the slope of the penalty at the point that attains h*, and every other t
 gives an upper bound. Beside any other gauge, h*(z) is the least of `phi*(t) + |z - w|^2 / (2 ridge)` over all t and w
-with sigma(w) <= t; the best w for a t is what the prox of `t kappa` takes from z (`Beside`).
+with sigma(w) <= t; the best w for a t is what the prox of `t kappa` takes from z (`ProximalShrinkage`).
 """
 
 from dataclasses import dataclass
@@ -73,7 +73,8 @@ class Shrinkage:
         """Return the ridges of the blocks of a problem, from one number for all, or one for each column."""
         if lifted.prices is None:
             count = len(lifted.eligible)
-            return Beside(np.full(count, ridge), np.ones(count), lifted.eligible, lifted.labels, lifted.core)
+            blocks = np.full(count, ridge), np.ones(count), lifted.eligible, lifted.labels
+            return ProximalShrinkage(*blocks, lifted.core, lifted.shape)
         per = int(np.prod(lifted.shape[1:]))
         if isinstance(ridge, float):
             ridges = np.full(len(lifted.prices), ridge)
@@ -155,10 +156,12 @@ class Shrinkage:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside(Shrinkage):
+class ProximalShrinkage(Shrinkage):
     """One ridge for all coefficients, beside a gauge with a prox; its prices mean nothing."""
 
     gauge: Any
+    shape: tuple[int, ...]
+    """The shape in which the gauge sees x."""
 
     def answer(self, penalty: Penalty, z: Array, sigma: float) -> float:
         """Return an upper bound of h* at z: its value for the slope of a linear penalty, or for sigma of `z - ridge x`.
@@ -172,7 +175,7 @@ class Beside(Shrinkage):
     @cached_property
     def atoms(self) -> Array:
         """A bound of `ridge |p|^2`: the l2 norm of an atom is at most the sum of its absolute values."""
-        longest = float(self.gauge.scores(np.ones(len(self.labels))).max())
+        longest = float(self.gauge.scores(np.ones(self.shape)).max())
         return np.where(self.eligible, self.ridges * longest * longest, 0.0)
 
 
