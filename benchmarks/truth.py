@@ -4,9 +4,11 @@
     python benchmarks/truth.py --count 5000 --cut gap             with bounds cut to a thousandth: is it noticed?
     python benchmarks/truth.py --seed 0 --first 1234 --count 1    one problem again, whose number a fault names
     python benchmarks/truth.py --facts --count 100000             gauges with facts about single coefficients
+    python benchmarks/truth.py --shapes --count 100000            signals, graphs, matrices and combinatorial sets
 
 With --facts, problems are those of tests/certificate/facts_built.py, and signs, clusters, saturated coefficients and
-order are judged too; `--cut twentieth` leaves a twentieth of the radius.
+order are judged too; `--cut twentieth` leaves a twentieth of the radius. With --shapes they are those of
+tests/certificate/shapes_built.py: jumps over the edges of lines, trees and graphs, bends, ranks, what atoms use.
 
 Problems are built around their solutions (tests/certificate/built.py), and certified at points near them and far from
 them. After every twentieth problem comes a random family (tests/certificate/families.py), and certificates of its
@@ -36,6 +38,7 @@ from facts_built import POINTS as PLACES  # noqa: E402
 from facts_built import try_facts  # noqa: E402
 from families import try_family  # noqa: E402
 from judge import CUTS, POINTS, Tally, cut, try_problem  # noqa: E402
+from shapes_built import try_shape  # noqa: E402
 
 from atomsieve.intake.files import write_text  # noqa: E402
 
@@ -68,7 +71,7 @@ def main() -> int:
     asked = _arguments()
     began = time.perf_counter()
     tally, looked = Tally(), began
-    first, last = asked.first, asked.first + -(-asked.count // (PLACES if asked.facts else POINTS))
+    first, last = asked.first, asked.first + -(-asked.count // (POINTS if asked.of == "blocks" else PLACES))
     interrupted = False
     try:
         with cut(asked.cut) if asked.cut else nullcontext():
@@ -97,7 +100,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--cut", choices=sorted(CUTS), help="cut a bound within the proofs; false claims should follow")
-    parser.add_argument("--facts", action="store_true", help="gauges with facts about single coefficients")
+    of = parser.add_mutually_exclusive_group()
+    of.add_argument("--facts", dest="of", action="store_const", const="facts", help="facts about single coefficients")
+    of.add_argument("--shapes", dest="of", action="store_const", const="shapes", help="signals, matrices, atoms")
+    parser.set_defaults(of="blocks")
     parser.add_argument("--out", type=Path, default=OUT, help="the file of the table (benchmarks/outputs/truth.json)")
     asked = parser.parse_args()
     if min(asked.count, asked.jobs) < 1 or min(asked.seed, asked.first) < 0:
@@ -110,7 +116,7 @@ def _run(asked: argparse.Namespace, first: int, last: int, tally: Tally) -> Iter
     """Try all problems, and yield how many are done now and then; the tally is up to date at any time."""
     if asked.jobs == 1:
         for number in range(first, last):
-            _try(asked.seed, number, tally, facts=asked.facts)
+            _try(asked, number, tally)
             yield number + 1 - first
         return
     with ProcessPoolExecutor(asked.jobs, initializer=_quiet) as pool:
@@ -136,17 +142,14 @@ def _batch(asked: argparse.Namespace, first: int, last: int) -> Tally:
     tally = Tally()
     with cut(asked.cut) if asked.cut else nullcontext():
         for number in range(first, last):
-            _try(asked.seed, number, tally, facts=asked.facts)
+            _try(asked, number, tally)
     return tally
 
 
-def _try(seed: int, number: int, tally: Tally, *, facts: bool) -> None:
-    if facts:
-        try_facts(seed, number, tally)
-        return
-    try_problem(seed, number, tally)
-    if (number + 1) % FAMILIES == 0:
-        try_family(seed, number, tally)
+def _try(asked: argparse.Namespace, number: int, tally: Tally) -> None:
+    {"facts": try_facts, "shapes": try_shape, "blocks": try_problem}[asked.of](asked.seed, number, tally)
+    if asked.of == "blocks" and (number + 1) % FAMILIES == 0:
+        try_family(asked.seed, number, tally)
 
 
 def _progress(tally: Tally, seconds: float, done: int, count: int) -> str:
@@ -163,7 +166,7 @@ def _content(asked: argparse.Namespace, tally: Tally, seconds: float) -> dict[st
     return {
         "seed": asked.seed,
         "first": asked.first,
-        "facts": asked.facts,
+        "of": asked.of,
         "cut": asked.cut,
         "seconds": round(seconds, 1),
         "per_second": round(tally.whole["certificates"] / seconds, 1),

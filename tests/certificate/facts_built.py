@@ -80,7 +80,7 @@ def build(rng):
     loss, intercept, weighted = (Squared(), Logistic())[rng.integers(2)], rng.random() < 0.4, rng.random() < 0.3
     weights = rng.integers(1, 5, size=n).astype(float) if weighted else np.ones(n)
     weights_of_mean = weights / weights.sum()
-    X, y, offset, slopes = _data(rng, (x, z), weights_of_mean, isinstance(loss, Logistic), intercept)
+    X, y, offset, slopes = data_around(rng, (x, z), weights_of_mean, isinstance(loss, Logistic), intercept)
     losses = slopes**2 / 2 if offset is None else -np.log1p(-np.abs(slopes))
     value = float(weights_of_mean @ losses + penalty.value(gauge.value(x) * (1 - 1e-15)))
     told = ({"sample_weight": weights} if weighted else {}) | ({} if offset is None else {"offset": offset})
@@ -90,7 +90,7 @@ def build(rng):
     return Built(kind, traits, X, y, given, x, value, told)
 
 
-def _data(rng, solution, weights, logistic, intercept):
+def data_around(rng, solution, weights, logistic, intercept):
     """Return X, y and an offset for which a point is a solution, z being minus the gradient there."""
     (x, z), n = solution, len(weights)
     slopes = 10.0 ** rng.uniform(-2, 0.5) * rng.standard_normal(n)
