@@ -169,6 +169,18 @@ def test_with_a_radius_cut_to_a_fiftieth_claims_are_false(monkeypatch):
     assert found > 0
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_sets_in_no_solution_are_excluded(seed):
+    """A set of every other place is; those that a solution is made of are not."""
+    problem = drawn(seed, GRAPHS)[0]
+    result = solve(problem, tol=1e-12)
+    certificate, x = result.certificate(), result.x
+    sets = [(x >= level, False) for level in np.unique(x)[1:]]
+    for places, is_excluded in [*sets, (np.arange(len(x)) % 2 == 0, True)]:
+        levels = places / problem.gauge.value(places.astype(float))
+        assert certificate.excludes(in_jumps(certificate, levels)) == is_excluded
+
+
 def image(seed, side):
     rng = np.random.default_rng(seed)
     truth = np.zeros((side, side))
