@@ -8,7 +8,8 @@ from networks import drawn, false_claims, jumps, reference
 from scipy.optimize import linprog
 from scipy.sparse import eye_array
 
-from atomsieve import Linear, Problem, Scaled, Square, TotalVariation, solve, verify
+from atomsieve import Linear, Poisson, Problem, Scaled, Square, SquaredHinge, TotalVariation, solve, verify
+from atomsieve.certificate import certify
 from atomsieve.certificate import proof as proofs
 from atomsieve.certificate.file import seal
 from atomsieve.core import _plain
@@ -169,6 +170,18 @@ def test_with_a_radius_cut_to_a_fiftieth_claims_are_false(monkeypatch):
     assert found > 0
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_sets_in_no_solution_are_excluded(seed):
+    """A set of every other place is; those that a solution is made of are not."""
+    problem = drawn(seed, GRAPHS)[0]
+    result = solve(problem, tol=1e-12)
+    certificate, x = result.certificate(), result.x
+    sets = [(x >= level, False) for level in np.unique(x)[1:]]
+    for places, is_excluded in [*sets, (np.arange(len(x)) % 2 == 0, True)]:
+        levels = places / problem.gauge.value(places.astype(float))
+        assert certificate.excludes(in_jumps(certificate, levels)) == is_excluded
+
+
 def image(seed, side):
     rng = np.random.default_rng(seed)
     truth = np.zeros((side, side))
@@ -233,6 +246,73 @@ def test_forged_certificates_are_refused(tmp_path):
     assert refused(lambda c: c["problem"]["gauge"]["gauge"]["chords"].__setitem__(0, [0, 0]))
     root = next(j for j, parent in enumerate(stated["matrix"]["tree"]) if j == parent)
     assert refused(lambda c: c["problem"]["gauge"]["gauge"]["weights"].__setitem__(root, 1.0))
+
+
+def test_levels_under_a_matrix_are_not_bounded_by_their_sum(tmp_path):
+    """X has no negative entry, but X Q has: a set of places can be longer than all of them."""
+    Q = np.array([[-191.0, 1.0, 193.0], [-128.0, 65.0, 66.0], [-64.0, 65.0, 0.0]]) / 64
+    y, X = np.array([8.0, -8.0, -8.0]), np.eye(3)
+    gauge, path = TotalVariation(edges=[[0, 1], [1, 2], [2, 0]]), tmp_path / "certificate.json"
+    problem = Problem(Q, y, gauge=gauge, penalty=Linear(1.0))
+    assert np.abs(solve(problem, tol=1e-12).x[[0, 2]] @ [1, -1]) > 6
+    content = json.loads(json.dumps(certify(problem, np.zeros(3), problem.span.origin).content()))
+    content["problem"]["gauge"] = {"type": "Image", "matrix": Q.tolist(), "gauge": content["problem"]["gauge"]}
+    content["data"]["sha256"] = solve(Problem(X, y, gauge=gauge, penalty=Linear(1.0))).certificate().digest
+    claims = content["claims"]
+    claims |= {"sums": [], "dependencies": [], "free": {"lower": [None], "upper": [None]}}
+    path.write_text(json.dumps(content | {"seal": seal(content)}))
+    assert verify(path, X, y).valid
+    claims |= {"undecided": [], "intervals": {"index": [], "lower": [], "upper": []}}
+    path.write_text(json.dumps(content | {"seal": seal(content)}))
+    assert "proven zero" in verify(path, X, y).reason
+
+
+def test_chords_join_places_of_one_tree_and_jumps_have_both_signs(tmp_path):
+    edges = [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]]
+    y, path, X = np.array([0.0, 1.0, 4.0, 2.0, 2.0, 9.0]), tmp_path / "certificate.json", np.eye(6)
+    solve(Problem(X, y, gauge=TotalVariation(edges=edges), penalty=Linear(0.1)), tol=1e-12).certificate().save(path)
+    content = json.loads(path.read_text())
+    assert verify(path, X, y).valid
+    outer = content["problem"]["gauge"]
+    inner = outer["gauge"]
+    for gauge, reason in (
+        (inner | {"chords": [[0, 3], *inner["chords"][1:]]}, "joins two trees"),
+        ({"type": "Orthant", "gauge": inner}, "depends on signs"),
+    ):
+        content["problem"]["gauge"] = outer | {"gauge": gauge}
+        path.write_text(json.dumps(content | {"seal": seal(content)}))
+        assert reason in verify(path, X, y).reason
+
+
+def test_what_is_all_but_full_is_checked():
+    """An edge that is full but for a part of 1e-11, while little is known of the best score from below."""
+    edges = [[2, 1], [6, 5], [2, 3], [7, 4], [5, 4], [6, 7], [3, 0], [1, 0]]
+    weights, y = [0.5, 1.0, 0.5, 1.0, 2.0, 1.0, 0.5, 0.5], np.array([1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0])
+    offset = np.array([-16.0, 32.0, 5 * 2.0**-33 - 36.0, 32.0 - 5 * 2.0**-33, 27.0, -36.0, 17.0, 4.0])
+    gauge = TotalVariation(weights=weights, edges=edges)
+    problem = Problem(np.eye(8), y, loss=SquaredHinge(), gauge=gauge, penalty=Linear(5.0), offset=offset)
+    lifted = np.array([2e-9, -3.000000001, -1e-9, -3e-9, -4e-9, -2.999999997, 2e-9, -3e-9])
+    checked = verify(certify(problem, lifted, problem.span.origin), np.eye(8), y, offset=offset)
+    assert checked.valid, checked.reason
+
+
+def test_places_of_several_graphs_are_told_apart_where_nothing_is_proven():
+    edges = [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]]
+    gauge, y = TotalVariation(edges=edges), np.arange(6.0)
+    certificate = solve(Problem(np.eye(6), y, gauge=Scaled(gauge, 2.0), penalty=Linear(0.1))).certificate()
+    roots = certificate.statement["unpenalised"]
+    assert np.flatnonzero(~certificate.undecided).tolist() == roots
+    assert not certificate.content()["claims"]["nonzero"]
+    proven = solve(Problem(np.eye(6), y, gauge=gauge, penalty=Linear(0.1))).certificate()
+    assert (proven.to_frame()["verdict"] == "unpenalised").sum() == len(roots)
+
+
+def test_far_out_it_is_said_what_is_not_finite():
+    gauge = TotalVariation(edges=[[0, 1], [1, 2], [2, 0]])
+    problem = Problem(np.eye(3), [1.0, 2.0, 9.0], loss=Poisson(), gauge=gauge, penalty=Linear(0.1))
+    certificate = certify(problem, np.array([0.0, 800.0, -800.0]), problem.span.origin)
+    assert not certificate.valid
+    assert "inside another gauge" not in certificate.reason
 
 
 def test_what_is_not_there_yet_says_so():

@@ -19,6 +19,7 @@ from atomsieve import (
     solve,
     verify,
 )
+from atomsieve.certificate import certify
 from atomsieve.methods.corrective import cores
 
 
@@ -101,6 +102,18 @@ def test_entries_seen_twice_count_twice():
     once = solve(Problem(Completion(rows, columns, table.shape), y, gauge=Nuclear(), penalty=Linear(0.01)), tol=1e-10)
     again = solve(Problem(twice, np.append(y, y), gauge=Nuclear(), penalty=Linear(0.01)), tol=1e-10)
     assert again.objective == pytest.approx(once.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_small_singular_values_are_checked(seed):
+    """Some are 1e-9 of the largest, others as large as rounding."""
+    table, seen = drawn(seed, rows=7, columns=6)
+    y, observed = table[seen], Completion(*np.nonzero(seen), table.shape)
+    problem = Problem(observed, y, gauge=Nuclear(), penalty=Square(0.05))
+    best, rng = solve(problem, tol=1e-13).x, np.random.default_rng(seed)
+    small = 1e-9 * np.outer(rng.normal(size=7), rng.normal(size=6)) + 1e-15 * rng.normal(size=(7, 6))
+    checked = verify(certify(problem, (best + small).reshape(problem.shape), np.zeros(0)), observed, y)
+    assert checked.valid, checked.reason
 
 
 @parametrize_with_checks([LowRankImputer()])

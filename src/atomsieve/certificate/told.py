@@ -167,7 +167,7 @@ def verdicts_of(certificate: "Certificate") -> NDArray[Any]:
     free[certificate.statement["unpenalised"]] = True
     zero, nonzero = certificate.zero[labels], certificate.nonzero[labels]
     if certificate.facts is not None:  # verdicts are about single coefficients, with or without an interval
-        return verdict_words(zero, nonzero).reshape(shape)
+        return verdict_words(zero, nonzero, unpenalised=free).reshape(shape)
     bounds, limits = (certificate.lower, certificate.upper), (certificate.at_lower, certificate.at_upper)
     limits = (limits[0][labels], limits[1][labels])
     return verdict_words(zero, nonzero, bounds[0].ravel(), bounds[1].ravel(), free, limits).reshape(shape)

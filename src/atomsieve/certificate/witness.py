@@ -25,12 +25,12 @@ def with_flow(problem: Problem, x: Array, coordinates: Array) -> tuple[Problem, 
     alone = isinstance(core, Grounded) and isinstance(problem.gauge, TotalVariation) and not np.any(problem.ridge)
     if not (alone and np.isfinite(x).all()):
         return problem, x
-    point = problem.at(problem.inside(x, problem.design.matvec(x), coordinates))
-    if not np.isfinite(point.z).all():
-        return problem, x
+    z = problem.at(problem.inside(x, problem.design.matvec(x), coordinates)).z
+    if not np.isfinite(z).all():
+        z = np.zeros(len(z))  # any flow will do: the proof says what is not finite
     total = float(problem.data.stated_weights.sum())
     upward = not problem.data.intercept and is_upward(design.left)
-    gauge, jumps = stated_with_flow(core, design.right.hung()[0], x, point.z, total, upward=upward)
+    gauge, jumps = stated_with_flow(core, design.right.hung()[0], x, z, total, upward=upward)
     lifted = Lifted.of(problem.data, problem.smooth.loss, gauge, None)
     return Problem.of(problem.data, gauge, problem.penalty, lifted, Beside(problem._beside.ridge, None)), jumps
 

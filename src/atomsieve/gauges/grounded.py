@@ -33,6 +33,7 @@ class Grounded(ProximalGauge):
 
     dense = True
     together = True
+    decides = True  # as what certificates state in its place does
 
     @cached_property
     def network(self) -> Network:

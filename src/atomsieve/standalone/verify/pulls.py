@@ -70,5 +70,7 @@ class Scores:
         return {g: self[g] for g in chosen}
 
     def highest(self) -> dict[int, arb]:
-        """Return all scores that may be the highest."""
-        return self.balls(np.flatnonzero(self.high >= max(float(self.low.max()), 0.0)))
+        """Return all scores that may be the highest, for their upper ends."""
+        chosen = np.flatnonzero(self.high >= max(float(self.low.max()), 0.0)).tolist()
+        self.z.sharpen(j for g in chosen for j in self.gauge.entries(g))
+        return {g: self.gauge.score_above(g, self.z) * self.shrink for g in chosen}

@@ -143,6 +143,10 @@ class Gauge:
         """Return the score of a block."""
         return self.dual_norm(self.pulls(block, z)) / self.prices[block]
 
+    def score_above(self, block: int, z: Any) -> arb:
+        """Return a ball whose upper end bounds the score of a block; that of its own ball, if it is not a wide one."""
+        return self.score(block, z)
+
     def in_orthant(self) -> "Gauge":
         """Return the gauge without negative coefficients: scores are those of z with 0 in place of what is negative."""
         if self.coordinates or not self.signed.all():

@@ -41,14 +41,19 @@ class GraphJumps(Gauge):
             raise Refused("every chord needs one weight and one flow")
         if not all(len(ends) == 2 and ends[0] != ends[1] and max(ends) < d for ends in self.edges):
             raise Refused("a chord joins no two places")
+        if any(matrix.root_of(i) != matrix.root_of(j) for i, j in self.edges):
+            raise Refused("a chord joins two trees, whose levels have nothing to do with each other")
         told = piece["toward"]
         if len(told["index"]) != len(told["value"]) or (told["index"] and told["index"][-1] >= d):
             raise Refused("lists that belong together have different lengths")
         self.toward = dict(zip(told["index"], map(arb, told["value"])))
         stored = data.X.data if data.sparse else data.X
-        self.never_negative = bool((stored >= 0).all())
+        self.never_negative = matrix.outer is None and bool((stored >= 0).all())
         self._brought = self._beyond()
         self._gauge_toward = self.norm_of(self.toward, 0) if self.toward else arb(0)
+
+    def in_orthant(self) -> Gauge:
+        raise Refused(f"{self.kind} depends on signs, and no Orthant can be around it")
 
     def _weights(self, stated: Any, blocks: int, rows: int, per: int) -> np.ndarray:  # noqa: ARG002
         self.along = np.array(stated, dtype=float)
@@ -82,15 +87,21 @@ class GraphJumps(Gauge):
                 total += arb(weight) * abs(levels[i] - levels[j])
         return total
 
-    def score(self, block: int, z: Any) -> arb:
+    def score_above(self, block: int, z: Any) -> arb:
+        # the radius of a ball has nine digits, so that the end of one from a poor lower bound to this is further up
         most = arb(0)
         for weight, flow in zip(self.chord_weights, self.flow):
             most = most.max(abs(arb(flow)) / arb(weight))
         for j in np.flatnonzero(self.inner).tolist():
             most = most.max(arb(abs(z[j] - self._brought[j]).upper()) / arb(float(self.along[j])))
+        return arb(most.upper()) / self.prices[block]
+
+    def score(self, block: int, z: Any) -> arb:
+        most = self.score_above(block, z)
         along = sum((v * z[j] for j, v in self.toward.items()), arb(0))
         least = along / self._gauge_toward if self._gauge_toward > 0 else arb(0)
-        return arb(least.lower()).max(arb(0)).union(arb(most.upper())) / self.prices[block]
+        least = arb(least.lower()).max(arb(0)) / self.prices[block]
+        return arb(least.lower()).union(arb(most.upper()))
 
     def entries(self, block: int) -> list[int]:  # noqa: ARG002
         return [int(j) for j in np.flatnonzero(self.inner)]

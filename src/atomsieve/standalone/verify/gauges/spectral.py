@@ -17,8 +17,12 @@ from .gauge import Gauge
 NEAR = (2.0**-51, 2.0**-47, 2.0**-40, 2.0**-30, 2.0**-20)
 """Relative distances from an eigenvalue that was found in doubles at which upper bounds are tried."""
 
-CUT = 2.0**-45
-"""Part of the largest singular value of the point below which others are left to the rest."""
+CUTS = (2.0**-45, 2.0**-52)
+"""Parts of the largest singular value of the point below which others are left to the rest. Those near rounding are
+known to few digits, which from above counts squared; from below they are of no use."""
+
+STEPS = 3
+"""Steps of Newton and Schulz to a matrix W of singular values 1: each squares what they are off, 1e-2 at most."""
 
 
 class Nuclear(Gauge):
@@ -49,18 +53,26 @@ class Nuclear(Gauge):
     def norm_of(self, part: dict[int, arb], block: int) -> arb:  # noqa: ARG002
         x = self.table(part)
         _, values, vectors = np.linalg.svd(in_doubles(x), full_matrices=False)
-        rank = int(np.count_nonzero(values > CUT * values[0]))
-        if not rank:
+        ranks = [int(np.count_nonzero(values > cut * values[0])) for cut in CUTS]
+        if not ranks[0]:
             raise Refused("the singular values of the point cannot be bounded")
-        basis, roots = exactly(vectors[:rank].T), np.sqrt(values[:rank])
-        left = x * basis * exactly(np.diag(1 / roots))
-        right = basis * (basis.transpose() * basis).inv() * exactly(np.diag(roots))
-        rest = x - left * right.transpose()
-        above = (squares(left) + squares(right)) / 2 + root(squares(rest) * min(self.form))
-        turned = left * exactly(np.diag(1 / roots)) * basis.transpose()
+        bounds = [self._norm_above(x, values[:rank], exactly(vectors[:rank].T)) for rank in sorted(set(ranks))]
+        above = min(bounds, key=lambda bound: float(bound.mid()))
+        basis, roots = exactly(vectors[: ranks[0]].T), np.sqrt(values[: ranks[0]])
+        turned = x * basis * exactly(np.diag(1 / roots)) * exactly(np.diag(1 / roots)) * basis.transpose()
+        for _ in range(STEPS):
+            turned = (3 * turned - turned * (turned.transpose() * turned)) / 2
         length = root(highest_eigenvalue(turned.transpose() * turned))
         along = (x.transpose() * turned).trace()
         return arb((along / arb(length.upper())).lower()).union(arb(above.upper()))
+
+    def _norm_above(self, x: arb_mat, values: np.ndarray, basis: arb_mat) -> arb:
+        """Return an upper bound of the norm, by the part of x along a basis and by the rest."""
+        roots = np.sqrt(values)
+        left = x * basis * exactly(np.diag(1 / roots))
+        right = basis * (basis.transpose() * basis).inv() * exactly(np.diag(roots))
+        rest = x - left * right.transpose()
+        return (squares(left) + squares(right)) / 2 + root(squares(rest) * min(self.form))
 
     def dual_norm(self, values: list[arb]) -> arb:
         z = self.table(dict(enumerate(values)))

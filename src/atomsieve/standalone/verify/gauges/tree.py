@@ -28,6 +28,13 @@ class Tree(Matrix):
             if self.parents[j] != j:
                 self._sizes[self.parents[j]] += self._sizes[j]
         self.first = self._numbered()
+        self._roots = list(range(self.width))
+        for j in self.order:
+            self._roots[j] = self._roots[self.parents[j]]
+
+    def root_of(self, place: int) -> int:
+        """Return the root of the tree that a place is in."""
+        return self._roots[place]
 
     def _from_the_roots(self) -> list[int]:
         """Return the places in an order in which none comes before its parent; there is none if they hang in a ring."""
