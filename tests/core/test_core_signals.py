@@ -97,3 +97,50 @@ def test_what_does_not_fit_is_refused():
         signals.denoised(ones, ones, ones)
     with pytest.raises(ValueError, match="at least one"):
         _plain.denoised(ones[:0], ones[:0], ones[:0], ones[:0].copy())
+
+
+def sides(values, root):
+    """Return the exact levels and sums of steps around a root, from their formulas."""
+    exact = [Fraction(float(v)) for v in values]
+    levels, moved = [], []
+    for i in range(len(values)):
+        levels.append(exact[root] + sum(exact[root + 1 : i + 1], Fraction(0)) - sum(exact[i:root], Fraction(0)))
+        moved.append(sum(exact[i:], Fraction(0)) if i > root else -sum(exact[: i + 1], Fraction(0)))
+    moved[root] = sum(exact, Fraction(0))
+    return levels, moved
+
+
+@given(arrays(float, st.integers(1, 40), elements=NUMBERS), st.integers(0, 39))
+def test_levels_and_what_jumps_move_are_rounded_once(values, root):
+    root %= len(values)
+    size = Fraction(float(np.abs(values).sum()))
+    found = signals.levels(values, root), signals.moved(values, root)
+    for some, exact in zip(found, sides(values, root), strict=True):
+        for one, known in zip(some.tolist(), exact, strict=True):
+            assert abs(Fraction(one) - known) <= abs(known) * Fraction(2) ** -52 + size * Fraction(2) ** -98
+
+
+@settings(deadline=None)
+@given(arrays(float, st.integers(1, 40), elements=NUMBERS), st.integers(0, 39), st.floats(0.0, 1e5), st.integers(0, 99))
+def test_jumps_of_a_denoised_signal_add_up_to_its_levels(y, root, price, seed):
+    root %= len(y)
+    rng = np.random.default_rng(seed)
+    weights, prices = rng.uniform(0.1, 3, len(y)), price * rng.uniform(0.1, 1, len(y) - 1)
+    x = signals.denoised(y, weights, prices)
+    jumps, above = signals.jumps_of(y, weights, prices, root, x)
+    assert jumps[root] == above[root] == 0
+    np.testing.assert_array_equal(np.delete(jumps, root) != 0, np.diff(above) != 0)
+    exact = sides(jumps, root)[0]
+    largest = Fraction(float(np.abs(above).max()))
+    assert all(abs(Fraction(float(a)) - b) <= largest * Fraction(2) ** -52 for a, b in zip(above, exact, strict=True))
+    near = 1e-9 * (1 + float(np.abs(weights * y).sum()) / float(weights.sum()) + 1e-3 * float(np.abs(y).max()))
+    np.testing.assert_allclose(above - above[root], x - x[root], atol=near)
+
+
+def test_roots_elsewhere_are_refused():
+    ones = np.ones(3)
+    for found in (signals.levels, signals.moved):
+        with pytest.raises(ValueError, match="one of the places"):
+            found(ones, 3)
+    with pytest.raises(ValueError, match="one of the places"):
+        signals.jumps_of(ones, ones, ones[1:], -1, ones)

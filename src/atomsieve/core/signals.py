@@ -14,6 +14,23 @@ def running_sums(values: Array, radii: Array) -> Array:
     return found
 
 
+def levels(jumps: Array, root: int) -> Array:
+    """Return the levels of places: that of the root, plus the jumps to its right, less those to its left.
+
+    Rounding errors are added up beside the sums, so each level is rounded about once.
+    """
+    found = np.empty(len(jumps))
+    _core.levels(np.ascontiguousarray(jumps), root, found)
+    return found
+
+
+def moved(values: Array, root: int) -> Array:
+    """Return the sum of what each jump moves: from its place on, or less the sum up to it to the left of the root."""
+    found = np.empty(len(values))
+    _core.moved(np.ascontiguousarray(values), root, found)
+    return found
+
+
 def squares_of_sums(
     rows: tuple[Array, NDArray[np.int32], NDArray[np.int64]], weights: Array, width: int, *, upward: bool, unit: float
 ) -> Array:
@@ -35,3 +52,15 @@ def denoised(y: Array, weights: Array, prices: Array) -> Array:
     x = np.empty(len(y))
     _core.denoised(np.ascontiguousarray(y), np.ascontiguousarray(weights), np.ascontiguousarray(prices), x)
     return x
+
+
+def jumps_of(y: Array, weights: Array, prices: Array, root: int, x: Array) -> tuple[Array, Array]:
+    """Return the jumps of a denoised signal x with sharp levels, 0 at the root, and their sums, the levels above it.
+
+    A level is the mean of its region, moved by the prices of the jumps around it. Jumps are rounded such that errors
+    do not add up from jump to jump.
+    """
+    x, jumps = x.copy(), np.empty(len(y))
+    arrays = [np.ascontiguousarray(part) for part in (y, weights, prices)]
+    _core.jumps(*arrays, root, x, jumps)
+    return jumps, x

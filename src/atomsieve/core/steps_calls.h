@@ -25,6 +25,40 @@ done:
     return answer;
 }
 
+static PyObject *moved_along(PyObject *args, void (*sums)(const double *, ptrdiff_t, ptrdiff_t, double *))
+{
+    PyObject *values, *out, *answer = NULL;
+    Py_ssize_t root;
+    if (!PyArg_ParseTuple(args, "OnO", &values, &root, &out)) return NULL;
+    arrays held = {.count = 0};
+    double *found;
+    const double *value = array_of(&held, values, "values", 'd', -1, 0);
+    if (!value) goto done;
+    Py_ssize_t count = length_of(&held);
+    if (root < 0 || root >= count) {
+        PyErr_SetString(PyExc_ValueError, "root: expected one of the places.");
+        goto done;
+    }
+    if (!(found = array_of(&held, out, "found", 'd', count, 1))) goto done;
+    sums(value, count, root, found);
+    answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
+static PyObject *levels(PyObject *self, PyObject *args)
+{
+    (void)self;
+    return moved_along(args, levels_of);
+}
+
+static PyObject *moved(PyObject *self, PyObject *args)
+{
+    (void)self;
+    return moved_along(args, moved_by);
+}
+
 /* Whether rows follow one another within the entries, and the places of each rise below `width`. */
 static int are_rows(const weighted_rows *a, Py_ssize_t entries, Py_ssize_t width)
 {
@@ -91,6 +125,33 @@ static PyObject *denoised(PyObject *self, PyObject *args)
     answer = Py_NewRef(Py_None);
 done:
     free(memory);
+    release(&held);
+    return answer;
+}
+
+static PyObject *jumps(PyObject *self, PyObject *args)
+{
+    PyObject *targets, *weights, *prices, *levels_, *out, *answer = NULL;
+    Py_ssize_t root;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOOnOO", &targets, &weights, &prices, &root, &levels_, &out)) return NULL;
+    arrays held = {.count = 0};
+    double *x, *jump;
+    const double *w, *price, *y = array_of(&held, targets, "y", 'd', -1, 0);
+    if (!y) goto done;
+    Py_ssize_t n = length_of(&held);
+    if (root < 0 || root >= n) {
+        PyErr_SetString(PyExc_ValueError, "root: expected one of the places.");
+        goto done;
+    }
+    if (!(w = array_of(&held, weights, "weights", 'd', n, 0))) goto done;
+    if (!(price = array_of(&held, prices, "prices", 'd', n - 1, 0))) goto done;
+    if (!(x = array_of(&held, levels_, "levels", 'd', n, 1))) goto done;
+    if (!(jump = array_of(&held, out, "jumps", 'd', n, 1))) goto done;
+    sharpen(y, w, price, n, x);
+    jumps_between(x, n, root, jump);
+    answer = Py_NewRef(Py_None);
+done:
     release(&held);
     return answer;
 }
