@@ -111,7 +111,9 @@ class Steps(Jumps):
 
     def regions(self, index: Columns) -> Regions:
         chosen = np.arange(self.count)[index]
-        cuts = np.union1d(chosen, [self.root])
+        marked = np.zeros(self.count, dtype=bool)
+        marked[chosen] = marked[self.root] = True
+        cuts = np.flatnonzero(marked)
         starts = np.zeros(self.count, dtype=np.intp)
         starts[starts_of(cuts, self.root)[1:]] = 1
         small = Steps(len(cuts), int(np.searchsorted(cuts, self.root)))
