@@ -144,3 +144,45 @@ def test_roots_elsewhere_are_refused():
             found(ones, 3)
     with pytest.raises(ValueError, match="one of the places"):
         signals.jumps_of(ones, ones, ones[1:], -1, ones)
+
+
+def bent_twin(y, weights, prices):
+    """Return the best piecewise lines from the dual, as `twin` does."""
+    D, roots = np.diff(np.eye(len(y)), 2, axis=0), np.sqrt(weights)
+    f = lsq_linear((D / roots).T, roots * y, (-prices, prices), method="bvls", tol=1e-15, max_iter=10_000).x
+    return y - D.T @ f / weights
+
+
+@pytest.mark.parametrize("quick", [0, 40])
+@pytest.mark.parametrize("seed", range(30))
+def test_bends_are_what_the_dual_says(seed, quick):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 25))
+    y, weights, prices = np.round(rng.normal(size=n), 1), rng.uniform(0.2, 2, n), rng.choice([0.01, 0.5, 5.0], n - 2)
+    bends, ended = signals.bends_of(y, weights, prices, quick, 100)
+    assert ended
+    np.testing.assert_allclose(bends, np.diff(bent_twin(y, weights, prices), 2), atol=1e-8)
+
+
+@settings(deadline=None)
+@given(st.integers(3, 300), st.sampled_from([1e-6, 1e-3, 0.1, 10.0]), st.booleans(), st.integers(0, 99))
+def test_bent_lines_are_optimal(n, price, circles, seed):
+    """The dual is within the prices, and it is at them where lines bend: these conditions hold of the optimum alone."""
+    rng = np.random.default_rng(seed)
+    y, weights = np.cumsum(rng.normal(size=n)), rng.uniform(0.1, 3, n)
+    prices = price * n * n * rng.uniform(0.1, 1, n - 2)
+    bends, ended = signals.bends_of(y, weights, prices, 3 if circles else 40, 100)
+    assert ended
+    basis = np.column_stack([np.ones(n), np.arange(n) / n])
+    rest = y - np.concatenate([[0.0, 0.0], np.cumsum(np.cumsum(bends))])
+    line = np.linalg.lstsq(basis * np.sqrt(weights)[:, None], rest * np.sqrt(weights), rcond=None)[0]
+    dual = np.cumsum(np.cumsum(weights * (rest - basis @ line)))[:-2]
+    near = 1e-8 * prices.max() + 1e-13 * n * n * np.abs(y).max()  # of sums of sums, in doubles
+    assert (np.abs(dual) <= prices + near).all()
+    assert (np.abs(dual - np.sign(bends) * prices)[bends != 0] <= near).all()
+
+
+def test_signals_too_short_to_bend_are_refused():
+    ones = np.ones(2)
+    with pytest.raises(ValueError, match="at least three"):
+        signals.bends_of(ones, ones, ones[:0], 1, 1)

@@ -674,6 +674,7 @@ static PyMethodDef methods[] = {
     {"levels", levels, METH_VARARGS, "Write the levels of a signal, given that of the root and its jumps."},
     {"moved", moved, METH_VARARGS, "Write the sums of what each jump moves."},
     {"jumps", jumps, METH_VARARGS, "Make the levels of a denoised signal sharp, and write its jumps."},
+    {"bent", bent, METH_VARARGS, "Go on for some rounds to the best lines through a signal, with a price for each bend."},
     {"denoised", denoised, METH_VARARGS, "Write the best fit of bounded variation to a signal."},
     {"tree_sums", tree_sums, METH_VARARGS, "Sum rows over subtrees, or from the roots, in place."},
     {"enclosed_tree_sums", enclosed_tree_sums, METH_VARARGS, "Sum numbers so in twice the precision, with radii."},

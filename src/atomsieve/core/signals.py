@@ -4,7 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.core import _core
+from atomsieve.core.clock import look
 from atomsieve.typing import Array
+
+PARTS = 10
+"""How often careful rounds look at the clock."""
 
 
 def running_sums(values: Array, radii: Array) -> Array:
@@ -64,3 +68,20 @@ def jumps_of(y: Array, weights: Array, prices: Array, root: int, x: Array) -> tu
     arrays = [np.ascontiguousarray(part) for part in (y, weights, prices)]
     _core.jumps(*arrays, root, x, jumps)
     return jumps, x
+
+
+def bends_of(y: Array, weights: Array, prices: Array, quick: int, careful: int) -> tuple[Array, bool]:
+    """Return the bends of the x that minimises `sum_i w_i (x_i - y_i)^2 / 2 + sum_e price_e |(D x)_e|`.
+
+    D are second differences. The second value tells whether no bend is missing, up to rounding. At most so many `quick` rounds put in and take out all knots at once, and at most PARTS times so many `careful` ones
+    lower the objective.
+    """
+    signs, bends = np.zeros((2, len(y)))
+    given = [np.ascontiguousarray(part) for part in (y, weights, prices)]
+    ended = _core.bent(*given, (quick, 0), signs, bends)
+    for _ in range(PARTS):
+        if ended:
+            break
+        look()
+        ended = _core.bent(*given, (0, careful), signs, bends)
+    return bends[1:-1], ended

@@ -2,6 +2,7 @@
 #ifndef ATOMSIEVE_STEPS_CALLS_H
 #define ATOMSIEVE_STEPS_CALLS_H
 
+#include "bends.h"
 #include "reading.h"
 #include "steps.h"
 
@@ -152,6 +153,47 @@ static PyObject *jumps(PyObject *self, PyObject *args)
     jumps_between(x, n, root, jump);
     answer = Py_NewRef(Py_None);
 done:
+    release(&held);
+    return answer;
+}
+
+static PyObject *bent(PyObject *self, PyObject *args)
+{
+    PyObject *targets, *weights, *prices, *marks, *out, *answer = NULL;
+    Py_ssize_t quick, careful;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO(nn)OO", &targets, &weights, &prices, &quick, &careful, &marks, &out)) return NULL;
+    arrays held = {.count = 0};
+    bent_lines b = {0};
+    double *mark, *bend, *memory = NULL;
+    if (!(b.y = array_of(&held, targets, "y", 'd', -1, 0))) goto done;
+    b.n = length_of(&held);
+    if (b.n < 3) {
+        PyErr_SetString(PyExc_ValueError, "y: expected at least three numbers.");
+        goto done;
+    }
+    if (!(b.w = array_of(&held, weights, "weights", 'd', b.n, 0))) goto done;
+    if (!(b.price = array_of(&held, prices, "prices", 'd', b.n - 2, 0))) goto done;
+    if (!(mark = array_of(&held, marks, "signs", 'd', b.n, 1))) goto done;
+    if (!(bend = array_of(&held, out, "bends", 'd', b.n, 1))) goto done;
+    if (!(memory = malloc((size_t)b.n * (6 * sizeof *memory + sizeof *b.knot)))) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    b.pull = memory;
+    b.value = memory + b.n;
+    b.own = memory + 2 * b.n;
+    b.next = memory + 3 * b.n;
+    b.dual = memory + 4 * b.n;
+    b.knot = (int64_t *)(memory + 6 * b.n);
+    b.turn = memory + 5 * b.n;
+    PyThreadState *thread = PyEval_SaveThread();
+    int ended = bend_lines(&b, mark, bend, quick, careful);
+    sharpen_bends(&b, bend);
+    PyEval_RestoreThread(thread);
+    answer = PyBool_FromLong(ended);
+done:
+    free(memory);
     release(&held);
     return answer;
 }

@@ -65,12 +65,12 @@ def solution(problem: Problem, coordinates: Array) -> State:
     """Return the state of the denoised signal: its jumps or bends, while level and slope are free coefficients."""
     design: Any = getattr(problem.design, "unmetered", problem.design)
     y = problem.data.y if problem.data.offset is None else problem.data.y - problem.data.offset
-    y, roots, weights = np.asarray(y, dtype=np.float64), design.right.roots, np.asarray(problem.weights)
+    y, weights = np.asarray(y, dtype=np.float64), np.asarray(problem.weights)
     if design.identity:
         return problem.inside(*_leaps(problem, design.right, y, weights), coordinates)
     stated = np.asarray(problem.lifted.prices)
     priced = np.flatnonzero(stated > 0)
-    _, places, bends = bent(y - y[roots], weights, problem.penalty.slope(0.0) * stated[priced])
+    places, bends = bent(y, weights, problem.penalty.slope(0.0) * stated[priced])
     lifted = np.zeros(len(stated))
     lifted[priced[places]] = bends
     return problem.inside(lifted, design.matvec(lifted), coordinates, support=np.flatnonzero(lifted))
