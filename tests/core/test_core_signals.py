@@ -97,3 +97,92 @@ def test_what_does_not_fit_is_refused():
         signals.denoised(ones, ones, ones)
     with pytest.raises(ValueError, match="at least one"):
         _plain.denoised(ones[:0], ones[:0], ones[:0], ones[:0].copy())
+
+
+def sides(values, root):
+    """Return the exact levels and sums of steps around a root, from their formulas."""
+    exact = [Fraction(float(v)) for v in values]
+    levels, moved = [], []
+    for i in range(len(values)):
+        levels.append(exact[root] + sum(exact[root + 1 : i + 1], Fraction(0)) - sum(exact[i:root], Fraction(0)))
+        moved.append(sum(exact[i:], Fraction(0)) if i > root else -sum(exact[: i + 1], Fraction(0)))
+    moved[root] = sum(exact, Fraction(0))
+    return levels, moved
+
+
+@given(arrays(float, st.integers(1, 40), elements=NUMBERS), st.integers(0, 39))
+def test_levels_and_what_jumps_move_are_rounded_once(values, root):
+    root %= len(values)
+    size = Fraction(float(np.abs(values).sum()))
+    found = signals.levels(values, root), signals.moved(values, root)
+    for some, exact in zip(found, sides(values, root), strict=True):
+        for one, known in zip(some.tolist(), exact, strict=True):
+            assert abs(Fraction(one) - known) <= abs(known) * Fraction(2) ** -52 + size * Fraction(2) ** -98
+
+
+@settings(deadline=None)
+@given(arrays(float, st.integers(1, 40), elements=NUMBERS), st.integers(0, 39), st.floats(0.0, 1e5), st.integers(0, 99))
+def test_jumps_of_a_denoised_signal_add_up_to_its_levels(y, root, price, seed):
+    root %= len(y)
+    rng = np.random.default_rng(seed)
+    weights, prices = rng.uniform(0.1, 3, len(y)), price * rng.uniform(0.1, 1, len(y) - 1)
+    x = signals.denoised(y, weights, prices)
+    jumps, above = signals.jumps_of(y, weights, prices, root, x)
+    assert jumps[root] == above[root] == 0
+    np.testing.assert_array_equal(np.delete(jumps, root) != 0, np.diff(above) != 0)
+    exact = sides(jumps, root)[0]
+    largest = Fraction(float(np.abs(above).max()))
+    assert all(abs(Fraction(float(a)) - b) <= largest * Fraction(2) ** -52 for a, b in zip(above, exact, strict=True))
+    near = 1e-9 * (1 + float(np.abs(weights * y).sum()) / float(weights.sum()) + 1e-3 * float(np.abs(y).max()))
+    np.testing.assert_allclose(above - above[root], x - x[root], atol=near)
+
+
+def test_roots_elsewhere_are_refused():
+    ones = np.ones(3)
+    for found in (signals.levels, signals.moved):
+        with pytest.raises(ValueError, match="one of the places"):
+            found(ones, 3)
+    with pytest.raises(ValueError, match="one of the places"):
+        signals.jumps_of(ones, ones, ones[1:], -1, ones)
+
+
+def bent_twin(y, weights, prices):
+    """Return the best piecewise lines from the dual, as `twin` does."""
+    D, roots = np.diff(np.eye(len(y)), 2, axis=0), np.sqrt(weights)
+    f = lsq_linear((D / roots).T, roots * y, (-prices, prices), method="bvls", tol=1e-15, max_iter=10_000).x
+    return y - D.T @ f / weights
+
+
+@pytest.mark.parametrize("quick", [0, 40])
+@pytest.mark.parametrize("seed", range(30))
+def test_bends_are_what_the_dual_says(seed, quick):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 25))
+    y, weights, prices = np.round(rng.normal(size=n), 1), rng.uniform(0.2, 2, n), rng.choice([0.01, 0.5, 5.0], n - 2)
+    bends, ended = signals.bends_of(y, weights, prices, quick, 100)
+    assert ended
+    np.testing.assert_allclose(bends, np.diff(bent_twin(y, weights, prices), 2), atol=1e-8)
+
+
+@settings(deadline=None)
+@given(st.integers(3, 300), st.sampled_from([1e-6, 1e-3, 0.1, 10.0]), st.booleans(), st.integers(0, 99))
+def test_bent_lines_are_optimal(n, price, circles, seed):
+    """The dual is within the prices, and it is at them where lines bend: these conditions hold of the optimum alone."""
+    rng = np.random.default_rng(seed)
+    y, weights = np.cumsum(rng.normal(size=n)), rng.uniform(0.1, 3, n)
+    prices = price * n * n * rng.uniform(0.1, 1, n - 2)
+    bends, ended = signals.bends_of(y, weights, prices, 3 if circles else 40, 100)
+    assert ended
+    basis = np.column_stack([np.ones(n), np.arange(n) / n])
+    rest = y - np.concatenate([[0.0, 0.0], np.cumsum(np.cumsum(bends))])
+    line = np.linalg.lstsq(basis * np.sqrt(weights)[:, None], rest * np.sqrt(weights), rcond=None)[0]
+    dual = np.cumsum(np.cumsum(weights * (rest - basis @ line)))[:-2]
+    near = 1e-8 * prices.max() + 1e-13 * n * n * np.abs(y).max()  # of sums of sums, in doubles
+    assert (np.abs(dual) <= prices + near).all()
+    assert (np.abs(dual - np.sign(bends) * prices)[bends != 0] <= near).all()
+
+
+def test_signals_too_short_to_bend_are_refused():
+    ones = np.ones(2)
+    with pytest.raises(ValueError, match="at least three"):
+        signals.bends_of(ones, ones, ones[:0], 1, 1)

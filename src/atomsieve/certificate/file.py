@@ -274,6 +274,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Piece):
         return _piece(value)
     if isinstance(value, np.ndarray):
+        if value.dtype.kind == "f" and not np.isposinf(value).any():  # the most common case, and much the longest
+            return value.tolist()
         return [_plain(v) for v in value.tolist()]
     if isinstance(value, np.generic):
         value = value.item()

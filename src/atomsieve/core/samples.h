@@ -8,6 +8,7 @@
 #include "losses.h"
 #include "task.h"
 
+#define ENOUGH_ALONG 1e-14 /* part of its terms that the gradient along the unpenalised directions may be */
 #define SETTLING 400 /* steps to the best unpenalised coefficients, at most; each may go ten times as far as it came */
 
 typedef struct {
@@ -92,6 +93,21 @@ static double search(const task *t, const request *q, const double *u, const dou
     return low;
 }
 
+/* The slope of the loss along an unpenalised direction; the absolute values of its terms are added to the noise. */
+static double gradient_along(const task *t, const request *q, ptrdiff_t f, const double *restrict slope, double *noise)
+{
+    const double *restrict w = q->w, *restrict direction = t->basis + f * t->n;
+    double sum = 0, moduli = 0;
+#pragma omp simd reduction(+ : sum, moduli)
+    for (ptrdiff_t i = 0; i < t->n; i++) {
+        double term = w[i] * slope[i] * direction[i];
+        sum += term;
+        moduli += fabs(term);
+    }
+    *noise += moduli;
+    return sum;
+}
+
 /* Go to the best unpenalised coefficients for the predictions u; slopes come with them. Returns whether `white` has
    changed on the way. */
 static int settle(const task *t, const request *q, fields *v)
@@ -101,16 +117,8 @@ static int settle(const task *t, const request *q, fields *v)
     double caution = 0, last = INFINITY, stretch = 1;
     for (int tries = 0; k && tries < SETTLING && !t->beat->over; tries++) {
         double size = 0, noise = 0, along = 0, *change = v->turn;
-        for (ptrdiff_t f = 0; f < k; f++) {
-            double raw = 0;
-            for (ptrdiff_t i = 0; i < n; i++) {
-                double term = q->w[i] * v->slope[i] * t->basis[f * n + i];
-                raw += term;
-                noise += fabs(term);
-            }
-            size += fabs(raw);
-        }
-        if (!(size > 1e-14 * noise)) return tries > 0;
+        for (ptrdiff_t f = 0; f < k; f++) size += fabs(gradient_along(t, q, f, v->slope, &noise));
+        if (!(size > ENOUGH_ALONG * noise)) return tries > 0;
         caution = size > last / 2 && caution == 0; /* beyond the kinks of a loss there is no curvature */
         last = size;
         loss_curvatures(q->loss, n, v->u, q->y, v->slope, q->w, caution, v->room);
@@ -164,21 +172,20 @@ typedef struct {
 static samples_view project(const task *t, const request *q, const double *slope, double *theta)
 {
     samples_view seen = {0, 0, 0};
+    double stray = 0;
     memcpy(theta, slope, (size_t)t->n * sizeof *theta);
     for (ptrdiff_t c = 0; c < t->free; c++) {
-        double part = 0;
-        for (ptrdiff_t i = 0; i < t->n; i++) {
-            double term = q->w[i] * slope[i] * t->basis[c * t->n + i];
-            part += term;
-            seen.noise += fabs(term);
-        }
+        double part = gradient_along(t, q, c, slope, &seen.noise);
         seen.size += fabs(part);
         axpy(-part, t->basis + c * t->n, theta, t->n);
     }
-    for (ptrdiff_t i = 0; t->free && i < t->n; i++)
-        seen.stray += q->w[i] * (slope[i] - theta[i]) * (slope[i] - theta[i]);
-    seen.stray = sqrt(seen.stray);
-    for (ptrdiff_t i = 0; i < t->n; i++) theta[i] *= q->w[i];
+#pragma omp simd reduction(+ : stray)
+    for (ptrdiff_t i = 0; i < t->n; i++) {
+        double part = slope[i] - theta[i];
+        stray += q->w[i] * part * part;
+        theta[i] *= q->w[i];
+    }
+    seen.stray = sqrt(stray);
     return seen;
 }
 
@@ -209,6 +216,23 @@ static void predict(const task *t, const request *q, int afresh, double *u)
     for (ptrdiff_t c = 0; c < t->free; c++) axpy(q->coordinates[c], t->basis + c * t->n, u, t->n);
 }
 
+/* Squared losses: one step leads to the best unpenalised coefficients, as the basis is orthonormal in the metric of the
+   weights; a second one for rounding. */
+static void settle_squared(const task *t, const request *q, double *u, double *slope)
+{
+    for (int tries = 0; tries < 2; tries++) {
+        double size = 0, noise = 0;
+        predict(t, q, 0, u);
+        loss_slopes(q->loss, t->n, u, q->y, slope);
+        for (ptrdiff_t f = 0; f < t->free; f++) {
+            double part = gradient_along(t, q, f, slope, &noise);
+            size += fabs(part);
+            q->coordinates[f] -= part;
+        }
+        if (!(size > ENOUGH_ALONG * noise)) return;
+    }
+}
+
 /* What a look at a point needs of the samples: the best unpenalised coefficients, predictions, slopes, theta. */
 static int view_samples(const task *t, const request *q, double *u, double *slope, double *theta, samples_view *seen)
 {
@@ -220,6 +244,7 @@ static int view_samples(const task *t, const request *q, double *u, double *slop
     v.bent = v.white + n * k;
     v.transform = v.bent + n * k;
     v.turn = v.transform + k * k;
+    if (q->loss.kind == SQUARED && k) settle_squared(t, q, u, slope);
     predict(t, q, 0, u);
     if (settle(t, q, &v)) { /* afresh: a long way may have cost digits */
         predict(t, q, 0, u);

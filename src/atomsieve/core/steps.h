@@ -19,6 +19,50 @@ static void running(const double *restrict value, const double *restrict rad, pt
     }
 }
 
+/* A sum to which numbers are added, with the rounding errors beside it. */
+typedef struct {
+    double total, small;
+} sum_of_two;
+
+static inline double added(sum_of_two *sum, double v)
+{
+    double total = sum->total + v, part = total - sum->total;
+    sum->small += (sum->total - (total - part)) + (v - part);
+    sum->total = total;
+    return total + sum->small;
+}
+
+/* The levels of n places: that of the root, plus the jumps to its right, less those to its left. Both sides at once, as
+   each sum waits for the one before. */
+static void levels_of(const double *restrict v, ptrdiff_t n, ptrdiff_t root, double *restrict x)
+{
+    sum_of_two right = {v[root], 0}, left = right;
+    ptrdiff_t r = root + 1, l = root - 1;
+    x[root] = v[root];
+    for (; r < n && l >= 0; r++, l--) {
+        x[r] = added(&right, v[r]);
+        x[l] = added(&left, -v[l]);
+    }
+    for (; r < n; r++) x[r] = added(&right, v[r]);
+    for (; l >= 0; l--) x[l] = added(&left, -v[l]);
+}
+
+/* What each jump moves: the sum from its place on to the right of the root, less the sum up to it to the left. */
+static void moved_by(const double *restrict v, ptrdiff_t n, ptrdiff_t root, double *restrict z)
+{
+    sum_of_two right = {0, 0}, left = {0, 0};
+    ptrdiff_t r = n - 1, l = 0;
+    for (; r > root && l < root; r--, l++) {
+        z[r] = added(&right, v[r]);
+        z[l] = -added(&left, v[l]);
+    }
+    for (; r > root; r--) z[r] = added(&right, v[r]);
+    for (; l < root; l++) z[l] = -added(&left, v[l]);
+    added(&right, v[root]);
+    added(&right, left.total);
+    z[root] = right.total + (right.small + left.small);
+}
+
 /* Rows of a sparse matrix with a weight each; the places of a row rise. */
 typedef struct {
     const double *value, *weight;
@@ -99,6 +143,54 @@ static void denoise(const double *y, const double *w, const double *price, ptrdi
     from_left(&k, l, r, 0.0, &slope, &level);
     x[n - 1] = -level / slope;
     for (ptrdiff_t i = n - 2; i >= 0; i--) x[i] = fmin(fmax(x[i + 1], least[i]), most[i]);
+}
+
+/* Sharp levels of a denoised signal: the mean of each region of one level, moved by the prices of the jumps around it. */
+static void sharpen(const double *restrict y, const double *restrict w, const double *restrict price, ptrdiff_t n,
+                    double *restrict x)
+{
+    double before = 0; /* the price of the jump to this region, with its sign */
+    for (ptrdiff_t i = 0, end; i < n; i = end) {
+        sum_of_two whole = {0, 0}, weight = {0, 0};
+        for (end = i; end < n && x[end] == x[i]; end++) {
+            added(&whole, w[end] * y[end]);
+            added(&weight, w[end]);
+        }
+        double after = end == n ? 0 : x[end] > x[i] ? price[end - 1] : -price[end - 1];
+        double level = (whole.total + (whole.small + (after - before))) / (weight.total + weight.small);
+        for (ptrdiff_t k = i; k < end; k++) x[k] = level;
+        before = after;
+    }
+}
+
+/* The jump to a level, such that the sum of all jumps so far is that level as exactly as it can be. */
+static inline double jump_to(sum_of_two *sum, double level)
+{
+    double jump = level - sum->total - sum->small;
+    added(sum, jump);
+    return jump;
+}
+
+/* The jumps between levels, and 0 at the root; x becomes their sums, the levels above that of the root. */
+static void jumps_between(double *restrict x, ptrdiff_t n, ptrdiff_t root, double *restrict jump)
+{
+    double base = x[root];
+    sum_of_two right = {0, 0}, left = {0, 0};
+    double last = base;
+    for (ptrdiff_t i = root + 1; i < n; i++) {
+        double level = x[i];
+        jump[i] = level == last ? 0 : jump_to(&right, level - base);
+        last = level;
+        x[i] = right.total + right.small;
+    }
+    last = base;
+    for (ptrdiff_t i = root - 1; i >= 0; i--) {
+        double level = x[i];
+        jump[i] = level == last ? 0 : -jump_to(&left, level - base);
+        last = level;
+        x[i] = left.total + left.small;
+    }
+    x[root] = jump[root] = 0;
 }
 
 #endif

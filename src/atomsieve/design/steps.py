@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.core.signals import running_sums
+from atomsieve.core.signals import levels, moved, running_sums
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.jumps import Jumps, Regions
 from atomsieve.numerics.cached import cached_property
@@ -53,6 +53,8 @@ class Steps(Jumps):
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         full = self._placed(x, index)
         v, m = full[self._moving], self.middle
+        if v.ndim == 1:
+            return self._merged(full, levels(v, m))
         out = np.empty_like(v)
         out[m] = v[m]
         np.cumsum(v[m + 1 :], axis=0, out=out[m + 1 :])
@@ -72,6 +74,8 @@ class Steps(Jumps):
     def rmatvec(self, r: Samples) -> Array:
         r = np.asarray(r, dtype=np.float64)
         v, m = r[self._moving], self.middle
+        if v.ndim == 1:
+            return self._merged(r, moved(v, m))
         out = np.empty_like(v)
         np.cumsum(v[m:][::-1], axis=0, out=out[m:][::-1])
         np.cumsum(v[:m], axis=0, out=out[:m])
@@ -107,7 +111,9 @@ class Steps(Jumps):
 
     def regions(self, index: Columns) -> Regions:
         chosen = np.arange(self.count)[index]
-        cuts = np.union1d(chosen, [self.root])
+        marked = np.zeros(self.count, dtype=bool)
+        marked[chosen] = marked[self.root] = True
+        cuts = np.flatnonzero(marked)
         starts = np.zeros(self.count, dtype=np.intp)
         starts[starts_of(cuts, self.root)[1:]] = 1
         small = Steps(len(cuts), int(np.searchsorted(cuts, self.root)))

@@ -215,6 +215,16 @@ class Lifted:
         return self.widest_reach if self.smooth.span is None else float(self.spreads.lengths.max())
 
     @cached_property
+    def rough_reaches(self) -> tuple[float, float]:
+        """Upper bounds of the largest reach, and of the same with the part in the span of B, where they cost less."""
+        design: Any = getattr(self.design, "unmetered", self.design)
+        if self.prices is None or not (isinstance(design, CumulatedDesign) and design.identity):
+            return self.widest_reach, self.longest
+        whole = math.sqrt(float(np.sum(self.smooth.weights)))  # the norm of a step over all places
+        widest = whole / float(np.min(self.prices, where=self.eligible, initial=np.inf))
+        return widest, widest
+
+    @cached_property
     def eligible(self) -> Mask:
         """Which blocks have atoms (a block with an infinite weight has none)."""
         return self.core.eligible(self.shape)

@@ -226,7 +226,7 @@ class Point:
     def _rough_uncertainty(self) -> float:
         """An upper bound of the uncertainty that costs less."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._unsure(self.doubt, self.problem.lifted.widest_reach, self.problem.lifted.longest)
+            return self._unsure(self.doubt, *self.problem.lifted.rough_reaches)
 
     def is_certain(self, margin: float) -> bool:
         """Return whether rounding moved the gap by no more than a margin, as far as estimates tell."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.core.signals import denoised
+from atomsieve.core.signals import denoised, jumps_of
 from atomsieve.core.trees import denoised_tree
 from atomsieve.design import CumulatedDesign, Jumps, Steps
 from atomsieve.gauges.grounded import Grounded
@@ -65,26 +65,23 @@ def solution(problem: Problem, coordinates: Array) -> State:
     """Return the state of the denoised signal: its jumps or bends, while level and slope are free coefficients."""
     design: Any = getattr(problem.design, "unmetered", problem.design)
     y = problem.data.y if problem.data.offset is None else problem.data.y - problem.data.offset
-    y, roots, weights = np.asarray(y, dtype=np.float64), design.right.roots, np.asarray(problem.weights)
-    if design.identity:  # the levels of the targets would only be rounded
-        lifted = jumps_of(problem, y - design.right.matvec(y[roots], roots), weights)
-    else:
-        stated = np.asarray(problem.lifted.prices)
-        priced = np.flatnonzero(stated > 0)
-        _, places, bends = bent(y - y[roots], weights, problem.penalty.slope(0.0) * stated[priced])
-        lifted = np.zeros(len(stated))
-        lifted[priced[places]] = bends
+    y, weights = np.asarray(y, dtype=np.float64), np.asarray(problem.weights)
+    if design.identity:
+        return problem.inside(*_leaps(problem, design.right, y, weights), coordinates)
+    stated = np.asarray(problem.lifted.prices)
+    priced = np.flatnonzero(stated > 0)
+    places, bends = bent(y, weights, problem.penalty.slope(0.0) * stated[priced])
+    lifted = np.zeros(len(stated))
+    lifted[priced[places]] = bends
     return problem.inside(lifted, design.matvec(lifted), coordinates, support=np.flatnonzero(lifted))
 
 
-def jumps_of(problem: Problem, y: Array, weights: Array) -> Array:
-    """Return the jumps of the optimum for total variation, or levels above those of roots for graphs with cycles."""
-    design: Any = getattr(problem.design, "unmetered", problem.design)
+def _leaps(problem: Problem, steps: Jumps, y: Array, weights: Array) -> tuple[Array, Array]:
+    """Return the jumps of the optimum for total variation, or levels above those of roots, with their sums."""
     core: Any = problem.core
-    steps: Jumps = design.right
-    penalty, highest = problem.penalty, problem.critical
     network = core.unearthed(steps.hung()[0]) if isinstance(core, Grounded) else None
     prices = np.zeros(0) if network else np.asarray(problem.lifted.prices)
+    y = y - steps.matvec(y[steps.roots], steps.roots)  # the levels of the targets would only be rounded
 
     def levels(slope: float) -> Array:
         if network is not None:
@@ -94,10 +91,13 @@ def jumps_of(problem: Problem, y: Array, weights: Array) -> Array:
     def mass(slope: float) -> float:
         return float(core.value(steps.jumps(levels(slope))))
 
-    slope = penalty.slope(0.0) if not penalty.superlinear else _slope(penalty, mass, highest)
-    if network is not None:
-        return steps.jumps(levels(slope))
-    return steps.jumps(polished(steps, levels(slope), y, weights, slope * prices))
+    penalty = problem.penalty
+    slope = penalty.slope(0.0) if not penalty.superlinear else _slope(penalty, mass, problem.critical)
+    x = levels(slope)
+    if isinstance(steps, Steps):
+        return jumps_of(y, weights, np.delete(slope * prices, steps.root), steps.root, x)
+    jumps = steps.jumps(x if network is not None else polished(steps, x, y, weights, slope * prices))
+    return jumps, steps.matvec(jumps)
 
 
 def fitted(steps: Any, y: Array, weights: Array, prices: Array) -> Array:
