@@ -29,7 +29,7 @@ from atomsieve.design.sparse import SparseDesign
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import EPS
-from atomsieve.numerics.samplewise import chunks_of, joined, received
+from atomsieve.numerics.tasks import Trip, in_parts, received
 from atomsieve.typing import Array, Index, Mask, Samples
 
 T = TypeVar("T")
@@ -70,21 +70,19 @@ class DaskDesign:
 
     def _total(self, task: Callable[..., Any], *samples: Samples, combine: Any = sum, index: Columns = ALL) -> Any:
         """Return what a task makes of the chunks, combined in a tree on the workers."""
-        return reduced(tasks_of(self.matrix, task, samples, index), combine)
+        return reduced(self.matrix, partial(_run, task=task, index=index), samples, combine)
 
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         return self._mapped(partial(_run, task=partial(image_of, x=x), index=index), x.shape[1:])
 
     def _mapped(self, task: Callable[..., Any], width: tuple[int, ...]) -> Samples:
         """Return an array with the rows that a task makes of each chunk."""
-        X = self.matrix
-        meta = np.empty((0,) * (1 + len(width)))
-        if not width:
-            return held(X.map_blocks(task, dtype=np.float64, drop_axis=1, meta=meta))
-        return held(X.map_blocks(task, dtype=np.float64, chunks=(X.chunks[0], *((k,) for k in width)), meta=meta))
+        trip = Trip()
+        kept = trip.fetch([], trip.each(task, trip.chunks(self.matrix)))[1]
+        return in_parts(kept, np.asarray, self.matrix.chunks[0], width)
 
     def rmatvec(self, r: Samples) -> Array:
-        return np.asarray(received(self._total(adjoint_of, r)))
+        return np.asarray(self._total(adjoint_of, r))
 
     def products(self, vectors: Sequence[Samples]) -> Array:
         return np.stack([self.rmatvec(r) for r in vectors])
@@ -113,7 +111,7 @@ class DaskDesign:
         """Return the Gram matrix of columns modulo a basis."""
         transform = np.eye(basis.shape[1])
         for _ in range(2):  # orthonormal to rounding after the second time
-            inner = reduced(tasks_of(basis, partial(_basis_gram, transform=transform), (weights,), None), sum)
+            inner = reduced(basis, partial(_plain, task=partial(_basis_gram, transform=transform)), (weights,), sum)
             transform = transform @ inverse_root(np.asarray(inner))
         along = np.zeros((transform.shape[1], len(both)))
         for _ in range(2):  # a second time, for columns that lie nearly in the span of the basis
@@ -134,7 +132,7 @@ class DaskDesign:
         return float(self._total(largest_of, combine=max))
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
-        return np.asarray(received(self._total(partial(squares_of, scale=scale), weights)))
+        return np.asarray(self._total(partial(squares_of, scale=scale), weights))
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite."""
@@ -157,18 +155,14 @@ class WorkerRows:
         return issparse(self.matrix._meta)
 
     def each(self, task: Callable[..., T], samples: Sequence[Samples] = (), index: Columns = ALL) -> Iterator[T]:
-        import dask  # noqa: PLC0415 -- who has a dask array has dask
-
         ends = np.cumsum(self.matrix.chunks[0])
         places = [slice(int(end - count), int(end)) for end, count in zip(ends, self.matrix.chunks[0], strict=True)]
         parts = [tuple(part[rows] for part in samples) for rows in places]
-        blocks = self.matrix.to_delayed().ravel()
-        run = dask.delayed(_run, pure=False)
-        for start in range(0, len(blocks), TOGETHER):
-            some = slice(start, start + TOGETHER)
-            pairs = zip(blocks[some], parts[some], strict=True)
-            found = dask.compute(*(run(block, *own, task=task, index=index) for block, own in pairs))
-            yield from map(received, found)
+        run = partial(_run, task=task, index=index)
+        for start in range(0, len(parts), TOGETHER):
+            trip, some = Trip(), slice(start, start + TOGETHER)
+            given = [[trip.shared(array) for array in column] for column in zip(*parts[some], strict=True)]
+            yield from trip.fetch(trip.each(run, trip.chunks(self.matrix)[some], *given))[0]
 
     def adjoint(self, r: Array) -> Array:
         total = np.zeros((self.shape[1], *r.shape[1:]))
@@ -196,18 +190,13 @@ def by_rows(X: Any) -> Any:
     return X.rechunk({0: rows, 1: -1}) if rows != X.chunks[0] or len(X.chunks[1]) > 1 else X
 
 
-def tasks_of(matrix: Any, task: Callable[..., Any], samples: Sequence[Samples], index: Columns | None) -> list[Any]:
-    """Return a task for each chunk of a matrix, with its part of the samples."""
-    import dask  # noqa: PLC0415
-
-    run = dask.delayed(_run if index is not None else _plain, pure=False)
-    given = {"task": task} if index is None else {"task": task, "index": index}
-    return [run(*chunk, **given) for chunk in zip(*map(chunks_of, (matrix, *samples)), strict=True)]
-
-
-def reduced(tasks: list[Any], combine: Callable[..., Any]) -> Any:
-    """Return the results of tasks, combined in a tree."""
-    return joined(tasks, combine).compute()
+def reduced(
+    matrix: Any, task: Callable[..., Any], samples: Sequence[Samples], combine: Callable[..., Any]
+) -> Any:
+    """Return what a task makes of the chunks of a matrix and of their part of the samples, combined in a tree."""
+    trip = Trip()
+    made = trip.each(task, *map(trip.chunks, (matrix, *samples)))
+    return trip.fetch([trip.joined(made, combine)])[0][0]
 
 
 def design_of(block: Any) -> Any:
