@@ -15,10 +15,10 @@ from scipy.sparse import issparse
 
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.chunked import (
+    LEAST_ROWS,
     ChunkedDesign,
     adjoint_of,
     gram_across,
-    gram_of,
     image_of,
     is_finite,
     largest_of,
@@ -29,6 +29,7 @@ from atomsieve.design.sparse import SparseDesign
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import EPS
+from atomsieve.numerics.samplewise import Made, evaluate
 from atomsieve.numerics.tasks import Trip, in_parts, received
 from atomsieve.typing import Array, Index, Mask, Samples
 
@@ -36,6 +37,13 @@ T = TypeVar("T")
 
 TOGETHER = 16
 """Chunks whose results may wait on the client at one time, where they are not added up."""
+
+
+LEAST_KEPT = 1e-2
+"""Part of the square of a column that must be left when its part in the span of a basis is taken away in one step."""
+
+ROWS_HELD = 1 << 16
+"""Entries of the rows of which a Gram matrix is made at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +80,10 @@ class DaskDesign:
         """Return what a task makes of the chunks, combined in a tree on the workers."""
         return reduced(self.matrix, partial(_run, task=task, index=index), samples, combine)
 
+    def sweep(self, formula: Callable[..., Made], *samples: Samples) -> Made:
+        """Return what a formula makes of samples and of the rows of A beside them, which it gets as a design."""
+        return evaluate(partial(_run, task=formula, index=ALL), self.matrix, *samples)
+
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         return self._mapped(partial(_run, task=partial(image_of, x=x), index=index), x.shape[1:])
 
@@ -102,13 +114,41 @@ class DaskDesign:
         left, right = every[index], every[others]
         both = left if index is others else np.concatenate([left, right])
         if basis is None:
-            whole = self._total(partial(gram_of, unit=unit), weights, index=both)
+            whole = self._rows_gram((weights,), both, unit)
         else:
-            whole = self._gram_across(weights, both, unit, basis)
+            whole = self._less(weights, both, unit, basis)
         return np.array(whole if index is others else whole[: len(left), len(left) :], order="C")
 
-    def _gram_across(self, weights: Samples, both: Index, unit: float, basis: Samples) -> Array:
-        """Return the Gram matrix of columns modulo a basis."""
+    def _rows_gram(self, samples: Sequence[Samples], index: Index, unit: float, taken: Array | None = None) -> Array:
+        task = partial(_gram, index=index, unit=unit, taken=taken)
+        return np.asarray(reduced(self.matrix, task, samples, sum))
+
+    def _less(self, weights: Samples, both: Index, unit: float, basis: Samples) -> Array:
+        """Return the Gram matrix of columns modulo a basis: in one trip, or in more where too many digits cancel."""
+        k = basis.shape[1]
+        taken = self._taken.get(k)
+        near = None if taken is None else taken[:, both] / unit
+        gram = self._rows_gram((weights, basis), both, unit, near)
+        values, vectors = np.linalg.eigh(gram[:k, :k])
+        if values[0] > LEAST_KEPT * values[-1]:
+            along = (vectors.T @ gram[:k, k:]) / np.sqrt(values)[:, None]
+            whole = gram[k:, k:] - along.T @ along
+            if (whole.diagonal() >= LEAST_KEPT * gram.diagonal()[k:]).all():
+                return np.asarray(whole)
+        whole, along = self._gram_across(weights, both, unit, basis)
+        # what was found here is taken away first the next time: any multiple of the basis may be
+        taken = np.zeros((k, self.shape[1])) if taken is None else taken.copy()
+        taken[:, both] = unit * along
+        self._taken[k] = taken
+        return whole
+
+    @cached_property
+    def _taken(self) -> dict[int, Array]:
+        """Coordinates of columns that are far in the span of a basis, by the number of its columns."""
+        return {}
+
+    def _gram_across(self, weights: Samples, both: Index, unit: float, basis: Samples) -> tuple[Array, Array]:
+        """Return the Gram matrix of columns modulo a basis, and their coordinates in it."""
         transform = np.eye(basis.shape[1])
         for _ in range(2):  # orthonormal to rounding after the second time
             inner = reduced(basis, partial(_plain, task=partial(_basis_gram, transform=transform)), (weights,), sum)
@@ -118,7 +158,7 @@ class DaskDesign:
             task = partial(_along_basis, along=along, transform=transform, unit=unit)
             along = along + self._total(task, weights, basis, index=both)
         task = partial(_across_basis, along=along, transform=transform, unit=unit)
-        return np.asarray(self._total(task, weights, basis, index=both))
+        return np.asarray(self._total(task, weights, basis, index=both)), transform @ along
 
     def packed(self, index: Index) -> NoReturn:
         raise TypeError("The columns of this design stay where they are.")  # pragma: no cover
@@ -241,6 +281,31 @@ def _digest(design: Any) -> Array:
     for part in design.parts():
         whole.update(np.ascontiguousarray(part).data)
     return np.frombuffer(whole.digest(), dtype=np.float64)
+
+
+def _gram(block: Any, weights: Array, *basis: Array, index: Index, unit: float, taken: Array | None) -> Array:
+    """Return the Gram matrix of a basis and of columns less multiples of it, some rows at a time: they stay in cache."""
+    root, total = np.sqrt(received(weights))[:, None], 0.0
+    before = tuple(map(received, basis))
+    height = max(LEAST_ROWS, ROWS_HELD // (len(index) + 1))
+    for start in range(0, block.shape[0], height):
+        some = slice(start, start + height)
+        rows = _doubles(block[some], index)
+        rows /= unit
+        own = [part[some] for part in before]
+        if own and taken is not None:
+            rows -= own[0] @ taken
+        rows = np.hstack([*own, rows]) if own else rows
+        rows *= root[some]
+        total = total + rows.T @ rows
+    return np.asarray(total)
+
+
+def _doubles(rows: Any, index: Index) -> Array:
+    """Return columns of some rows, in doubles of their own."""
+    if issparse(rows):
+        return np.ascontiguousarray(rows.tocsc()[:, index].toarray(), dtype=np.float64)
+    return np.take(np.asarray(rows), index, axis=1).astype(np.float64, copy=False)
 
 
 def _basis_gram(basis: Array, weights: Array, transform: Array) -> Array:

@@ -39,10 +39,12 @@ class Traffic:
     most_sent: int = 0
 
     def back(self, size: int) -> None:
+        """Count what came to the client."""
         self.received += size
         self.most_received = max(self.most_received, size)
 
     def out(self, size: int) -> None:
+        """Count what a trip brings to the workers."""
         self.trips += 1
         self.sent += size
         self.most_sent = max(self.most_sent, size)

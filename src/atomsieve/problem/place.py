@@ -44,6 +44,7 @@ class Here:
 
     @classmethod
     def at(cls, span: "Span", image: Samples, coordinates: Array) -> "Here":
+        """Return what the losses say at an image and at coordinates of B b."""
         formula = partial(_seen, loss=span.loss, coordinates=coordinates)
         (u, slopes, theta), (gradient,), (farthest,) = evaluate(formula, image, span.basis, span.y, span.weights)
         return cls(span, image, coordinates, u, slopes, theta, gradient, farthest)
@@ -110,6 +111,7 @@ class There:
 
     @classmethod
     def at(cls, span: "Span", image: Samples, coordinates: Array, aside: Aside | None) -> "There":
+        """Return the same by the sums that one trip brings."""
         taken = None if aside is None else aside.along
         formula = partial(_told, loss=span.loss, coordinates=coordinates, taken=taken)
         moved = () if aside is None else (aside.image,)

@@ -383,17 +383,23 @@ class Problem:
         return self.inside(x, self.design.matvec(x), coordinates)
 
     def inside(
-        self, x: Array | Triplets, image: Samples, coordinates: Array, drift: float = 0.0, support: Index | None = None
-    ) -> State:
-        """Return the state of coefficients with known predictions; shrink them if phi would be infinite."""
+        self, x: Array | Triplets, image: Samples, coordinates: Array, drift: float = 0.0,
+        support: Index | None = None, *, length: float | None = None,
+    ) -> State:  # fmt: skip
+        """Return the state of coefficients with known predictions; shrink them if phi would be infinite.
+
+        `length` is the norm of the image, if it is known.
+        """
         mass = self.lifted.mass(x, support)
         if not isinstance(x, Triplets) and self.limits is not None and not self.penalty.admits(mass):
             return self._inside_limits(self.limits, x, coordinates)
         while not self.penalty.admits(mass) and math.isfinite(mass):
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
             x, image = x.times(shrink) if isinstance(x, Triplets) else shrink * x, shrink * image
+            length = None
             mass = self.lifted.mass(x, support)
-        return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), drift, support)
+        length = self.seminorm.plain_norm(image) if length is None else length
+        return State(x, mass, image, coordinates, length, drift, support)
 
     def _inside_limits(self, limits: CoefficientLimits, x: Array, coordinates: Array) -> State:
         """Return the state nearer to the least point within the limits, where phi is finite."""

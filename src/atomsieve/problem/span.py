@@ -7,7 +7,7 @@ where `B' theta = 0`. The rest of the package uses only this function.
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
