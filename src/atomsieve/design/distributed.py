@@ -113,10 +113,7 @@ class DaskDesign:
         every = np.arange(self.shape[1])
         left, right = every[index], every[others]
         both = left if index is others else np.concatenate([left, right])
-        if basis is None:
-            whole = self._rows_gram((weights,), both, unit)
-        else:
-            whole = self._less(weights, both, unit, basis)
+        whole = self._rows_gram((weights,), both, unit) if basis is None else self._less(weights, both, unit, basis)
         return np.array(whole if index is others else whole[: len(left), len(left) :], order="C")
 
     def _rows_gram(self, samples: Sequence[Samples], index: Index, unit: float, taken: Array | None = None) -> Array:
@@ -284,7 +281,7 @@ def _digest(design: Any) -> Array:
 
 
 def _gram(block: Any, weights: Array, *basis: Array, index: Index, unit: float, taken: Array | None) -> Array:
-    """Return the Gram matrix of a basis and of columns less multiples of it, some rows at a time: they stay in cache."""
+    """Return the Gram matrix of a basis and of columns less multiples of it, some rows at a time: in cache."""
     root, total = np.sqrt(received(weights))[:, None], 0.0
     before = tuple(map(received, basis))
     height = max(LEAST_ROWS, ROWS_HELD // (len(index) + 1))

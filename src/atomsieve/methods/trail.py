@@ -11,10 +11,10 @@ from atomsieve.core.clock import look
 from atomsieve.losses import Loss
 from atomsieve.numerics.places import support_of
 from atomsieve.numerics.samplewise import Made, in_chunks, lazily, totals
-from atomsieve.problem import Point, Problem, State
+from atomsieve.problem import Point, State
 from atomsieve.problem.place import Aside
-from atomsieve.problem.span import UnsettledError
-from atomsieve.typing import Array, Samples
+from atomsieve.problem.span import FLAT, UnsettledError
+from atomsieve.typing import Array, Index, Samples
 
 
 @dataclass(eq=False)
@@ -24,6 +24,8 @@ class Trail:
     image: Samples
     along: Array | None
     length: float
+    bent: Array | None
+    """The coordinates that the move takes back where the losses are as curved as at its beginning."""
     step: float = math.nan
     """Where the last look was."""
     there: Samples = None
@@ -33,17 +35,22 @@ class Trail:
     place: Any = None
 
     @classmethod
-    def of(cls, problem: Problem, change: Array) -> Self | None:
+    def of(cls, point: Point, change: Array) -> Self | None:
         """Return the trail of a change of x; None where samples are at hand."""
+        problem = point.problem
         design: Any = problem.design
         if not in_chunks(problem.y) or not design.sweeps or change.ndim > 1:
             return None
         index, span = support_of(change), problem.span
-        basis = () if span is None else (span.basis,)
-        formula = partial(_moved, x=change[index], index=index)
+        basis = () if span is None else (span.basis, point.u, problem.targets)
+        formula = partial(_moved, x=change[index], index=index, loss=problem.loss)
         found = design.sweep(formula, problem.weights, *basis)
-        square, *along = found.sums
-        return cls(found.arrays[0], along[0] if along else None, math.sqrt(square))
+        if span is None:
+            return cls(found.arrays[0], None, math.sqrt(found.sums[0]), None)
+        square, along, hessian, bent = found.sums
+        known = np.isfinite(hessian).all() and np.isfinite(bent).all()
+        back = np.linalg.lstsq(hessian, bent, rcond=FLAT)[0] if known else along
+        return cls(found.arrays[0], along, math.sqrt(square), back)
 
     def move_to(self, state: State, step: float) -> Samples:
         """Return the image of the state that is so far along the move."""
@@ -65,7 +72,7 @@ class Trail:
             return float(slope)
         assert self.along is not None  # noqa: S101
         try:
-            self.place = smooth.search(image, state.coordinates - step * self.along, Aside(self.image, self.along))
+            self.place = smooth.search(image, state.coordinates - step * self.bent, Aside(self.image, self.along))
         except UnsettledError:  # so far out that losses cannot be compared
             return math.inf
         self.reach = self.place.length if smooth.fixed is None else None
@@ -80,11 +87,16 @@ class Trail:
         return replace(state, coordinates=before.coordinates - step * self.along)
 
 
-def _moved(design: Any, weights: Array, *basis: Array, x: Array, index: Any) -> Made:
-    """Return the image of a change of x; its square and its coordinates along B."""
+def _moved(design: Any, weights: Array, *others: Array, x: Array, index: Index, loss: Loss) -> Made:
+    """Return the image of a change of x; its square, its coordinates along B, and what bends along B and the image."""
     image = np.asarray(design.matvec(x, index))
     weighted = weights * image
-    return Made((image,), (image @ weighted, *(part.T @ weighted for part in basis)))
+    if not others:
+        return Made((image,), (image @ weighted,))
+    basis, u, y = others
+    curvature = loss.curvature(u, y)
+    along = (basis.T @ weighted, basis.T @ ((weights * curvature)[:, None] * basis), basis.T @ (curvature * weighted))
+    return Made((image,), (image @ weighted, *along))
 
 
 def _stepped(image: Array, move: Array, *, step: float) -> Array:

@@ -205,7 +205,7 @@ class Modelled:
 
     def along(self, point: Point, change: Array, growth: float) -> Move:
         """Return the move along a change of x by which the mass grows."""
-        trail = Trail.of(point.problem, change)
+        trail = Trail.of(point, change)
         image = point.problem.design.matvec(change) if trail is None else trail.image
         return Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, image, trail=trail)
 
