@@ -13,7 +13,7 @@ from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.matrix import Triplets
-from atomsieve.intake.arguments import as_numbers, library_of, require_piece
+from atomsieve.intake.arguments import as_numbers, is_lazy_frame, library_of, require_piece
 from atomsieve.intake.names import entries, numbered_copies
 from atomsieve.losses import Loss, Squared
 from atomsieve.losses.ridged import Ridged
@@ -515,7 +515,7 @@ def is_eliminated(gauge: Gauge, lifted: Lifted) -> bool:
 
 def require_samples(gauge: Gauge, lifted: Lifted, data: Data, X: Any) -> None:
     """Refuse a ridge that cannot be joined to the samples."""
-    if is_foreign(X):
+    if is_foreign(X) or is_lazy_frame(X):
         raise ValueError(
             f"A ridge beside limits or {gauge!r} is for NumPy arrays and SciPy matrices, and X is a {library_of(X)} "
             f"{type(X).__name__}. Leave out the limits, or the ridge."
