@@ -16,7 +16,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of the cluster, when it starts and ends
 ]
 PIECES = {"loss": Logistic(), "penalty": Linear(0.05), "intercept": True}
-HELD = {"memory_limit": "400MB", "memory_target_fraction": 0.1, "memory_spill_fraction": False}
+HELD = {f"distributed.worker.memory.{name}": False for name in ("spill", "pause", "terminate")}
+HELD["distributed.worker.memory.target"] = 0.1
 """A worker may hold a tenth of that in chunks, 40 MB; Python and its libraries take most of the rest."""
 
 
@@ -157,7 +158,7 @@ def test_data_larger_than_the_memory_of_the_workers(tmp_path):
         for start in range(0, shape[0], height)
     ]
     expected = solve(Problem(whole, y, penalty=Linear(0.2)), tol=1e-9)
-    with cluster(memory_pause_fraction=False, local_directory=str(tmp_path), **HELD) as client:
+    with dask.config.set(HELD), cluster(memory_limit="400MB", local_directory=str(tmp_path)) as client:
         found = solve(Problem(da.concatenate(blocks), y, penalty=Linear(0.2)), tol=1e-9)
         certificate = found.certificate()
         spilled = client.run(lambda dask_worker: len(dask_worker.data.slow or ()))

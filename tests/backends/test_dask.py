@@ -213,7 +213,11 @@ def test_what_passes_through_the_client(intercept):
     """8 (d + m^2) bytes in a trip at most, and nothing as long as the samples; a few trips for a step."""
     entries, labels = large()
     problem = Problem(
-        in_dask(entries, rows=500), in_dask(labels, rows=500), loss=Logistic(), penalty=Linear(0.02), intercept=intercept
+        in_dask(entries, rows=500),
+        in_dask(labels, rows=500),
+        loss=Logistic(),
+        penalty=Linear(0.02),
+        intercept=intercept,
     )
     assert problem.baseline > 0  # the columns B are orthonormalised, once
     with watched() as traffic:

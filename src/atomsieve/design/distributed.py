@@ -227,9 +227,7 @@ def by_rows(X: Any) -> Any:
     return X.rechunk({0: rows, 1: -1}) if rows != X.chunks[0] or len(X.chunks[1]) > 1 else X
 
 
-def reduced(
-    matrix: Any, task: Callable[..., Any], samples: Sequence[Samples], combine: Callable[..., Any]
-) -> Any:
+def reduced(matrix: Any, task: Callable[..., Any], samples: Sequence[Samples], combine: Callable[..., Any]) -> Any:
     """Return what a task makes of the chunks of a matrix and of their part of the samples, combined in a tree."""
     trip = Trip()
     made = trip.each(task, *map(trip.chunks, (matrix, *samples)))
@@ -282,8 +280,9 @@ def _digest(design: Any) -> Array:
 
 def _gram(block: Any, weights: Array, *basis: Array, index: Index, unit: float, taken: Array | None) -> Array:
     """Return the Gram matrix of a basis and of columns less multiples of it, some rows at a time: in cache."""
-    root, total = np.sqrt(received(weights))[:, None], 0.0
-    before = tuple(map(received, basis))
+    root, before = np.sqrt(received(weights))[:, None], tuple(map(received, basis))
+    width = len(index) + sum(part.shape[1] for part in before)
+    total = np.zeros((width, width))
     height = max(LEAST_ROWS, ROWS_HELD // (len(index) + 1))
     for start in range(0, block.shape[0], height):
         some = slice(start, start + height)
@@ -294,14 +293,15 @@ def _gram(block: Any, weights: Array, *basis: Array, index: Index, unit: float, 
             rows -= own[0] @ taken
         rows = np.hstack([*own, rows]) if own else rows
         rows *= root[some]
-        total = total + rows.T @ rows
-    return np.asarray(total)
+        total += rows.T @ rows
+    return total
 
 
 def _doubles(rows: Any, index: Index) -> Array:
     """Return columns of some rows, in doubles of their own."""
+    chunk: Any = rows
     if issparse(rows):
-        return np.ascontiguousarray(rows.tocsc()[:, index].toarray(), dtype=np.float64)
+        return np.ascontiguousarray(chunk.tocsc()[:, index].toarray(), dtype=np.float64)
     return np.take(np.asarray(rows), index, axis=1).astype(np.float64, copy=False)
 
 

@@ -70,7 +70,7 @@ class Trail:
             slope, square = totals(partial(_sloping, loss=smooth.loss), *samples)
             self.reach = math.sqrt(square)
             return float(slope)
-        assert self.along is not None  # noqa: S101
+        assert self.along is not None and self.bent is not None  # noqa: S101, PT018
         try:
             self.place = smooth.search(image, state.coordinates - step * self.bent, Aside(self.image, self.along))
         except UnsettledError:  # so far out that losses cannot be compared

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from atomsieve.design.seminorm import combine, weigh
 from atomsieve.losses import Loss
 from atomsieve.numerics.cached import cached_property
@@ -17,8 +19,6 @@ from atomsieve.numerics.samplewise import Made, evaluate, in_chunks, lazily, num
 from atomsieve.typing import Array, Samples
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from atomsieve.problem.span import Span
 
 
@@ -29,8 +29,25 @@ class Aside(NamedTuple):
     along: Array
 
 
+class Sized:
+    """A place as far as the sizes at it go."""
+
+    gradient: Array
+    farthest: float
+
+    @property
+    def size(self) -> float:
+        """The size of the gradient."""
+        return float(np.abs(self.gradient).sum())
+
+    @property
+    def distance(self) -> float:
+        """The largest absolute prediction; inf if the gradient is not finite."""
+        return self.farthest if math.isfinite(self.size) else math.inf
+
+
 @dataclass(frozen=True, eq=False)
-class Here:
+class Here(Sized):
     """A place with its samples: predictions, slopes of the losses, gradient in the coordinates."""
 
     span: "Span"
@@ -48,16 +65,6 @@ class Here:
         formula = partial(_seen, loss=span.loss, coordinates=coordinates)
         (u, slopes, theta), (gradient,), (farthest,) = evaluate(formula, image, span.basis, span.y, span.weights)
         return cls(span, image, coordinates, u, slopes, theta, gradient, farthest)
-
-    @cached_property
-    def size(self) -> float:
-        """The size of the gradient."""
-        return float(abs(self.gradient).sum())
-
-    @property
-    def distance(self) -> float:
-        """The largest absolute prediction; inf if the gradient is not finite."""
-        return self.farthest if math.isfinite(self.size) else math.inf
 
     @cached_property
     def steepest(self) -> float:
@@ -87,7 +94,7 @@ class Here:
 
 
 @dataclass(frozen=True, eq=False)
-class There:
+class There(Sized):
     """A place whose samples are on the workers, by the sums that one trip brought."""
 
     span: "Span"
@@ -105,9 +112,6 @@ class There:
     """The slope of the losses along the move aside, if there is one."""
     farthest: float
     steepest: float
-
-    size = Here.size
-    distance = Here.distance
 
     @classmethod
     def at(cls, span: "Span", image: Samples, coordinates: Array, aside: Aside | None) -> "There":
@@ -156,7 +160,7 @@ def _seen(image: Samples, basis: Samples, y: Samples, weights: Samples, *, loss:
 
 
 def _told(
-    image: "np.ndarray[Any, Any]", basis: Array, y: Array, weights: Array, *moved: Array,
+    image: Array, basis: Array, y: Array, weights: Array, *moved: Array,
     loss: Loss, coordinates: Array, taken: Array | None,
 ) -> Made:  # fmt: skip
     """Return all that a search may ask for; see `There`."""

@@ -161,7 +161,8 @@ class Span:
         """Return the place of the best coordinates, with the slope along a move if one is given."""
         here = place_at(self, image, self._without_kernel(image, start), aside)
         if not here.farthest <= FLAT_BEYOND and not self.loss.translates:
-            here = min(here, self._recentred(image, aside), key=lambda place: place.distance)
+            other = self._recentred(image, aside)
+            here = other if other.distance < here.distance else here
         spent, astray = 0, False
         while spent < EVALUATIONS:
             look()
@@ -174,7 +175,8 @@ class Span:
                 if here.size <= NEARLY_SETTLED * level:
                     return here
                 if not astray:  # a search without progress may have started in the wrong place
-                    astray, following = True, min(following, self._recentred(image, aside), key=lambda one: one.size)
+                    astray, other = True, self._recentred(image, aside)
+                    following = other if other.size < following.size else following
             here = following
         raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
 
