@@ -17,8 +17,8 @@ pytestmark = [
 ]
 PIECES = {"loss": Logistic(), "penalty": Linear(0.05), "intercept": True}
 HELD = {f"distributed.worker.memory.{name}": False for name in ("spill", "pause", "terminate")}
-HELD["distributed.worker.memory.target"] = 0.1
-"""A worker may hold a tenth of that in chunks, 40 MB; Python and its libraries take most of the rest."""
+HELD["distributed.worker.memory.target"] = 0.03
+"""Of 400 MB a worker may hold 12 in chunks: Python and its libraries take most of the rest."""
 
 
 @contextlib.contextmanager
@@ -145,7 +145,7 @@ def rows_of_a_file(path, shape, start, height):
 def test_data_larger_than_the_memory_of_the_workers(tmp_path):
     """Chunks that are persisted are put on disk by the workers; what is proven is what memory would have proven."""
     dask, da = library("dask"), library("dask.array")
-    shape, height = (75_000, 200), 2_500  # 120 MB, and the two workers may hold 80
+    shape, height = (60_000, 100), 5_000  # 48 MB, and the two workers may hold 24
     whole = np.memmap(tmp_path / "X.bin", dtype=np.float64, mode="w+", shape=shape)
     rng = np.random.default_rng(0)
     for start in range(0, shape[0], height):

@@ -1,8 +1,8 @@
 """Workers as pods, by the operator of dask-kubernetes (`pip install dask-kubernetes atomsieve[dask]`).
 
     helm install --repo https://helm.dask.org --generate-name dask-kubernetes-operator
-    python kubernetes.py --spec                                          the resource, for a look at it
-    python kubernetes.py 's3://bucket/table/*.parquet' target certificate.json
+    python pods.py --spec                                          the resource, for a look at it
+    python pods.py 's3://bucket/table/*.parquet' target certificate.json
 
 Scheduler, workers and the process that runs this need the same versions of Python, NumPy, dask and atomsieve: build an
 image that has them, and name it in IMAGE.
