@@ -23,12 +23,16 @@ from atomsieve import (
 )
 from atomsieve.design import ALL, as_design
 from atomsieve.design.dense import DenseDesign
+from atomsieve.methods.corrective.inner import BESIDE
 from atomsieve.numerics.namespace import like, on_host
 from atomsieve.numerics.samplewise import Made, evaluate
+from atomsieve.numerics.tasks import watched
 
 pytest.importorskip("dask.array", reason="dask is not installed")
 
 LOSSES = {Squared(): Y, Logistic(): SIGNS, Huber(0.5): Y, SquaredHinge(): SIGNS, Poisson(): COUNTS}
+SMALL = 1000
+"""Bytes of single numbers."""
 GROUPS = np.repeat(np.arange(D // 5), 5)
 
 
@@ -166,12 +170,61 @@ def test_refusals():
         Problem(in_dask(np.where(X[50, 3] == X, np.nan, X)), Y)
 
 
-@pytest.mark.deep
-@pytest.mark.filterwarnings("ignore")  # of the cluster, when it starts and ends
-def test_a_cluster_of_two_processes():
-    distributed = library("distributed")
-    with (
-        distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-    ):
-        assert_agrees(in_dask, Squared(), penalty=Linear(0.06))
+def test_frames():
+    frames, pandas = library("dask.dataframe"), library("pandas")
+    names = [f"gene {j}" for j in range(D)]
+    lazy = frames.from_pandas(pandas.DataFrame(X, columns=names), npartitions=3)
+    targets = frames.from_pandas(pandas.Series(Y), npartitions=3)
+    found = solve(Problem(lazy, targets, penalty=Linear(0.1), intercept=True), tol=1e-15)
+    expected = solve(Problem(X, Y, penalty=Linear(0.1), intercept=True), tol=1e-15)
+    assert np.abs(found.x - expected.x).max() <= 1e-10
+    assert found.problem.data.names == tuple(names)
+    certificate = found.certificate()
+    assert verify(certificate, lazy, targets).valid
+    assert not verify(certificate, frames.from_pandas(pandas.DataFrame(X + 1e-9), npartitions=2), Y).valid
+
+
+@pytest.mark.parametrize("put", IN_CHUNKS.values(), ids=IN_CHUNKS)
+def test_the_checker_reads_chunks(put):
+    certificate = solve(Problem(X, Y, penalty=Linear(0.1))).certificate()
+    assert verify(certificate, put(X), in_dask(Y)).valid
+
+
+def test_features_far_from_zero():
+    """The Gram matrix modulo the constant loses no digits where little is left of a column without it."""
+    far = X + 1e5 * np.arange(D)
+    pieces = {"loss": Logistic(), "penalty": Linear(0.05), "intercept": True}
+    found, expected = (solve(Problem(data, SIGNS, **pieces), tol=1e-11) for data in (in_dask(far), far))
+    assert found.n_iter <= expected.n_iter + 2
+    assert np.abs(found.x - expected.x).max() <= 1e-6
+
+
+ROWS, WIDTH = 4000, 60
+
+
+def large():
+    rng = np.random.default_rng(1)
+    entries = rng.standard_normal((ROWS, WIDTH))
+    return entries, np.sign(entries[:, :5].sum(axis=1) + rng.standard_normal(ROWS))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_what_passes_through_the_client(intercept):
+    """8 (d + m^2) bytes in a trip at most, and nothing as long as the samples; a few trips for a step."""
+    entries, labels = large()
+    problem = Problem(
+        in_dask(entries, rows=500),
+        in_dask(labels, rows=500),
+        loss=Logistic(),
+        penalty=Linear(0.02),
+        intercept=intercept,
+    )
+    assert problem.baseline > 0  # the columns B are orthonormalised, once
+    with watched() as traffic:
+        result = solve(problem, tol=1e-9)
+    working = 2 * max(np.count_nonzero(result.x), BESIDE)
+    bound = 8 * (WIDTH + (working + intercept) ** 2) + SMALL
+    assert result.converged
+    assert traffic.most_received <= min(bound, 8 * ROWS)
+    assert traffic.most_sent <= 3 * bound  # each chunk is told the working set
+    assert traffic.trips <= (110 if intercept else 70)

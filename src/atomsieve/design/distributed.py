@@ -15,10 +15,10 @@ from scipy.sparse import issparse
 
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.chunked import (
+    LEAST_ROWS,
     ChunkedDesign,
     adjoint_of,
     gram_across,
-    gram_of,
     image_of,
     is_finite,
     largest_of,
@@ -29,13 +29,21 @@ from atomsieve.design.sparse import SparseDesign
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import EPS
-from atomsieve.numerics.samplewise import chunks_of, joined, received
+from atomsieve.numerics.samplewise import Made, evaluate
+from atomsieve.numerics.tasks import Trip, in_parts, received
 from atomsieve.typing import Array, Index, Mask, Samples
 
 T = TypeVar("T")
 
 TOGETHER = 16
 """Chunks whose results may wait on the client at one time, where they are not added up."""
+
+
+LEAST_KEPT = 1e-2
+"""Part of the square of a column that must be left when its part in the span of a basis is taken away in one step."""
+
+ROWS_HELD = 1 << 16
+"""Entries of the rows of which a Gram matrix is made at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,21 +78,23 @@ class DaskDesign:
 
     def _total(self, task: Callable[..., Any], *samples: Samples, combine: Any = sum, index: Columns = ALL) -> Any:
         """Return what a task makes of the chunks, combined in a tree on the workers."""
-        return reduced(tasks_of(self.matrix, task, samples, index), combine)
+        return reduced(self.matrix, partial(_run, task=task, index=index), samples, combine)
+
+    def sweep(self, formula: Callable[..., Made], *samples: Samples) -> Made:
+        """Return what a formula makes of samples and of the rows of A beside them, which it gets as a design."""
+        return evaluate(partial(_run, task=formula, index=ALL), self.matrix, *samples)
 
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         return self._mapped(partial(_run, task=partial(image_of, x=x), index=index), x.shape[1:])
 
     def _mapped(self, task: Callable[..., Any], width: tuple[int, ...]) -> Samples:
         """Return an array with the rows that a task makes of each chunk."""
-        X = self.matrix
-        meta = np.empty((0,) * (1 + len(width)))
-        if not width:
-            return held(X.map_blocks(task, dtype=np.float64, drop_axis=1, meta=meta))
-        return held(X.map_blocks(task, dtype=np.float64, chunks=(X.chunks[0], *((k,) for k in width)), meta=meta))
+        trip = Trip()
+        kept = trip.fetch([], trip.each(task, trip.chunks(self.matrix)))[1]
+        return in_parts(kept, np.asarray, self.matrix.chunks[0], width)
 
     def rmatvec(self, r: Samples) -> Array:
-        return np.asarray(received(self._total(adjoint_of, r)))
+        return np.asarray(self._total(adjoint_of, r))
 
     def products(self, vectors: Sequence[Samples]) -> Array:
         return np.stack([self.rmatvec(r) for r in vectors])
@@ -103,24 +113,49 @@ class DaskDesign:
         every = np.arange(self.shape[1])
         left, right = every[index], every[others]
         both = left if index is others else np.concatenate([left, right])
-        if basis is None:
-            whole = self._total(partial(gram_of, unit=unit), weights, index=both)
-        else:
-            whole = self._gram_across(weights, both, unit, basis)
+        whole = self._rows_gram((weights,), both, unit) if basis is None else self._less(weights, both, unit, basis)
         return np.array(whole if index is others else whole[: len(left), len(left) :], order="C")
 
-    def _gram_across(self, weights: Samples, both: Index, unit: float, basis: Samples) -> Array:
-        """Return the Gram matrix of columns modulo a basis."""
+    def _rows_gram(self, samples: Sequence[Samples], index: Index, unit: float, taken: Array | None = None) -> Array:
+        task = partial(_gram, index=index, unit=unit, taken=taken)
+        return np.asarray(reduced(self.matrix, task, samples, sum))
+
+    def _less(self, weights: Samples, both: Index, unit: float, basis: Samples) -> Array:
+        """Return the Gram matrix of columns modulo a basis: in one trip, or in more where too many digits cancel."""
+        k = basis.shape[1]
+        taken = self._taken.get(k)
+        near = None if taken is None else taken[:, both] / unit
+        gram = self._rows_gram((weights, basis), both, unit, near)
+        values, vectors = np.linalg.eigh(gram[:k, :k])
+        if values[0] > LEAST_KEPT * values[-1]:
+            along = (vectors.T @ gram[:k, k:]) / np.sqrt(values)[:, None]
+            whole = gram[k:, k:] - along.T @ along
+            if (whole.diagonal() >= LEAST_KEPT * gram.diagonal()[k:]).all():
+                return np.asarray(whole)
+        whole, along = self._gram_across(weights, both, unit, basis)
+        # what was found here is taken away first the next time: any multiple of the basis may be
+        taken = np.zeros((k, self.shape[1])) if taken is None else taken.copy()
+        taken[:, both] = unit * along
+        self._taken[k] = taken
+        return whole
+
+    @cached_property
+    def _taken(self) -> dict[int, Array]:
+        """Coordinates of columns that are far in the span of a basis, by the number of its columns."""
+        return {}
+
+    def _gram_across(self, weights: Samples, both: Index, unit: float, basis: Samples) -> tuple[Array, Array]:
+        """Return the Gram matrix of columns modulo a basis, and their coordinates in it."""
         transform = np.eye(basis.shape[1])
         for _ in range(2):  # orthonormal to rounding after the second time
-            inner = reduced(tasks_of(basis, partial(_basis_gram, transform=transform), (weights,), None), sum)
+            inner = reduced(basis, partial(_plain, task=partial(_basis_gram, transform=transform)), (weights,), sum)
             transform = transform @ inverse_root(np.asarray(inner))
         along = np.zeros((transform.shape[1], len(both)))
         for _ in range(2):  # a second time, for columns that lie nearly in the span of the basis
             task = partial(_along_basis, along=along, transform=transform, unit=unit)
             along = along + self._total(task, weights, basis, index=both)
         task = partial(_across_basis, along=along, transform=transform, unit=unit)
-        return np.asarray(self._total(task, weights, basis, index=both))
+        return np.asarray(self._total(task, weights, basis, index=both)), transform @ along
 
     def packed(self, index: Index) -> NoReturn:
         raise TypeError("The columns of this design stay where they are.")  # pragma: no cover
@@ -134,7 +169,7 @@ class DaskDesign:
         return float(self._total(largest_of, combine=max))
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
-        return np.asarray(received(self._total(partial(squares_of, scale=scale), weights)))
+        return np.asarray(self._total(partial(squares_of, scale=scale), weights))
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite."""
@@ -157,18 +192,14 @@ class WorkerRows:
         return issparse(self.matrix._meta)
 
     def each(self, task: Callable[..., T], samples: Sequence[Samples] = (), index: Columns = ALL) -> Iterator[T]:
-        import dask  # noqa: PLC0415 -- who has a dask array has dask
-
         ends = np.cumsum(self.matrix.chunks[0])
         places = [slice(int(end - count), int(end)) for end, count in zip(ends, self.matrix.chunks[0], strict=True)]
         parts = [tuple(part[rows] for part in samples) for rows in places]
-        blocks = self.matrix.to_delayed().ravel()
-        run = dask.delayed(_run, pure=False)
-        for start in range(0, len(blocks), TOGETHER):
-            some = slice(start, start + TOGETHER)
-            pairs = zip(blocks[some], parts[some], strict=True)
-            found = dask.compute(*(run(block, *own, task=task, index=index) for block, own in pairs))
-            yield from map(received, found)
+        run = partial(_run, task=task, index=index)
+        for start in range(0, len(parts), TOGETHER):
+            trip, some = Trip(), slice(start, start + TOGETHER)
+            given = [[trip.shared(array) for array in column] for column in zip(*parts[some], strict=True)]
+            yield from trip.fetch(trip.each(run, trip.chunks(self.matrix)[some], *given))[0]
 
     def adjoint(self, r: Array) -> Array:
         total = np.zeros((self.shape[1], *r.shape[1:]))
@@ -196,18 +227,11 @@ def by_rows(X: Any) -> Any:
     return X.rechunk({0: rows, 1: -1}) if rows != X.chunks[0] or len(X.chunks[1]) > 1 else X
 
 
-def tasks_of(matrix: Any, task: Callable[..., Any], samples: Sequence[Samples], index: Columns | None) -> list[Any]:
-    """Return a task for each chunk of a matrix, with its part of the samples."""
-    import dask  # noqa: PLC0415
-
-    run = dask.delayed(_run if index is not None else _plain, pure=False)
-    given = {"task": task} if index is None else {"task": task, "index": index}
-    return [run(*chunk, **given) for chunk in zip(*map(chunks_of, (matrix, *samples)), strict=True)]
-
-
-def reduced(tasks: list[Any], combine: Callable[..., Any]) -> Any:
-    """Return the results of tasks, combined in a tree."""
-    return joined(tasks, combine).compute()
+def reduced(matrix: Any, task: Callable[..., Any], samples: Sequence[Samples], combine: Callable[..., Any]) -> Any:
+    """Return what a task makes of the chunks of a matrix and of their part of the samples, combined in a tree."""
+    trip = Trip()
+    made = trip.each(task, *map(trip.chunks, (matrix, *samples)))
+    return trip.fetch([trip.joined(made, combine)])[0][0]
 
 
 def design_of(block: Any) -> Any:
@@ -252,6 +276,33 @@ def _digest(design: Any) -> Array:
     for part in design.parts():
         whole.update(np.ascontiguousarray(part).data)
     return np.frombuffer(whole.digest(), dtype=np.float64)
+
+
+def _gram(block: Any, weights: Array, *basis: Array, index: Index, unit: float, taken: Array | None) -> Array:
+    """Return the Gram matrix of a basis and of columns less multiples of it, some rows at a time: in cache."""
+    root, before = np.sqrt(received(weights))[:, None], tuple(map(received, basis))
+    width = len(index) + sum(part.shape[1] for part in before)
+    total = np.zeros((width, width))
+    height = max(LEAST_ROWS, ROWS_HELD // (len(index) + 1))
+    for start in range(0, block.shape[0], height):
+        some = slice(start, start + height)
+        rows = _doubles(block[some], index)
+        rows /= unit
+        own = [part[some] for part in before]
+        if own and taken is not None:
+            rows -= own[0] @ taken
+        rows = np.hstack([*own, rows]) if own else rows
+        rows *= root[some]
+        total += rows.T @ rows
+    return total
+
+
+def _doubles(rows: Any, index: Index) -> Array:
+    """Return columns of some rows, in doubles of their own."""
+    chunk: Any = rows
+    if issparse(rows):
+        return np.ascontiguousarray(chunk.tocsc()[:, index].toarray(), dtype=np.float64)
+    return np.take(np.asarray(rows), index, axis=1).astype(np.float64, copy=False)
 
 
 def _basis_gram(basis: Array, weights: Array, transform: Array) -> Array:

@@ -1,10 +1,12 @@
 """A design that counts its passes over A."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns, Design
+from atomsieve.numerics.samplewise import Made
 from atomsieve.typing import Array, Index, Mask, Samples
 
 
@@ -28,6 +30,18 @@ class Metered:
     def unmetered(self) -> Design:
         """The design itself."""
         return self.design
+
+    @property
+    def sweeps(self) -> bool:
+        """Whether one trip to the workers takes formulas over samples together with a product."""
+        return hasattr(self.design, "sweep")
+
+    def sweep(self, formula: Callable[..., Made], *samples: Samples) -> Made:
+        """Return what a formula makes of samples and of the rows of A beside them: one product with A or A'."""
+        own: Any = self.design
+        self.meter.passes += self.share
+        found: Made = own.sweep(formula, *samples)
+        return found
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -13,35 +13,26 @@ from sklearn import get_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from atomsieve.design import as_design
-from atomsieve.intake.arguments import library_of
+from atomsieve.intake.arguments import is_lazy_frame, unframed
 from atomsieve.numerics.namespace import array_namespace, is_foreign, like, on_host, places_in
 from atomsieve.typing import Array, Index
 
 
 def is_elsewhere(X: Any) -> bool:
     """Return whether X is an array of another library, or a data frame of dask."""
-    return is_foreign(X) or _is_lazy_frame(X)
-
-
-def _is_lazy_frame(value: Any) -> bool:
-    return library_of(value).startswith("dask") and hasattr(value, "to_dask_array")
-
-
-def as_array(X: Any) -> Any:
-    """Return the numbers of a data frame of dask, in its partitions; anything else as it is."""
-    return X.to_dask_array(lengths=True) if _is_lazy_frame(X) else X
+    return is_foreign(X) or is_lazy_frame(X)
 
 
 def at_hand(value: Any) -> Any:
     """Return what is as long as the samples on the host."""
-    value = as_array(value)
+    value = unframed(value)
     return on_host(value) if is_foreign(value) else value
 
 
 def checked(model: Any, X: Any, *, reset: bool) -> Any:
     """Return X as an array of its library; its width and names are those of the last fit, or are remembered."""
-    _check_feature_names(model, X._meta if _is_lazy_frame(X) else X, reset=reset)
-    X = as_array(X)
+    _check_feature_names(model, X._meta if is_lazy_frame(X) else X, reset=reset)
+    X = unframed(X)
     shape = tuple(X.shape)
     if len(shape) != 2:
         raise ValueError(f"X must have two dimensions (samples x features), got shape {shape}.")
@@ -78,7 +69,7 @@ def deviations(X: Any, weights: Array | None) -> Array:
 
 def in_library_of(X: Any, answers: Array) -> Any:
     """Return numbers of the host where X is, if scikit-learn's array API dispatch asks for that."""
-    lazy = _is_lazy_frame(X) or array_api_compat.is_dask_array(X)
+    lazy = is_lazy_frame(X) or array_api_compat.is_dask_array(X)
     if not get_config()["array_api_dispatch"] or lazy or not is_foreign(X) or answers.dtype.kind not in "fiub":
         return answers
     return like(answers, X)

@@ -42,6 +42,16 @@ def library_of(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
+def is_lazy_frame(value: Any) -> bool:
+    """Return whether a value is a data frame or a column of dask."""
+    return library_of(value).startswith("dask") and hasattr(value, "to_dask_array")
+
+
+def unframed(value: Any) -> Any:
+    """Return the numbers of a data frame of dask as an array of dask, in its partitions; anything else as it is."""
+    return value.to_dask_array(lengths=True) if is_lazy_frame(value) else value
+
+
 def require_known(value: Any, name: str) -> None:
     """Refuse an array of a library that computes later, or that is not known, in plain words."""
     if library_of(value).startswith("dask") and not is_dask_array(value):
@@ -70,6 +80,7 @@ def require_on_host(value: Any, name: str) -> None:
 
 def beside(value: Any, X: Any) -> Any:
     """Return what comes with the samples on the host, to be checked there: if it is in the library of X, or a list."""
+    value = unframed(value) if is_dask_array(X) else value
     return on_host(value) if is_foreign(value) and is_foreign(X) and library_of(value) == library_of(X) else value
 
 

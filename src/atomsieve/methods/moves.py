@@ -6,6 +6,7 @@ import numpy as np
 
 from atomsieve.gauges import Atom
 from atomsieve.gauges.found import Combination
+from atomsieve.methods.trail import Trail
 from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, State
@@ -31,6 +32,8 @@ class Move:
     longest: float
     image: Samples
     emptied: Atom | None = None
+    trail: Trail | None = None
+    """What is known of an image on the workers."""
 
     def apply(self, x: Array, s: float) -> Array:
         """Return the coefficients after a step of length s."""
@@ -84,10 +87,13 @@ def apply(point: Point, move: Move, step: float) -> State:
     """
     state, problem = point.state, point.problem
     with np.errstate(over="ignore", invalid="ignore"):
-        image = held(state.image + step * move.image)
-        drift = state.drift + EPS * (state.length + step * problem.seminorm.plain_norm(move.image))
+        trail = move.trail
+        image = held(state.image + step * move.image) if trail is None else trail.move_to(state, step)
+        size = problem.seminorm.plain_norm(move.image) if trail is None else trail.length
+        reach = None if trail is None else trail.reach
+        drift = state.drift + EPS * (state.length + step * size)
         if problem.core.listed:
             moved = problem.combined(move.combine(state.parts or Combination(), step), image, state.coordinates, drift)
         else:
-            moved = problem.inside(move.apply(state.x, step), image, state.coordinates, drift)
+            moved = problem.inside(move.apply(state.x, step), image, state.coordinates, drift, length=reach)
         return problem.renewed(moved) if drift > STALE_MOVES * EPS * moved.length else moved

@@ -101,13 +101,18 @@ def slope_along(point: Point, move: Move, across: Samples, held: tuple[float, fl
     look()
     problem = point.problem
     state = point.state
-    penalty = problem.penalty
     try:
         _, _, slopes = problem.smooth.predict(state.image + s * move.image, state.coordinates)
     except UnsettledError:  # so far out that losses cannot be compared
         return math.inf
     with np.errstate(over="ignore", invalid="ignore"):
         slope = inner(problem.seminorm.weighted(slopes), across) + held[0] + s * held[1]
+    return slope_of(point, move, slope, s)
+
+
+def slope_of(point: Point, move: Move, slope: float, s: float) -> float:
+    """Return the derivative of the objective after a step s, from that of loss and ridge."""
+    state, penalty = point.state, point.problem.penalty
     mass = state.mass + s * move.rate
     while not penalty.admits(mass):  # only rounding goes beyond the limit: both ends are inside
         mass = math.nextafter(min(mass, penalty.limit), 0.0)

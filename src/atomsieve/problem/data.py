@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.design import Design, as_design
-from atomsieve.intake.arguments import as_floats, as_numbers, beside, library_of
+from atomsieve.intake.arguments import as_floats, as_numbers, beside, library_of, unframed
 from atomsieve.losses import Loss
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import is_foreign
@@ -68,6 +68,7 @@ class Data:
         """Check what a user passed."""
         if not isinstance(intercept, (bool, np.bool_)):
             raise TypeError(f"intercept must be True or False, got {intercept!r}. Pass columns of your own as `free`.")
+        frame, X = X, unframed(X)
         design = as_design(X)
         n, d = design.shape
         y, sample_weight, free, offset = (beside(value, X) for value in (y, sample_weight, free, offset))
@@ -99,7 +100,7 @@ class Data:
             hint = " Pass np.ravel(offset)." if shift.shape[1:] == (1,) and not outputs else ""
             got = (n, *shift.shape[1:])
             raise ValueError(f"offset must have shape {wanted}, like the predictions, got {got}.{hint}")
-        known = check_names(names, X, d)
+        known = check_names(names, frame, d)
         return cls(design, targets, weights, stated, columns, bool(intercept), shift, known, outputs, lost)
 
     def with_ridge(self, ridges: Array, curved: float) -> "Data":

@@ -30,9 +30,11 @@ from atomsieve.losses.ridged import Ridged
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import noise_level
+from atomsieve.numerics.samplewise import in_chunks
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem.data import Data
 from atomsieve.problem.point import View
+from atomsieve.problem.remote import view_there
 from atomsieve.problem.smooth import Smooth
 from atomsieve.problem.span import UnsettledError
 from atomsieve.problem.state import State
@@ -274,6 +276,8 @@ class Lifted:
             if seen.settled:
                 return _view_of(state, seen, self.pulled(seen.theta))
         try:
+            if in_chunks(state.image):
+                return view_there(self, state)
             coordinates, u, slopes = smooth.predict(state.image, state.coordinates)
         except UnsettledError:  # u is so large that losses cannot be distinguished: nothing is known there
             coordinates, u = state.coordinates, np.nan * state.image

@@ -1,6 +1,7 @@
 """The result of one pass over the data: predictions, dual point, scores, gap and radius, computed together."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -26,6 +27,15 @@ NEGLIGIBLE = 1e-3
 """Part of the gap that its uncertainty may be without a closer look at it."""
 
 
+class Told(NamedTuple):
+    """Sums over the samples of a view, the image less its part in the span of B."""
+
+    pull: float
+    """Its product with theta."""
+    length: float
+    """Its norm."""
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """What the data show at a state, for any penalty: predictions, loss'(u), theta and `z = -A' theta`.
@@ -41,6 +51,8 @@ class View:
     pulled: Any
     """z, or the table of its entries where samples see single entries of a matrix (`Lifted.seen_places`)."""
     stray: float
+    told: "Told | None" = None
+    """What the trip to the workers that made these arrays told of them."""
 
     @cached_property
     def table(self) -> Any:
@@ -85,10 +97,7 @@ class Point:
         state = view.state
         u = view.u
         scores = scores_at(problem, view, alive)
-        # the part of the image in the span of B is orthogonal to theta; without it less cancels
-        seminorm = problem.seminorm
-        centred = seminorm.project(state.image)
-        pull = inner(centred, view.theta)
+        pull, length = across(problem, view)
         best = int(scores.argmax())
         sigma = max(float(scores[best]), 0.0)
         if problem.limits is not None:
@@ -110,9 +119,7 @@ class Point:
         # rounding of u moves theta by at most M times as much
         blur = noise * reach + state.drift
         doubt = noise * measured.steep + problem.loss.smoothness_near(u) * blur
-        rounding = noise * (charge + abs(answer)) + doubt * (
-            state.length if centred is state.image else seminorm.plain_norm(centred)
-        )
+        rounding = noise * (charge + abs(answer)) + doubt * length()
         if view.stray > 0:
             rounding += problem.smooth.shortfall(u, view.stray, rounding, measured.size)
         if dual_scale < 1:
@@ -365,6 +372,17 @@ class Point:
         view = replace(self.view, state=state, pulled=self.view.z[columns])
         best = int(np.searchsorted(blocks, self.best))
         return replace(self, problem=problem, view=view, unscaled_scores=self.unscaled_scores[blocks], best=best)
+
+
+def across(problem: "Problem", view: View) -> tuple[float, Callable[[], float]]:
+    """Return the product of the image, less its part in the span of B, with theta; and what returns its norm."""
+    state, told = view.state, view.told
+    if told is not None:
+        return told.pull, lambda: told.length
+    # the part of the image in the span of B is orthogonal to theta; without it less cancels
+    centred = problem.seminorm.project(state.image)
+    pull = inner(centred, view.theta)
+    return pull, lambda: state.length if centred is state.image else problem.seminorm.plain_norm(centred)
 
 
 class Dual(NamedTuple):

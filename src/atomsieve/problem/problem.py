@@ -13,7 +13,7 @@ from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.matrix import Triplets
-from atomsieve.intake.arguments import as_numbers, library_of, require_piece
+from atomsieve.intake.arguments import as_numbers, is_lazy_frame, library_of, require_piece
 from atomsieve.intake.names import entries, numbered_copies
 from atomsieve.losses import Loss, Squared
 from atomsieve.losses.ridged import Ridged
@@ -383,17 +383,23 @@ class Problem:
         return self.inside(x, self.design.matvec(x), coordinates)
 
     def inside(
-        self, x: Array | Triplets, image: Samples, coordinates: Array, drift: float = 0.0, support: Index | None = None
-    ) -> State:
-        """Return the state of coefficients with known predictions; shrink them if phi would be infinite."""
+        self, x: Array | Triplets, image: Samples, coordinates: Array, drift: float = 0.0,
+        support: Index | None = None, *, length: float | None = None,
+    ) -> State:  # fmt: skip
+        """Return the state of coefficients with known predictions; shrink them if phi would be infinite.
+
+        `length` is the norm of the image, if it is known.
+        """
         mass = self.lifted.mass(x, support)
         if not isinstance(x, Triplets) and self.limits is not None and not self.penalty.admits(mass):
             return self._inside_limits(self.limits, x, coordinates)
         while not self.penalty.admits(mass) and math.isfinite(mass):
             shrink = self.penalty.limit / mass * (1 - 4 * EPS)
             x, image = x.times(shrink) if isinstance(x, Triplets) else shrink * x, shrink * image
+            length = None
             mass = self.lifted.mass(x, support)
-        return State(x, mass, image, coordinates, self.seminorm.plain_norm(image), drift, support)
+        length = self.seminorm.plain_norm(image) if length is None else length
+        return State(x, mass, image, coordinates, length, drift, support)
 
     def _inside_limits(self, limits: CoefficientLimits, x: Array, coordinates: Array) -> State:
         """Return the state nearer to the least point within the limits, where phi is finite."""
@@ -509,7 +515,7 @@ def is_eliminated(gauge: Gauge, lifted: Lifted) -> bool:
 
 def require_samples(gauge: Gauge, lifted: Lifted, data: Data, X: Any) -> None:
     """Refuse a ridge that cannot be joined to the samples."""
-    if is_foreign(X):
+    if is_foreign(X) or is_lazy_frame(X):
         raise ValueError(
             f"A ridge beside limits or {gauge!r} is for NumPy arrays and SciPy matrices, and X is a {library_of(X)} "
             f"{type(X).__name__}. Leave out the limits, or the ridge."

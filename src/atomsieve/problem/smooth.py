@@ -12,8 +12,9 @@ from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace, like, on_host
-from atomsieve.numerics.samplewise import Made, evaluate, totals
+from atomsieve.numerics.samplewise import Made, evaluate, lazily, totals
 from atomsieve.problem.data import Data
+from atomsieve.problem.place import Aside, Place
 from atomsieve.problem.span import Span
 from atomsieve.typing import Array, Samples
 
@@ -132,6 +133,18 @@ class Smooth:
                 return coordinates, *found
             return self.span.minimise(image, coordinates)
 
+    def search(self, image: Samples, start: Array, aside: Aside | None = None) -> Place:
+        """Return the place of the best coordinates of B b for `A x = image`."""
+        assert self.span is not None  # noqa: S101
+        fixed = self.fixed
+        return self.span.search(image if fixed is None else lazily(_sum, image, fixed), start, aside)
+
+    @cached_property
+    def fixed_along(self) -> Array:
+        """The coordinates of the offset that is not subtracted from the targets."""
+        assert self.span is not None  # noqa: S101
+        return self.span.along(self.fixed)
+
     def shortfall(self, u: Samples, stray: float, enough: float, size: float) -> float:
         """Return a bound of how far better free coefficients can lower the loss.
 
@@ -144,6 +157,10 @@ class Smooth:
         farthest = max(size, stray / curvature if curvature > 0 else math.inf)
         lost = stray * farthest
         return lost if lost <= enough else min(lost, self.span.shortfall(u, stray))
+
+
+def _sum(first: Samples, second: Samples) -> Samples:
+    return first + second
 
 
 def _slopes(u: Samples, y: Samples, *, loss: Loss) -> Made:

@@ -7,19 +7,20 @@ where `B' theta = 0`. The rest of the package uses only this function.
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from atomsieve.core.clock import look
-from atomsieve.design.seminorm import combine, weigh
+from atomsieve.design.seminorm import weigh
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import CompiledLoss
 from atomsieve.numerics.basis import combination, orthonormal
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace, like, on_host
 from atomsieve.numerics.rounding import EPS, noise_level
-from atomsieve.numerics.samplewise import Made, evaluate, totals
+from atomsieve.numerics.samplewise import Made, totals
+from atomsieve.problem.place import Aside, Place, bends_of, place_at, sizes_of
 from atomsieve.typing import Array, Samples
 
 EVALUATIONS = 1000
@@ -119,12 +120,13 @@ class Span:
             origin, u, slopes = span.minimise(nothing, zeros)
         if span._recedes(u):
             raise ValueError(SEPARATED)
-        floor = EPS**2 * float(totals(_sizes, span._spans, weigh(weights, slopes), u, u, weights)[0])
+        floor = EPS**2 * float(totals(sizes_of, span.spans, weigh(weights, slopes), u, u, weights)[0])
         return replace(span, origin=origin, centre=origin + span.along(nothing), floor=floor)
 
     def along(self, image: Samples) -> Array:
         """Return the coordinates of the part of an image in the span of the basis."""
-        return on_host(self.basis.T @ weigh(self.weights, image))
+        found: Array = totals(_coordinates, self.basis, self.weights, image)[0]
+        return found
 
     def _shifted(self, stated: "Stated", coordinates: Array) -> Self:
         """Return the same span with a further combination of its columns subtracted from the stated targets."""
@@ -152,22 +154,29 @@ class Span:
             seen = self.compiled.view(np.ascontiguousarray(image), start)
             if seen.settled:
                 return seen.coordinates, seen.u, seen.slopes
-        here = _Here.at(self, image, self._without_kernel(image, start))
+        here = self.search(image, start)
+        return here.coordinates, here.u, here.slopes
+
+    def search(self, image: Samples, start: Array, aside: Aside | None = None) -> Place:
+        """Return the place of the best coordinates, with the slope along a move if one is given."""
+        here = place_at(self, image, self._without_kernel(image, start), aside)
         if not here.farthest <= FLAT_BEYOND and not self.loss.translates:
-            here = min(here, self._recentred(image), key=lambda place: place.distance)
+            other = self._recentred(image, aside)
+            here = other if other.distance < here.distance else here
         spent, astray = 0, False
         while spent < EVALUATIONS:
             look()
-            level = max(self._rounding(image, here), self.floor)
+            level = max(self._rounding(here), self.floor)
             if here.size <= level or not math.isfinite(here.size):
-                return here.coordinates, here.u, here.slopes
-            following, evaluations = self._newton_step(image, here)
+                return here
+            following, evaluations = self._newton_step(here, aside)
             spent += evaluations
             if following.size > here.size / 2:
                 if here.size <= NEARLY_SETTLED * level:
-                    return here.coordinates, here.u, here.slopes
+                    return here
                 if not astray:  # a search without progress may have started in the wrong place
-                    astray, following = True, min(following, self._recentred(image), key=lambda place: place.size)
+                    astray, other = True, self._recentred(image, aside)
+                    following = other if other.size < following.size else following
             here = following
         raise UnsettledError(UNSETTLED if self.loss.attained else SEPARATED)
 
@@ -185,11 +194,8 @@ class Span:
         return stray * stray / float(values[0]) if len(values) and values[0] > 0 else math.inf
 
     def _hessian(self, u: Samples) -> Array:
-        """Return the second derivatives in the coordinates; predictions far out have none in doubles."""
-        hessian: Array = totals(partial(_bends, loss=self.loss), self.basis, u, self.y, self.weights)[0]
-        if not np.isfinite(hessian).all():
-            raise UnsettledError(UNSETTLED)
-        return hessian
+        """Return the second derivatives in the coordinates."""
+        return finite(totals(partial(bends_of, loss=self.loss), self.basis, u, self.y, self.weights)[0])
 
     def _kernel(self, u: Samples) -> int:
         """Return the number of flat directions that every loss of this kind has."""
@@ -205,13 +211,13 @@ class Span:
         shared = coordinates.mean(axis=1) + self.along(array_namespace(image).mean(image, axis=1))
         return np.asarray(coordinates - shared[:, None])
 
-    def _recentred(self, image: Samples) -> "_Here":
+    def _recentred(self, image: Samples, aside: Aside | None = None) -> Place:
         """Return the place where u has the part in the span of B that is best at x = 0.
 
         This is a good guess for every start. Columns of A far from zero move predictions far in the span of B. If
         losses are exponential, Newton's method needs one step for each unit of the way back.
         """
-        return _Here.at(self, image, self.centre - self.along(image))
+        return place_at(self, image, self.centre - self.along(image), aside)
 
     def _recedes(self, u: Samples) -> bool:
         """Return whether the search diverged to where losses without a minimiser are nearly flat."""
@@ -220,38 +226,35 @@ class Span:
         values = np.linalg.eigvalsh(self._hessian(u))
         return bool(values[self._kernel(u)] < RECEDING * self.loss.smoothness_near(u))
 
-    def _rounding(self, image: Samples, here: "_Here") -> float:
+    def _rounding(self, here: Place) -> float:
         """Return the level of rounding in `B' theta`; no step can reduce the gradient below it.
 
         Rounding enters through the sum itself and through u. An error of u moves theta by the curvature times the
         error.
         """
-        noise = noise_level(image.shape[0])
-        steep, reach = map(float, totals(_sizes, self._spans, here.theta, image, here.u, self.weights))
+        noise = noise_level(here.image.shape[0])
+        steep, reach = here.sizes
         level = noise * steep
         if here.size <= level:
             return level
-        most = level + noise * self.loss.smoothness_near(here.u) * reach
-        if here.size > most:  # far above the level for every possible curvature
-            return most
-        bends = partial(_bent_sizes, loss=self.loss)
-        return level + noise * float(totals(bends, self._spans, image, here.u, self.y, self.weights)[0])
+        most = level + noise * here.steepest * reach
+        return most if here.size > most else level + noise * here.bent_size  # far above for every possible curvature
 
     @cached_property
-    def _spans(self) -> Samples:
+    def spans(self) -> Samples:
         """The sum of absolute values in each row of the basis."""
         xp = array_namespace(self.basis)
         return xp.sum(xp.abs(self.basis), axis=1)
 
-    def _newton_step(self, image: Samples, here: "_Here") -> tuple["_Here", int]:
+    def _newton_step(self, here: Place, aside: Aside | None) -> tuple[Place, int]:
         """Return a place where the slope along Newton's direction is at most half, and the number of places tried."""
-        values, vectors = _spectrum(self._hessian(here.u))
+        values, vectors = _spectrum(finite(here.hessian))
         gradient = here.gradient.ravel()
         along, bent = vectors.T @ gradient, values > max(FLAT * values[-1], SUBNORMAL)
         # Flat directions (clipped residuals; one constant added to every class) have no Newton step. If they hold a
         # large part of the gradient, go down along them until the losses have curvature.
         if np.abs(along[~bent]).sum() > np.abs(along[bent]).sum() / 10:
-            direction = -vectors[:, ~bent] @ along[~bent] / max(self.loss.smoothness_near(here.u), SUBNORMAL)
+            direction = -vectors[:, ~bent] @ along[~bent] / max(here.steepest, SUBNORMAL)
         else:
             direction = -vectors[:, bent] @ (along[bent] / values[bent])
         # where the losses are nearly flat, the step is nearly infinite: limit it to the size of the predictions
@@ -267,7 +270,7 @@ class Span:
             look()
             tried += 1
             coordinates = here.coordinates + step * direction.reshape(here.coordinates.shape)
-            following = _Here.at(self, image, coordinates)
+            following = place_at(self, here.image, coordinates, aside)
             slope = float(direction @ following.gradient.ravel())
             if abs(slope) <= fall / 2:
                 break
@@ -277,6 +280,17 @@ class Span:
                 longest = step
             step = (shortest + longest) / 2 if longest < np.inf else 2 * step
         return following, tried
+
+
+def finite(hessian: Array) -> Array:
+    """Return a Hessian; predictions far out have none in doubles."""
+    if not np.isfinite(hessian).all():
+        raise UnsettledError(UNSETTLED)
+    return hessian
+
+
+def _coordinates(basis: Samples, weights: Samples, image: Samples) -> Made:
+    return Made(sums=(basis.T @ weigh(weights, image),))
 
 
 def _spectrum(matrix: Array) -> tuple[Array, Array]:
@@ -304,59 +318,3 @@ class Stated:
         terms = np.column_stack([on_host(part) for part in (self.y, *taken, self.columns)])
         factors = np.concatenate([[1.0], -np.ones(len(taken)), -shift])
         return like(combination(terms, factors), self.y)
-
-
-@dataclass(frozen=True, eq=False)
-class _Here:
-    """One place of a search: predictions, slopes of the losses, gradient in the coordinates."""
-
-    coordinates: Array
-    u: Samples
-    slopes: Samples
-    theta: Samples
-    gradient: Array
-    size: float
-    farthest: float
-
-    @property
-    def distance(self) -> float:
-        """The largest absolute prediction; inf if the gradient is not finite."""
-        return self.farthest if math.isfinite(self.size) else math.inf
-
-    @classmethod
-    def at(cls, span: Span, image: Samples, coordinates: Array) -> "_Here":
-        formula = partial(_seen, loss=span.loss, coordinates=coordinates)
-        (u, slopes, theta), (gradient,), (farthest,) = evaluate(formula, image, span.basis, span.y, span.weights)
-        return cls(coordinates, u, slopes, theta, gradient, float(np.abs(gradient).sum()), farthest)
-
-
-def _seen(image: Samples, basis: Samples, y: Samples, weights: Samples, *, loss: Loss, coordinates: Array) -> Made:
-    """Return predictions, slopes of the losses and theta; the gradient in the coordinates; the farthest prediction."""
-    xp: Any = array_namespace(image)
-    u = image + combine(basis, like(coordinates, basis))
-    slopes = loss.gradient(u, y)
-    theta = weigh(weights, slopes)
-    return Made((u, slopes, theta), (basis.T @ theta,), (xp.max(xp.abs(u)),))
-
-
-def _bends(basis: Samples, u: Samples, y: Samples, weights: Samples, *, loss: Loss) -> Made:
-    """Return the Hessian in the coordinates."""
-    return Made(sums=(loss.hessian(basis, u, y, weights),))
-
-
-def _sizes(spans: Samples, theta: Samples, image: Samples, u: Samples, weights: Samples) -> Made:
-    """Return upper bounds of `basis' theta`, and of `basis' diag(weights) v` for v of the size of the terms of u."""
-    xp: Any = array_namespace(u)
-    return Made(sums=(_along(spans, xp.abs(theta)), _along(spans, weigh(weights, xp.abs(image) + xp.abs(u)))))
-
-
-def _bent_sizes(spans: Samples, image: Samples, u: Samples, y: Samples, weights: Samples, *, loss: Loss) -> Made:
-    """Return the second of them with each sample multiplied by its curvature."""
-    xp: Any = array_namespace(u)
-    return Made(sums=(_along(spans, weigh(weights, loss.curvature(u, y)) * (xp.abs(image) + xp.abs(u))),))
-
-
-def _along(spans: Samples, sizes: Samples) -> Samples:
-    """Return the sum of `abs(basis)' sizes`, an upper bound of a product with the basis."""
-    xp: Any = array_namespace(sizes)
-    return xp.sum(spans * (sizes if sizes.ndim == 1 else xp.sum(sizes, axis=1)))

@@ -1,6 +1,7 @@
 """The state of a method: coefficients in blocks, their mass and their predictions. A move leads to another state."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.matrix import Triplets
@@ -30,6 +31,9 @@ class State:
 
     parts: Combination | None = None
     """The atoms that x is made of, where the gauge of x is not known (`BlockGauge.listed`)."""
+
+    place: Any = None
+    """Where a search for the best coordinates at this image ended, if one has been there (`Place`)."""
 
     @property
     def factors(self) -> Triplets | None:

@@ -1,9 +1,13 @@
 """The Hessian of the loss part on some entries, b minimised out, for losses that the compiled core does not know."""
 
+from functools import partial
+
 import numpy as np
 
 from atomsieve.design import ALL, DenseDesign, Design
 from atomsieve.design.sparse import DENSE
+from atomsieve.losses import Loss
+from atomsieve.numerics.samplewise import lazily
 from atomsieve.problem import Point, Problem
 from atomsieve.typing import Array, Index, Samples
 
@@ -12,12 +16,16 @@ def hessian(point: Point, entries: Index, unit: float) -> Array:
     """Return the Hessian on entries of the flattened x, in units of x: divided by the square of the unit."""
     problem = point.problem
     if point.u.ndim == 1:
-        weights = problem.seminorm.weighted(problem.loss.curvature(point.u, problem.targets))
+        weights = lazily(partial(_bends, loss=problem.loss), point.u, problem.targets, problem.weights)
         basis = None if problem.span is None else problem.span.basis
         return np.asarray(problem.design.gram(weights, entries, entries, unit, basis))
     if not problem.shape[1:]:
         return _between_images(problem, point.u, entries, unit)
     return _between_outputs(problem, point.u, entries, unit)
+
+
+def _bends(u: Samples, y: Samples, weights: Samples, *, loss: Loss) -> Samples:
+    return weights * loss.curvature(u, y)
 
 
 def _free_inverse(problem: Problem, u: Samples) -> Array:

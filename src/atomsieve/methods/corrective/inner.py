@@ -21,8 +21,8 @@ from atomsieve.methods.corrective.hessian import hessian
 from atomsieve.methods.corrective.lines import TIGHT, meet
 from atomsieve.methods.corrective.working_set import Part, limited, sized
 from atomsieve.methods.moves import Move, apply
-from atomsieve.methods.steps import ridge_along, slope_along
-from atomsieve.numerics.namespace import on_host
+from atomsieve.methods.steps import ridge_along, slope_along, slope_of
+from atomsieve.methods.trail import Trail
 from atomsieve.numerics.roots import monotone_zero
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
@@ -156,7 +156,8 @@ class Modelled:
         found = self.point.state
         if found.parts is not None:
             return self.problem.combined(found.parts, found.image, found.coordinates, found.drift)
-        return self.problem.inside(self.part.widen(found).x, found.image, found.coordinates, found.drift)
+        x = self.part.widen(found).x
+        return self.problem.inside(x, found.image, found.coordinates, found.drift, length=found.length)
 
     def solve(self, enough: float) -> float:
         point, idle, penalty = self.point, 0, self.problem.penalty
@@ -204,7 +205,9 @@ class Modelled:
 
     def along(self, point: Point, change: Array, growth: float) -> Move:
         """Return the move along a change of x by which the mass grows."""
-        return Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, point.problem.design.matvec(change))
+        trail = Trail.of(point, change)
+        image = point.problem.design.matvec(change) if trail is None else trail.image
+        return Move(0.0, ((Atom(ALL, change, -1), 1.0),), growth, 0.0, 1.0, image, trail=trail)
 
     def _model(self, point: Point, chosen: Mask) -> "Model":
         """Return the second-order model at a point, over the entries of the chosen blocks."""
@@ -253,18 +256,7 @@ class Modelled:
 
         `pull` is the product of the change with what pulls at x, and `sizes` the sum of the sizes of its terms.
         """
-        problem = point.problem
-        across, held = problem.seminorm.project(move.image), ridge_along(point, move)
-        # free coefficients take back what the move changes along their columns, before exponentials overflow
-        along = None if problem.span is None else on_host(problem.span.basis.T @ problem.seminorm.weighted(move.image))
-
-        def settled(state: State, s: float) -> State:
-            return state if along is None else replace(state, coordinates=state.coordinates - s * along)
-
-        def slope(s: float) -> float:
-            here = replace(point, view=replace(point.view, state=settled(point.state, s)))
-            return slope_along(here, move, across, held, s)
-
+        problem, (settled, slope) = point.problem, searched(point, move)
         start = -pull + move.rate * problem.penalty.slope(point.state.mass)
         noise = 1e-15 * sizes
         if not start < noise:
@@ -280,6 +272,31 @@ class Modelled:
         elif length == 1.0:
             self.memory.caution = self.caution / 10
         return settled, length
+
+
+Search = tuple[Callable[[State, float], State], Callable[[float], float]]
+
+
+def searched(point: Point, move: Move) -> Search:
+    """Return what settles the free coefficients of a state along a move, and the slope of the objective there."""
+    problem, held, trail = point.problem, ridge_along(point, move), move.trail
+    if trail is not None:
+        return (
+            lambda state, s: trail.settled(state, point.state, s),
+            lambda s: slope_of(point, move, trail.slope(point, s) + held[0] + s * held[1], s),
+        )
+    across = problem.seminorm.project(move.image)
+    # free coefficients take back what the move changes along their columns, before exponentials overflow
+    along = None if problem.span is None else problem.span.along(move.image)
+
+    def settled(state: State, s: float) -> State:
+        return state if along is None else replace(state, coordinates=state.coordinates - s * along)
+
+    def slope(s: float) -> float:
+        here = replace(point, view=replace(point.view, state=settled(point.state, s)))
+        return slope_along(here, move, across, held, s)
+
+    return settled, slope
 
 
 @dataclass(eq=False)
