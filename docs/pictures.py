@@ -8,6 +8,7 @@ certificates; right, what is left of one certificate as more and more digits of 
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -147,8 +148,9 @@ def draw_errors(ax: Axes, look: Look) -> None:
     ax.annotate("undecided", (2.2e-3, 15), color="#24292f", ha="center")
 
 
-def draw(look: Look) -> None:
-    settings = {
+def settings_of(look: Look) -> dict[str, Any]:
+    """Return the settings of matplotlib for the colours of a picture."""
+    return {
         "text.color": look.ink,
         "axes.labelcolor": look.ink,
         "axes.edgecolor": look.faint,
@@ -160,7 +162,10 @@ def draw(look: Look) -> None:
         "axes.facecolor": look.paper,
         "font.size": 10.5,
     }
-    with mpl.rc_context(settings):
+
+
+def draw(look: Look) -> None:
+    with mpl.rc_context(settings_of(look)):
         for name, parts in {"hero": (draw_path, draw_sieve), "families": (draw_cover, draw_errors)}.items():
             fig, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", gridspec_kw={"wspace": 0.08})
             for part, ax in zip(parts, axes, strict=True):

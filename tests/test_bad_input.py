@@ -659,6 +659,11 @@ class TestOverflow:
 
 def test_operators_have_no_entries():
     operator = aslinearoperator(np.eye(3))
-    for use in (lambda: Problem(operator, np.ones(3)), lambda: CertifiedLasso().fit(operator, np.ones(3))):
+    certificate = solve(Problem(np.eye(3), np.ones(3))).certificate()
+    for use in (
+        lambda: CertifiedLasso().fit(operator, np.ones(3)),
+        lambda: Problem(np.eye(3), np.ones(3), gauge=Image(L1(), operator)),
+        lambda: certificate.predict(operator),
+    ):
         with pytest.raises(TypeError, match="its entries are needed: pass an array or a sparse matrix"):
             use()

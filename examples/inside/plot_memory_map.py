@@ -4,7 +4,8 @@ Data on disk: a memory map
 
 A matrix that is larger than memory can stay in its file. ``numpy.load(..., mmap_mode="r")`` gives an array whose
 pages are read when they are needed, and nothing here copies it: a float64 memory map is used as it is, for the fit
-and for the proof.
+and for the proof. Above 1 GiB no page is mapped at all: the file is read in pieces, by rows or by columns as it is
+stored, and ``Problem`` takes it in the same way (``Parquet`` and Zarr, too).
 
 The file here is small (128 MB), so that the example is quick; what matters is how little is allocated beside it.
 """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from atomsieve.certificate import Certificate
     from atomsieve.certificate.verify import verify
-    from atomsieve.design import Completion
+    from atomsieve.design import Completion, Parquet
     from atomsieve.display import CertificateDisplay, CVDisplay, PathDisplay, PredictionDisplay, StabilityDisplay
     from atomsieve.estimators import (
         CertifiedElasticNet,
@@ -138,6 +138,7 @@ __all__ = [
     "Oracle",
     "PSDTrace",
     "Pairwise",
+    "Parquet",
     "Path",
     "PathDisplay",
     "PathsInDAG",
@@ -183,7 +184,7 @@ __all__ = [
 _HOMES = {
     "certificate": "Certificate",
     "certificate.verify": "verify",
-    "design": "Completion",
+    "design": "Completion Parquet",
     "display": "CVDisplay CertificateDisplay PathDisplay PredictionDisplay StabilityDisplay",
     "gauges": (
         "L1 L2 OSCAR OWL SLOPE Atoms BasePolytope Birkhoff Coverage Group Image KSparse KSupport LatentGroup LInf "

@@ -194,7 +194,9 @@ def test_features_far_from_zero():
     """The Gram matrix modulo the constant loses no digits where little is left of a column without it."""
     far = X + 1e5 * np.arange(D)
     pieces = {"loss": Logistic(), "penalty": Linear(0.05), "intercept": True}
-    found, expected = (solve(Problem(data, SIGNS, **pieces), tol=1e-11) for data in (in_dask(far), far))
+    # Rounding of 3e6 * theta leaves gaps of 1e-10; below that the number of iterations is chance.
+    found, expected = (solve(Problem(data, SIGNS, **pieces), tol=1e-9) for data in (in_dask(far), far))
+    assert found.converged
     assert found.n_iter <= expected.n_iter + 2
     assert np.abs(found.x - expected.x).max() <= 1e-6
 

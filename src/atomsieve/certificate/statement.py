@@ -20,6 +20,8 @@ from atomsieve.design.base import Columns, Enclosed, bounded, surveyed
 from atomsieve.design.centred import CentredDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.device import DeviceDesign
+from atomsieve.design.filed import FiledDesign
+from atomsieve.design.operator import UNPROVABLE, OperatorDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges import Scaled
 from atomsieve.gauges.coordinates import Coordinates
@@ -50,6 +52,8 @@ class Statement:
     @classmethod
     def of(cls, problem: Problem) -> "Statement":
         """Return the statement of a problem; raise Uncertain if there is no proof for one of its pieces."""
+        if isinstance(problem.data.design, OperatorDesign):
+            raise Uncertain(UNPROVABLE)
         if problem.data.lost_weight:
             raise Uncertain("some sample weights are so small beside others that the samples were left out")
         statement = cls(problem, problem.loss.bounds, problem.penalty.bounds, Frame.of(problem))
@@ -109,7 +113,7 @@ class Statement:
         """Return `-A' theta`, in new arrays; the pass over A shows more, which is kept as if it had been asked for."""
         product, lengths, seen = surveyed(self.design, -theta)
         vars(self).setdefault("lengths", lengths)
-        if seen is not None and isinstance(self.design, DenseDesign | CentredDesign | DeviceDesign):
+        if seen is not None and isinstance(self.design, DenseDesign | CentredDesign | DeviceDesign | FiledDesign):
             vars(self).setdefault("fingerprint", seen)
         stored = isinstance(self.design, DenseDesign | CentredDesign | SparseDesign)
         return product if stored and theta.ndim == 1 else Enclosure(product.mid.copy(), product.rad.copy())
@@ -276,7 +280,7 @@ class Statement:
 
     def rows(self, free: Index, index: Index, weights: Array) -> Plain | Sparse | Remote:
         """Return the same columns with weights; sparse ones stay sparse, and those on a device stay there."""
-        if isinstance(self.design, DeviceDesign):
+        if isinstance(self.design, DeviceDesign | FiledDesign):
             return Remote(self.unpenalised[:, free], self.design, index, weights)
         if isinstance(self.design, SparseDesign):
             return Sparse(self.unpenalised[:, free], self.design.matrix[:, index].tocsc(), weights)

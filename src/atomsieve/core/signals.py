@@ -73,7 +73,8 @@ def jumps_of(y: Array, weights: Array, prices: Array, root: int, x: Array) -> tu
 def bends_of(y: Array, weights: Array, prices: Array, quick: int, careful: int) -> tuple[Array, bool]:
     """Return the bends of the x that minimises `sum_i w_i (x_i - y_i)^2 / 2 + sum_e price_e |(D x)_e|`.
 
-    D are second differences. The second value tells whether no bend is missing, up to rounding. At most so many `quick` rounds put in and take out all knots at once, and at most PARTS times so many `careful` ones
+    D are second differences. The second value tells whether no bend is missing, up to rounding.
+    At most so many `quick` rounds put in and take out all knots at once, and at most PARTS times so many `careful` ones
     lower the objective.
     """
     signs, bends = np.zeros((2, len(y)))

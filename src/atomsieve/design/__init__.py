@@ -15,11 +15,16 @@ from atomsieve.design.completion import Completion
 from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.distributed import DaskDesign
+from atomsieve.design.filed import FiledDesign
+from atomsieve.design.files import File, MappedFile, StoredFile
 from atomsieve.design.jumps import Jumps
 from atomsieve.design.metered import Meter, Metered
+from atomsieve.design.operator import OperatorDesign, is_operator
+from atomsieve.design.parquet import Parquet, RowGroups
 from atomsieve.design.product import ProductDesign
 from atomsieve.design.repeated import RepeatedDesign
 from atomsieve.design.selected import SelectedDesign
+from atomsieve.design.shelf import FileRows
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.design.stack import StackDesign
 from atomsieve.design.steps import Steps
@@ -37,9 +42,12 @@ __all__ = [
     "CumulatedDesign",
     "DenseDesign",
     "Design",
+    "FiledDesign",
     "Jumps",
     "Meter",
     "Metered",
+    "OperatorDesign",
+    "Parquet",
     "ProductDesign",
     "RepeatedDesign",
     "SelectedDesign",
@@ -49,6 +57,7 @@ __all__ = [
     "TreeSteps",
     "as_design",
     "as_slice",
+    "design_of_data",
     "is_narrow",
     "require_entries",
     "spanning",
@@ -56,11 +65,11 @@ __all__ = [
 
 
 def require_entries(X: Any, name: str = "X") -> None:
-    """Refuse an operator in plain words: proofs need the entries of X, not only its products."""
-    if callable(getattr(X, "matvec", None)) and not hasattr(X, "__array__"):
+    """Refuse an operator in plain words, where its entries are needed and not only its products."""
+    if is_operator(X):
         raise TypeError(
             f"{name} is a {type(X).__name__}, and its entries are needed: pass an array or a sparse matrix, or "
-            "Problem(A, y, gauge=Image(gauge, Q)) for a product A Q."
+            "Problem(A, y, gauge=Image(gauge, Q)) for a product A Q. Problem(X, y) takes operators, without proofs."
         )
 
 
@@ -70,7 +79,7 @@ def as_design(X: Any, name: str = "X") -> Design:
         return X
     require_entries(X, name)
     X = X.tocsr() if isinstance(X, Completion) else X
-    kept = issparse(X) or is_foreign(X) or is_stored(X)
+    kept = issparse(X) or is_foreign(X) or is_stored(X) or isinstance(X, Parquet)
     X = X if kept else as_numbers(X, name)
     shape = X.shape
     if len(shape) != 2:
@@ -92,6 +101,11 @@ def as_design(X: Any, name: str = "X") -> Design:
     return found
 
 
+def design_of_data(X: Any) -> Design:
+    """Return the design of X in a problem, which may be an operator, too."""
+    return OperatorDesign.of(X, "X") if is_operator(X) else as_design(X)
+
+
 def _design_of(X: Any, name: str) -> Any:
     """Return the design of a matrix of two dimensions that is not empty."""
     if issparse(X):
@@ -99,7 +113,17 @@ def _design_of(X: Any, name: str) -> Any:
     if is_foreign(X):
         require_known(X, name)
         return DaskDesign.of(X, name) if is_dask_array(X) else ArrayDesign.of(X, name)
-    return ChunkedDesign(HeldRows(X)) if is_stored(X) or is_narrow(X) else DenseDesign.of(X, name)
+    file = file_of(X)
+    if file is not None:
+        return FiledDesign(FileRows(file))
+    return ChunkedDesign(HeldRows(X)) if is_narrow(X) else DenseDesign.of(X, name)
+
+
+def file_of(X: Any) -> File | None:
+    """Return the file that X is read from, piece by piece; None if X is in memory."""
+    if isinstance(X, Parquet):
+        return RowGroups(X)
+    return StoredFile(X) if is_stored(X) else MappedFile.of(X)
 
 
 def is_narrow(X: NDArray[Any]) -> bool:

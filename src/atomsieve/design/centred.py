@@ -82,9 +82,9 @@ class CentredDesign:
     def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
         return self.design.norm_bounds(weights, index, self.centres)
 
-    def survey(self, r: Enclosure) -> exact.Survey:
-        """Return `(A - 1 c')' r`, lengths of the columns, and a fingerprint of A, in one pass."""
-        return self.design.survey(r, self.centres)
+    def survey(self, r: Enclosure, *, told: bool = True) -> exact.Survey:
+        """Return `(A - 1 c')' r`, lengths of the columns, and a fingerprint of A if asked, in one pass."""
+        return self.design.survey(r, self.centres, told=told)
 
 
 def _dot(a: Array, b: Array) -> Enclosure:

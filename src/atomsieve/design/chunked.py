@@ -404,7 +404,8 @@ def _norm_bounds(design: Any, weights: Array) -> Array:
 
 def _survey(design: Any, mid: Array, rad: Array) -> tuple[Enclosure, Array]:
     if mid.ndim == 1:
-        found = design.survey(Enclosure(mid, rad))
+        dense = isinstance(design, DenseDesign | CentredDesign)
+        found = design.survey(Enclosure(mid, rad), **({"told": False} if dense else {}))
         return found.product, found.lengths
     lengths = design.norm_bounds(np.ones(len(mid)))
     return design.enclose_adjoint(Enclosure(mid, rad), lengths), lengths

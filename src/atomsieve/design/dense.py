@@ -200,11 +200,11 @@ class DenseDesign:
         packed = Packed(vector, None, step * np.arange(count), None, np.full(count, length))
         return exact.squared_lengths(packed, weights, centres, by_rows=by_rows)
 
-    def survey(self, r: Enclosure, centres: Array | None = None) -> exact.Survey:
-        """Return `A' r`, lengths of the columns, each less its centre, and a fingerprint, in one pass."""
+    def survey(self, r: Enclosure, centres: Array | None = None, *, told: bool = True) -> exact.Survey:
+        """Return `A' r`, lengths of the columns, each less its centre, and a fingerprint if asked, in one pass."""
         vector, step = self._stored()
         by_rows = self._by_columns is None
-        whole = self.matrix if vector.size == self.matrix.size else None
+        whole = self.matrix if told and vector.size == self.matrix.size else None
         return exact.survey(exact.Lines(vector, None, None, step), r, self.shape[1], centres, whole, by_rows=by_rows)
 
     def _stored(self) -> tuple[Array, int]:

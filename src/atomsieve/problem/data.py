@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.design import Design, as_design
+from atomsieve.design import Design, design_of_data
 from atomsieve.intake.arguments import as_floats, as_numbers, beside, library_of, unframed
 from atomsieve.losses import Loss
 from atomsieve.numerics.cached import cached_property
@@ -69,7 +69,7 @@ class Data:
         if not isinstance(intercept, (bool, np.bool_)):
             raise TypeError(f"intercept must be True or False, got {intercept!r}. Pass columns of your own as `free`.")
         frame, X = X, unframed(X)
-        design = as_design(X)
+        design = design_of_data(X)
         n, d = design.shape
         y, sample_weight, free, offset = (beside(value, X) for value in (y, sample_weight, free, offset))
         weights = check_weights(sample_weight, n)

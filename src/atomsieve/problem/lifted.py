@@ -235,9 +235,15 @@ class Lifted:
     @one_thread()
     def origin(self) -> View:
         """The view at x = 0."""
+        return self._pulled(self._first_sight)
+
+    @cached_property
+    @one_thread()
+    def _first_sight(self) -> View:
+        """The view at x = 0 before any product with A', which the baseline does not need."""
         coordinates = np.zeros(0) if self.smooth.span is None else self.smooth.span.origin
         held, nothing = self.nowhere
-        return self.view(State(held, 0.0, nothing, coordinates, 0.0, 0.0, np.empty(0, dtype=np.intp)))
+        return self._sight(State(held, 0.0, nothing, coordinates, 0.0, 0.0, np.empty(0, dtype=np.intp)))
 
     @property
     def nowhere(self) -> tuple[Array | Triplets, Samples]:
@@ -250,7 +256,7 @@ class Lifted:
     @cached_property
     def baseline(self) -> float:
         """The loss at x = 0 with the best free coefficients."""
-        return self.smooth.measure(self.origin.u, self.origin.slopes, 1.0).value
+        return self.smooth.measure(self._first_sight.u, self._first_sight.slopes, 1.0).value
 
     @cached_property
     def critical(self) -> float:
@@ -263,18 +269,27 @@ class Lifted:
     @cached_property
     def negligible(self) -> float:
         """The objective that rounding of the predictions at x = 0 can produce where the exact objective is 0."""
-        u = self.origin.u
+        u = self._first_sight.u
         error = noise_level(self.smooth.y.shape[0]) * self.seminorm.plain_norm(u)
         return self.smooth.loss.smoothness_near(u) * error * error
 
-    @np.errstate(over="ignore", invalid="ignore")
     def view(self, state: State) -> View:
         """Return the view at a state, which takes one product with A'."""
+        return self._pulled(self._sight(state))
+
+    def _pulled(self, view: View) -> View:
+        """Return a view with its product with A', which the trip to the workers may have made already."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return replace(view, pulled=self.pulled(view.theta)) if view.pulled is None else view
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _sight(self, state: State) -> View:
+        """Return the view at a state, without its product with A'."""
         smooth, seminorm = self.smooth, self.seminorm
         if smooth.compiled is not None:
             seen = smooth.compiled.view(np.ascontiguousarray(state.image), state.coordinates)
             if seen.settled:
-                return _view_of(state, seen, self.pulled(seen.theta))
+                return _view_of(state, seen, None)
         try:
             if in_chunks(state.image):
                 return view_there(self, state)
@@ -288,7 +303,7 @@ class Lifted:
         stray = 0.0 if smooth.span is None else seminorm.plain_norm(slopes - across)
         theta = held(seminorm.weighted(across))
         moved = state if coordinates is state.coordinates else replace(state, coordinates=coordinates)
-        return View(moved, u, slopes, theta, self.pulled(theta), stray)
+        return View(moved, u, slopes, theta, None, stray)
 
     def pulled(self, theta: Samples) -> Any:
         """Return `-A' theta`, by the table of its entries where samples see single entries of a matrix."""
@@ -341,7 +356,7 @@ def identity(count: int) -> Design:
     return as_design(eye_array(count, format="csc"))
 
 
-def _view_of(state: State, seen: Seen, z: Array) -> View:
+def _view_of(state: State, seen: Seen, z: Array | None) -> View:
     """Return the view of what the core has seen at a state."""
     moved = replace(state, coordinates=seen.coordinates) if len(seen.coordinates) else state
     return View(moved, seen.u, seen.slopes, seen.theta, z, seen.stray)

@@ -49,7 +49,8 @@ class View:
     slopes: Samples
     theta: Samples
     pulled: Any
-    """z, or the table of its entries where samples see single entries of a matrix (`Lifted.seen_places`)."""
+    """z, or the table of its entries where samples see single entries of a matrix (`Lifted.seen_places`); None before
+    the product with A' is made."""
     stray: float
     told: "Told | None" = None
     """What the trip to the workers that made these arrays told of them."""

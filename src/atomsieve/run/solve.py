@@ -19,6 +19,7 @@ from atomsieve.run.decide import decide
 from atomsieve.run.limits import Limits
 from atomsieve.run.progress import ProgressLine
 from atomsieve.run.result import Result
+from atomsieve.run.sample import is_far, sampled
 from atomsieve.run.status import Status
 from atomsieve.run.trace import Progress, Trace
 from atomsieve.screening import Rule, Sieve, built_in, rules_for
@@ -61,8 +62,10 @@ def solve(
     screening : "auto", "paper", "off" or Rule
         The strongest safe rule, the paper's rule, no rule, or an object with a method `keep(point)` that returns which
         blocks may still carry weight.
-    start : array or Result, optional
-        Where to start: coefficients, or the result of a similar problem.
+    start : array, Result or "sample", optional
+        Where to start: coefficients, the result of a similar problem, or the solution for a sample of the rows, on the
+        columns that matter there. That takes fewer passes over the data where samples are many; it is the default
+        where X is in a file.
     callbacks : callables
         Each is called with a `Progress` at every iteration; the run ends if one returns False. `Printer()` prints a
         table. A method `end`, if a callback has one, is called when the run is over.
@@ -93,7 +96,7 @@ def solve(
         raise ValueError(f'until must be None or "decided", got {until!r}.')
     with deadline(limits.ends):
         try:
-            first = first_point(problem, start)
+            first = first_point(problem, start, limits)
         except TimeUp:
             first = problem.origin
 
@@ -222,9 +225,22 @@ def check_callbacks(callbacks: Any) -> list[Callback]:
     return found
 
 
-def first_point(problem: Problem, start: Any) -> Point:
-    """Return the point for given coefficients or an earlier result; the default is x = 0."""
-    return problem.origin if start is None else problem.at(first_state(problem, start), problem.eligible)
+def first_point(problem: Problem, start: Any, limits: Limits) -> Point:
+    """Return the point for given coefficients, an earlier result or a sample; the default is x = 0."""
+    state = None
+    if isinstance(start, str) and start != "sample":
+        raise ValueError(f'start must be coefficients, a Result or "sample", got {start!r}.')
+    if isinstance(start, str) or (start is None and is_far(problem)):
+        state = sampled(problem, limits, _quietly)
+    elif start is not None:
+        state = first_state(problem, start)
+    return problem.origin if state is None else problem.at(state, problem.eligible)
+
+
+def _quietly(problem: Problem, first: Point, limits: Limits) -> Result:
+    """Run the default method from a point, without callbacks."""
+    method = Corrective()
+    return run(problem, method.begin(problem, limits), limits, rules_for("auto")(), first)
 
 
 def first_state(problem: Problem, start: Any) -> State:
