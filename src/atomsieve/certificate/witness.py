@@ -10,8 +10,8 @@ from atomsieve.gauges.grounded import Grounded
 from atomsieve.gauges.signal import TotalVariation
 from atomsieve.gauges.witnessed import stated_with_flow
 from atomsieve.problem import Problem
+from atomsieve.problem.beside import Beside
 from atomsieve.problem.lifted import Lifted
-from atomsieve.problem.problem import Beside
 from atomsieve.typing import Array
 
 

@@ -33,11 +33,11 @@ from atomsieve.numerics.rounding import noise_level
 from atomsieve.numerics.samplewise import in_chunks
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem.data import Data
-from atomsieve.problem.point import View
 from atomsieve.problem.remote import view_there
 from atomsieve.problem.smooth import Smooth
 from atomsieve.problem.span import UnsettledError
 from atomsieve.problem.state import State
+from atomsieve.problem.view import View
 from atomsieve.typing import Array, Index, Mask, Samples
 
 

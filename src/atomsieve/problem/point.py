@@ -1,23 +1,22 @@
 """The result of one pass over the data: predictions, dual point, scores, gap and radius, computed together."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from scipy.sparse import issparse
 
 from atomsieve.design.seminorm import inner
 from atomsieve.gauges import Atom
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.krylov import as_dense
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.numerics.rounding import EPS, noise_level
+from atomsieve.problem.dual import Dual
 from atomsieve.problem.limits import CoefficientLimits
 from atomsieve.problem.shrinkage import ProximalShrinkage, Shrinkage
 from atomsieve.problem.smooth import Measured
 from atomsieve.problem.state import State
+from atomsieve.problem.view import View, across, pulls_of, scores_at, scores_of
 from atomsieve.typing import Array, Index, Mask, Samples
 
 if TYPE_CHECKING:
@@ -25,45 +24,6 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 1e-3
 """Part of the gap that its uncertainty may be without a closer look at it."""
-
-
-class Told(NamedTuple):
-    """Sums over the samples of a view, the image less its part in the span of B."""
-
-    pull: float
-    """Its product with theta."""
-    length: float
-    """Its norm."""
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """What the data show at a state, for any penalty: predictions, loss'(u), theta and `z = -A' theta`.
-
-    A part of loss'(u) is removed to make `B' theta = 0`, and `stray` is its norm. It is the slope of the loss along B,
-    and it measures how far the free coefficients are from the best ones.
-    """
-
-    state: State
-    u: Samples
-    slopes: Samples
-    theta: Samples
-    pulled: Any
-    """z, or the table of its entries where samples see single entries of a matrix (`Lifted.seen_places`); None before
-    the product with A' is made."""
-    stray: float
-    told: "Told | None" = None
-    """What the trip to the workers that made these arrays told of them."""
-
-    @cached_property
-    def table(self) -> Any:
-        """The table of the entries of z where few are not 0, and x is held by its factors; None elsewhere."""
-        return self.pulled if issparse(self.pulled) and self.state.factors is not None else None
-
-    @cached_property
-    def z(self) -> Array:
-        """`-A' theta`, which is formed if it is held by a table."""
-        return as_dense(self.pulled).ravel() if issparse(self.pulled) else np.asarray(self.pulled)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -373,120 +333,3 @@ class Point:
         view = replace(self.view, state=state, pulled=self.view.z[columns])
         best = int(np.searchsorted(blocks, self.best))
         return replace(self, problem=problem, view=view, unscaled_scores=self.unscaled_scores[blocks], best=best)
-
-
-def across(problem: "Problem", view: View) -> tuple[float, Callable[[], float]]:
-    """Return the product of the image, less its part in the span of B, with theta; and what returns its norm."""
-    state, told = view.state, view.told
-    if told is not None:
-        return told.pull, lambda: told.length
-    # the part of the image in the span of B is orthogonal to theta; without it less cancels
-    centred = problem.seminorm.project(state.image)
-    pull = inner(centred, view.theta)
-    return pull, lambda: state.length if centred is state.image else problem.seminorm.plain_norm(centred)
-
-
-class Dual(NamedTuple):
-    """The dual point of a state: the scale of theta, and the terms of the gap beside `scale * u . theta`."""
-
-    scale: float
-    charge: float
-    """What penalty and ridge charge for x."""
-    answer: float
-    """What their conjugate says of the dual point, with the Fenchel-Young gap of the loss if it is scaled."""
-    measured: Measured
-
-    @classmethod
-    def of(cls, problem: "Problem", view: View, sigma: float) -> Self:
-        """Scale theta into the domain of phi*, if necessary."""
-        penalty = problem.penalty
-        charge, answer = penalty.value(view.state.mass), penalty.conjugate(sigma)
-        if penalty.superlinear or answer < math.inf:
-            return cls(1.0, charge, answer, problem.smooth.measure(view.u, view.slopes, 1.0))
-        scale = penalty.slope(0.0) / sigma
-        measured = problem.smooth.measure(view.u, view.slopes, scale)
-        return cls(scale, charge, measured.apart, measured)
-
-    @classmethod
-    def limited(cls, problem: "Problem", limits: CoefficientLimits, view: View, scores: Array, pull: float) -> Self:
-        """Take theta as it is, for a problem with limits; or scaled, for `Linear`, where that makes a smaller gap.
-
-        A limit that is far away makes a large gap of a score that is slightly too high, and no limit an infinite one.
-        """
-        penalty, alive = problem.penalty, scores > -np.inf
-        charge = penalty.value(view.state.mass)
-        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
-        whole = cls(1.0, charge, limits.conjugate(penalty, view.z, alive).value, measured)
-        highest = float(scores.max())
-        if penalty.superlinear or not penalty.slope(0.0) < highest < math.inf:
-            return whole
-        scale = penalty.slope(0.0) / highest * (1 - 4 * EPS)  # in spite of rounding no score is higher than the slope
-        measured = problem.smooth.measure(view.u, view.slopes, scale)
-        answer = limits.conjugate(penalty, scale * view.z, alive).value
-        scaled = cls(scale, charge, answer + measured.apart, measured)
-        return cls._better(whole, scaled, pull, noise_level(view.u.shape[0]) * charge)
-
-    @classmethod
-    def _better(cls, whole: Self, scaled: Self, pull: float, noise: float) -> Self:
-        """Return the dual point with the smaller radius: that of a scaled one grows by sqrt(2)."""
-        gaps = [dual.charge + dual.answer + dual.scale * pull for dual in (whole, scaled)]
-        return whole if gaps[0] <= 2 * gaps[1] + noise else scaled
-
-    @classmethod
-    def beside(cls, problem: "Problem", shrinkage: ProximalShrinkage, view: View, sigma: float) -> Self:
-        """Take theta as it is, for a ridge beside a gauge with a prox; sigma is that of `-A' theta - ridge x`."""
-        penalty, state = problem.penalty, view.state
-        charge = penalty.value(state.mass) + shrinkage.value(state.x, state.support)
-        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
-        return cls(1.0, charge, shrinkage.answer(penalty, view.z, sigma), measured)
-
-    @classmethod
-    def eliminated(cls, problem: "Problem", shrinkage: Shrinkage, view: View, scores: Array, pull: float) -> Self:
-        """Take theta as it is, for a problem with a ridge; or scaled, for `Linear`, where that makes a smaller gap.
-
-        A ridge so small that it hardly holds anything back makes a large gap of scores that are slightly too high.
-        """
-        penalty, state = problem.penalty, view.state
-        charge = penalty.value(state.mass) + shrinkage.value(state.x, state.support)
-        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
-        whole = cls(1.0, charge, shrinkage.conjugate(penalty, scores).value, measured)
-        if penalty.superlinear:
-            return whole
-        scale = shrinkage.fitting_scale(penalty.slope(0.0), scores, problem.core.sizes(state.x))
-        if not 0 < scale < 1:
-            return whole
-        measured = problem.smooth.measure(view.u, view.slopes, scale)
-        scaled = cls(scale, charge, shrinkage.conjugate(penalty, scale * scores).value + measured.apart, measured)
-        return cls._better(whole, scaled, pull, noise_level(view.u.shape[0]) * charge)
-
-
-def pulls_of(problem: "Problem", view: View) -> Array:
-    """Return minus the gradient of loss and ridge in x."""
-    if problem.shrinkage is None:
-        return view.z
-    pulls, support = view.z.copy(), view.state.support
-    pulls.ravel()[support] -= problem.shrinkage.drag(view.state.x, support)
-    return pulls
-
-
-def scores_at(problem: "Problem", view: View, alive: Mask | None) -> Array:
-    """Return the scores of all blocks by minus the gradient, -inf for those that are not alive."""
-    if problem.shrinkage is None and view.table is not None:
-        core: Any = problem.core
-        return _among(core.scores_at(view.table, view.state.factors), alive)
-    if problem.limits is None:
-        return scores_of(problem, pulls_of(problem, view), alive)
-    scores = problem.limits.open_scores(view.z, view.state.x)
-    return scores if alive is None else np.where(alive, scores, -np.inf)
-
-
-def scores_of(problem: "Problem", z: Array, alive: Mask | None) -> Array:
-    """Return the scores of all blocks, -inf for those that are not alive."""
-    return _among(problem.core.scores(z), alive)
-
-
-def _among(scores: Array, alive: Mask | None) -> Array:
-    """Return scores, -inf for blocks that are not alive; they are written where the others are."""
-    if alive is not None and not alive.all():
-        np.copyto(scores, -np.inf, where=~alive)
-    return scores

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import eye_array
@@ -13,30 +13,23 @@ from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.matrix import Triplets
-from atomsieve.intake.arguments import as_numbers, is_lazy_frame, library_of, require_piece
-from atomsieve.intake.names import entries, numbered_copies
+from atomsieve.intake.arguments import as_numbers, require_piece
 from atomsieve.losses import Loss, Squared
 from atomsieve.losses.ridged import Ridged
 from atomsieve.numerics.cached import cached_property
-from atomsieve.numerics.namespace import is_foreign
 from atomsieve.numerics.rounding import EPS
 from atomsieve.penalties import Penalty, Square
+from atomsieve.problem.beside import Beside, is_eliminated, require_samples
 from atomsieve.problem.data import Data
 from atomsieve.problem.lifted import Lifted
 from atomsieve.problem.limits import CoefficientLimits, Pair, check_limits
-from atomsieve.problem.point import Point, View
+from atomsieve.problem.point import Point
 from atomsieve.problem.shrinkage import Ridge, Shrinkage, check_ridge
 from atomsieve.problem.smooth import Smooth
 from atomsieve.problem.span import Span
 from atomsieve.problem.state import State
+from atomsieve.problem.view import View
 from atomsieve.typing import Array, Index, Mask, Samples
-
-
-class Beside(NamedTuple):
-    """What stands beside the penalty: a ridge, and limits of the coefficients of the full lifted design."""
-
-    ridge: Ridge
-    limits: Pair | None = None
 
 
 class Problem:
@@ -462,71 +455,6 @@ class Problem:
         given = (b[:first].reshape(-1, *data.outputs), b[first:second].reshape(-1, *data.outputs))
         return *given, b[second:]
 
-    def called(self, entry: int) -> str:
-        """Return the name of an entry of the lifted coefficients: the name of its feature, or its number.
-
-        -1, -2 and so on are the unpenalised columns: the intercept, those passed as `free`, features of weight 0.
-        """
-        if entry < 0:
-            return self._called_free(-1 - entry)
-        if self.gauge.mapped:
-            return self._called_copy(entry)
-        if self.data.names is None:
-            return str(entry)
-        about = entries(self.data.names, self.lifted.form)
-        output = f" of output {about['output'][entry]}" if "output" in about else ""
-        return repr(about["feature"][entry]) + output
-
-    def _called_copy(self, entry: int) -> str:
-        """Return the name of an entry of a preimage: a feature in its group, or a number."""
-        copies, groups = self.gauge.copies(self.lifted.form[0]), self.gauge.names()
-        if copies is None:
-            return str(entry)
-        row, output = divmod(entry, math.prod(self.lifted.form[1:]))
-        name = str(copies[row]) if self.data.names is None else repr(self.data.names[copies[row]])
-        which = f" of output {output}" if len(self.lifted.form) > 1 else ""
-        part = f"part {numbered_copies(copies)[row]}" if groups is None else repr(groups[self.lifted.labels[entry]])
-        return f"{name}{which} in {part}"
-
-    def called_feature(self, row: int) -> str:
-        """Return the name of a row of the lifted coefficients: the name of its feature, or its number."""
-        return str(row) if self.data.names is None or self.gauge.mapped else repr(self.data.names[row])
-
-    def _called_free(self, place: int) -> str:
-        data = self.data
-        per = math.prod(data.outputs)
-        constants = per * int(data.intercept)
-        given = per * data.free.shape[1]
-        if place < constants:
-            return f"the intercept of output {place}" if data.outputs else "the intercept"
-        if place < constants + given:
-            return f"column {(place - constants) // per} of `free`"
-        return self.called(int(self.unpenalised[place - constants - given]))
-
     def lower(self, lifted: Array) -> Array:
         """Return x for lifted coefficients, in the shape that the gauge sees."""
         return self.gauge.lower(lifted.reshape(self.lifted.form))
-
-
-def is_eliminated(gauge: Gauge, lifted: Lifted) -> bool:
-    """Return whether a ridge is eliminated from gap and certificate: the gauge is one of x, with prices or a prox."""
-    return not gauge.mapped and (lifted.charges is not None or lifted.core.proximal)
-
-
-def require_samples(gauge: Gauge, lifted: Lifted, data: Data, X: Any) -> None:
-    """Refuse a ridge that cannot be joined to the samples."""
-    if is_foreign(X) or is_lazy_frame(X):
-        raise ValueError(
-            f"A ridge beside limits or {gauge!r} is for NumPy arrays and SciPy matrices, and X is a {library_of(X)} "
-            f"{type(X).__name__}. Leave out the limits, or the ridge."
-        )
-    if lifted.smooth.outputs:
-        raise ValueError(
-            f"A ridge beside limits or {gauge!r} is for losses of one prediction for each target, and "
-            f"{type(lifted.smooth.loss).__name__} has one for each class. Leave out the limits, or the ridge."
-        )
-    if data.tasks > 1 and not gauge.mapped and len(lifted.core.unpenalised()):
-        raise ValueError(
-            "A ridge beside limits is not for several outputs with coefficients of weight 0. Fit the outputs one by "
-            "one, or leave out the limits."
-        )

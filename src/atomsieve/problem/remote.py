@@ -11,8 +11,8 @@ from atomsieve.design.seminorm import combine
 from atomsieve.losses import Loss
 from atomsieve.numerics.samplewise import Made, evaluate
 from atomsieve.problem.place import There
-from atomsieve.problem.point import Told, View
 from atomsieve.problem.state import State
+from atomsieve.problem.view import Told, View
 from atomsieve.typing import Array
 
 if TYPE_CHECKING:
