@@ -219,6 +219,8 @@ def judge_shape(certificate, built):
     if built.kind in ("nuclear", "psd"):
         rank = int((np.linalg.svd(x.reshape(built.shape.shape), compute_uv=False) > blur).sum())
         false["rank"] = np.array([certificate.rank is not None and certificate.rank < rank])
+        false["subspaces"] = np.array([certificate.subspaces is not None and _is_away(certificate, built, rank)])
+        counts["subspaces"] = int(certificate.subspaces is not None)
         false |= _outside(certificate.lower.ravel(), certificate.upper.ravel(), x, blur)
     elif built.shape.case is None:
         false |= _false_jumps(certificate, built, blur)
@@ -228,6 +230,17 @@ def judge_shape(certificate, built):
     wrong = [f"{name} {k}" for name, mask in false.items() for k in np.flatnonzero(mask).tolist()]
     counts["false"] = len(wrong)
     return counts, wrong
+
+
+def _is_away(certificate, built, rank):
+    """Return whether columns or rows of x are further from the subspaces than a certificate says."""
+    left, values, right = np.linalg.svd(built.x.reshape(built.shape.shape), full_matrices=False)
+    room = 1e-12 * values[0] / values[rank - 1] if rank else 0.0
+    for vectors, basis in ((left[:, :rank], certificate.subspaces.left), (right[:rank].T, certificate.subspaces.right)):
+        span = np.linalg.qr(basis)[0]
+        if np.linalg.norm(vectors - span @ (span.T @ vectors), 2) > certificate.subspaces.sine + room:
+            return True
+    return False
 
 
 def _outside(lower, upper, x, blur):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from low_rank import rank_above
 
 from atomsieve import (
     Ball,
@@ -135,7 +136,7 @@ def test_bounds_cover_what_is_enclosed(seed):
         assert np.linalg.norm(moved, 2) <= bound.high[0] * (1 + 1e-12)
         least = np.linalg.svd(moved, compute_uv=False)
         limit = float(rng.choice(least)) * 1.01
-        assert np.count_nonzero(least >= limit) <= Nuclear().rank_bound(Enclosure(z, radius), limit)
+        assert np.count_nonzero(least >= limit) <= rank_above(Nuclear(), Enclosure(z, radius), limit)
 
 
 def test_bounds_far_from_one():

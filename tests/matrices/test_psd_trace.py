@@ -7,6 +7,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from flint import arb, arb_mat
+from low_rank import rank_above
 
 from atomsieve import Ball, Linear, LogBarrier, Logistic, Problem, PSDTrace, Scaled, Square, Squared, solve, verify
 from atomsieve.certificate.file import seal
@@ -31,7 +32,7 @@ def test_twins():
         bound = PSDTrace().enclose_scores(Enclosure(z, np.full(z.shape, 0.01)))
         assert bound.low[0] <= max(values[-1], 0.0) <= bound.high[0]
         limit = float(rng.choice(values)) + 0.01
-        assert np.count_nonzero(values >= limit) <= PSDTrace().rank_bound(Enclosure.exact(z), limit)
+        assert np.count_nonzero(values >= limit) <= rank_above(PSDTrace(), Enclosure.exact(z), limit)
         q = rng.normal(size=(4, 2))
         assert PSDTrace().value(q @ q.T) == pytest.approx(np.sum(q * q))
         settled = PSDTrace().settled(q @ q.T)

@@ -172,6 +172,7 @@ def _claims(
         facts=facts,
         atoms=named_atoms(problem, statement.parts if x.any() else None),
         rank=proof.rank,
+        subspaces=proof.subspaces,
         identity=Identity.of(problem, statement.fingerprint),
         proof=proof,
     )
@@ -228,5 +229,6 @@ def nothing(problem: Problem, x: Array, reason: str, family: Family | None = Non
         facts=facts,
         atoms=named_atoms(problem, None),
         rank=None,
+        subspaces=None,
         identity=Identity.of(problem),
     )

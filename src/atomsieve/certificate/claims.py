@@ -19,6 +19,7 @@ from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.ranges import Sum
 from atomsieve.display.coefficients import Coefficients
 from atomsieve.gauges.facts import Facts
+from atomsieve.gauges.leading import Subspaces
 from atomsieve.intake.files import write_text
 from atomsieve.intake.names import pandas_for
 from atomsieve.typing import Array, Mask
@@ -117,6 +118,10 @@ class Certificate:
     rank: int | None
     """A number that the rank of no solution exceeds, for gauges of matrices (Nuclear, PSDTrace); None where none is
     known."""
+
+    subspaces: Subspaces | None
+    """Subspaces of that dimension near which the columns and the rows of every solution lie, and the sine of the angle
+    that none of their vectors exceeds; None where none is known."""
 
     identity: Identity
     """What tells the data at the time of the proof from all others."""

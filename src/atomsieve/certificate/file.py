@@ -16,6 +16,7 @@ from atomsieve.certificate.ranges import Sum
 from atomsieve.design import Jumps
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.gauges.facts import Facts
+from atomsieve.gauges.leading import Subspaces
 from atomsieve.numerics.places import support_of
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
@@ -92,6 +93,9 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
         content["claims"]["facts"] = _facts(certificate.facts)
     if certificate.rank is not None:
         content["claims"]["rank"] = certificate.rank
+    if certificate.subspaces is not None:
+        left, right, sine = certificate.subspaces
+        content["claims"]["subspaces"] = {"left": left.tolist(), "right": right.tolist(), "sine": sine}
     if "limits" in certificate.statement:
         content["claims"]["at_lower"] = np.flatnonzero(certificate.at_lower).tolist()
         content["claims"]["at_upper"] = np.flatnonzero(certificate.at_upper).tolist()
@@ -122,6 +126,11 @@ def _facts_of(stated: dict[str, Any], zero: Mask, nonzero: Mask) -> Facts:
         tiers[tier] = k
     tight = tuple(list(part) for part in stated.get("tight", []))
     return Facts(zero, nonzero, signs, clusters, saturated, tiers, tight)
+
+
+def _subspaces_of(stated: dict[str, Any]) -> Subspaces:
+    """Return subspaces from the content of a file."""
+    return Subspaces(np.array(stated["left"]), np.array(stated["right"]), float(stated["sine"]))
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -205,6 +214,7 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         "facts": _facts_of(claims["facts"], zero, nonzero) if "facts" in claims else None,
         "atoms": point.get("atoms"),
         "rank": claims.get("rank"),
+        "subspaces": _subspaces_of(claims["subspaces"]) if "subspaces" in claims else None,
         "identity": Identity(content["data"]["sha256"]),
     }
 

@@ -10,6 +10,7 @@ from atomsieve.certificate.scores import low, pulls, scores_of
 from atomsieve.certificate.statement import Statement
 from atomsieve.certificate.zeros import beaten, zero_blocks
 from atomsieve.gauges.facts import Evidence, Facts
+from atomsieve.gauges.leading import Leading, Subspaces
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
@@ -19,7 +20,7 @@ SETTLED = 0.99
 """Bounds of curvatures are made anew, at most three times, until none of them falls below this part of itself."""
 
 SPARED = 2.0**-20
-"""Part of the slope by which singular values must stay below it, so that a checker can confirm the rank."""
+"""Part of the slope by which singular values must stay below it, so that a checker can confirm rank and subspaces."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +201,8 @@ class Proof:
         return below - moved - 2 * EPS * np.abs(below), above + moved + 2 * EPS * np.abs(above)
 
     @cached_property
-    def rank(self) -> int | None:
-        """A bound of the rank of every solution; None where x is no matrix, and where the bound says nothing.
+    def leading(self) -> Leading | None:
+        """Subspaces of z beyond which no solution lies; None where x is no matrix, and where they are everything.
 
         Solutions live where the singular values of z* are equal to the slope, and none of them moves by more than the
         radius times the spread.
@@ -214,9 +215,23 @@ class Proof:
             least = (self.least_slope - float(up(self.radius * self.spread[0][0]))) * (1 - SPARED)
             if not least > 0:
                 return None
-            z = self.z if self.paired else self.z * Enclosure.exact(self.shrink)
-            rank = core.rank_bound(z, least)
-        return rank if rank < min(statement.problem.lifted.form) else None
+            return core.leading_above(self.z if self.paired else self.z * Enclosure.exact(self.shrink), least)
+
+    @property
+    def rank(self) -> int | None:
+        """A bound of the rank of every solution; None where none is known that says anything."""
+        return None if self.leading is None else self.leading.rank
+
+    @property
+    def subspaces(self) -> Subspaces | None:
+        """How near the columns and rows of every solution lie to known subspaces; None where nothing is known."""
+        leading, slope = self.leading, self.least_slope
+        if leading is None or not leading.rank:
+            return None
+        with quiet():
+            moved = up(up(self.radius * self.spread[0][0]) * (1 + SPARED) + SPARED * SPARED * slope)
+            sine = leading.sine(slope * (1 - SPARED), float(moved))
+        return Subspaces(leading.left, leading.right, sine) if sine < 1 else None
 
     def _steepest(self, above: Array) -> float:
         """Return an upper bound of the slope of the penalty, times S, at a solution that is not 0: the best score."""

@@ -11,7 +11,7 @@ from atomsieve.certificate.features import about, changes_of, copies_of
 from atomsieve.certificate.file import groups_of as numbers_of
 from atomsieve.certificate.file import labels_of
 from atomsieve.display.coefficients import Coefficients, verdict_words
-from atomsieve.display.numbers import count, interval
+from atomsieve.display.numbers import above, count, interval
 from atomsieve.display.sections import coefficient_section
 from atomsieve.display.sums import written_sum
 from atomsieve.display.table import Section, Summary
@@ -48,6 +48,9 @@ def sentence(certificate: "Certificate") -> str:
         decided = f"{certificate.lower.size} coefficients {verdict}"
         if certificate.rank is not None and not zero:
             decided += f", a matrix of rank {certificate.rank} at most"
+        if certificate.subspaces is not None:
+            angle = above(certificate.subspaces.degrees)
+            decided += f", its rows and columns within {angle} degrees of known subspaces"
     text = f"{where}{decided}; optimal value {interval(certificate.dual, certificate.primal)}."
     return text + (f" {certificate.reason}" if undecided else "")
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from atomsieve.design import Completion
 from atomsieve.estimators.strengths import CriticalFraction
 from atomsieve.gauges import Nuclear
-from atomsieve.gauges.matrix import Triplets, decomposed
+from atomsieve.gauges.triplets import Triplets, decomposed
 from atomsieve.intake.arguments import is_number, shown
 from atomsieve.penalties import Linear
 from atomsieve.problem import Problem

@@ -17,6 +17,7 @@ import numpy as np
 from atomsieve.design import ALL, Columns, Design, as_slice
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.facts import Evidence, Facts
+from atomsieve.gauges.leading import Leading
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, Uncertain
 from atomsieve.piece import Piece
@@ -267,8 +268,8 @@ class BlockGauge(Gauge):
         """Return a point near x whose gauge is certainly finite, where rounding may have left the domain."""
         return x
 
-    def rank_bound(self, z: Enclosure, least: float) -> int:
-        """Return a bound of the number of values of every enclosed z that are not below a number; if `ranked`."""
+    def leading_above(self, z: Enclosure, least: float) -> Leading | None:
+        """Return subspaces beyond which the values of every enclosed z are below a number, if any; if `ranked`."""
         raise TypeError(f"{type(self).__name__} measures no matrix by its rank.")
 
     def cored(self, form: tuple[int, int]) -> "BlockGauge":

@@ -10,51 +10,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
-from scipy.sparse.linalg import svds
 
 from atomsieve.design import ALL
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge
+from atomsieve.gauges.leading import Leading
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge
+from atomsieve.gauges.triplets import Triplets
 from atomsieve.numerics.enclosures import Enclosure, norm
 from atomsieve.numerics.krylov import Beyond
-from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
-
-WHOLE = 400
-"""Rows or columns, whichever are fewer, up to which all singular values are computed where a few are asked for."""
-
-
-class Triplets(NamedTuple):
-    """Matrices `left diag(values) right'`; values are in falling order."""
-
-    left: Array
-    values: Array
-    right: Array
-
-    @classmethod
-    def nothing(cls, form: tuple[int, int]) -> "Triplets":
-        """Return the matrix 0 of a form."""
-        return cls(np.zeros((form[0], 0)), np.zeros(0), np.zeros((form[1], 0)))
-
-    @property
-    def whole(self) -> Array:
-        """The matrix."""
-        return np.asarray((self.left * self.values) @ self.right.T)
-
-    def times(self, factor: float) -> "Triplets":
-        """Return the matrix times a positive number."""
-        return Triplets(self.left, factor * self.values, self.right)
-
-    def towards(self, other: "Triplets", part: float) -> "Triplets":
-        """Return the matrix on the way to another one, without forming either."""
-        left, first = np.linalg.qr(np.hstack([self.left, other.left]))
-        right, second = np.linalg.qr(np.hstack([self.right, other.right]))
-        weights = np.concatenate([(1 - part) * self.values, part * other.values])
-        found = decomposed((first * weights) @ second.T)
-        rank = int(np.count_nonzero(found.values > 4 * EPS * found.values.max(initial=0.0)))
-        return Triplets(left @ found.left[:, :rank], found.values[:rank], right @ found.right[:, :rank])
 
 
 class Near(NamedTuple):
@@ -159,8 +124,11 @@ class MatrixGauge(ProximalGauge):
         return np.array([self.score_near(Near.of(table, x, symmetric=self.symmetric), beyond)])
 
     @abstractmethod
-    def rank_bound(self, z: Enclosure, least: float) -> int:
-        """Return a number that bounds, for every enclosed z, how many of its values are not below `least`."""
+    def leading_above(self, z: Enclosure, least: float) -> Leading | None:
+        """Return subspaces beyond which all values of every enclosed z are below a number; None where there are none.
+
+        No more of the values of z than these have dimensions are not below the number.
+        """
 
     def growth(self, x: Array, there: Array) -> float:
         return self.value(there) - self.value(x)
@@ -244,9 +212,8 @@ class RowByRow(ProximalGauge):
         """Return pairs of vectors with the best scores; see `MatrixGauge`."""
         return self.gauge.leading(self.seen(z), count)
 
-    def rank_bound(self, z: Enclosure, least: float) -> int:
-        """Return a bound of the number of values that are not below a number; see `MatrixGauge`."""
-        return self.gauge.rank_bound(self.seen_within(z), least)
+    def leading_above(self, z: Enclosure, least: float) -> Leading | None:
+        return self.gauge.leading_above(self.seen_within(z), least)
 
     def settled(self, x: Array) -> Array:
         return self.gauge.settled(self.seen(x)).reshape(x.shape)
@@ -265,41 +232,3 @@ class RowByRow(ProximalGauge):
 
     def nonnegative(self, rows: int) -> BlockGauge | None:
         return None  # signs matter together
-
-
-def decomposed(matrix: Array, count: int | None = None) -> Triplets:
-    """Return the singular triplets of a matrix, or so many of the largest."""
-    rows, columns = matrix.shape
-    if not np.isfinite(matrix).all():  # far away from the optimum, where losses overflow
-        nothing = np.full(1, np.nan)
-        return Triplets(np.zeros((rows, 1)), nothing, np.zeros((columns, 1)))
-    if count is None or min(rows, columns) <= max(WHOLE, 3 * count) or not matrix.any():
-        left, values, right = np.linalg.svd(matrix, full_matrices=False)
-        return Triplets(left[:, :count], values[:count], right.T[:, :count])
-    start = np.random.default_rng(0).normal(size=min(rows, columns))
-    left, values, right = svds(matrix, k=count, v0=start)
-    order = np.argsort(-values)
-    return Triplets(left[:, order], np.asarray(values[order], dtype=np.float64), right[order].T)
-
-
-def top_pair(matrix: Array) -> Triplets:
-    """Return the largest singular value and its vectors, by the Gram matrix of the smaller side."""
-    rows, columns = matrix.shape
-    largest = float(np.abs(matrix).max(initial=0.0))
-    if not 0 < largest < np.inf or min(rows, columns) > WHOLE:
-        return decomposed(matrix, 1)
-    scaled = matrix / largest
-    tall = scaled if rows >= columns else scaled.T
-    vector = linalg.eigh(tall.T @ tall, subset_by_index=[tall.shape[1] - 1] * 2)[1]
-    other = tall @ vector
-    size = float(np.linalg.norm(other))
-    other /= size
-    left, right = (other, vector) if rows >= columns else (vector, other)
-    return Triplets(left, np.array([largest * size]), right)
-
-
-def singular_values(matrix: Array) -> Array:
-    """Return all singular values of a matrix, in falling order; NaN where it is not finite."""
-    if not np.isfinite(matrix).all():
-        return np.full(1, np.nan)
-    return np.asarray(np.linalg.svd(matrix, compute_uv=False))

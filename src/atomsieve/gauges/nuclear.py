@@ -7,8 +7,10 @@ from scipy.sparse import csr_array
 
 from atomsieve.design import ALL
 from atomsieve.gauges.base import Atom
-from atomsieve.gauges.matrix import MatrixGauge, Triplets, decomposed, singular_values, top_pair
+from atomsieve.gauges.leading import Leading, beyond, leak
+from atomsieve.gauges.matrix import MatrixGauge
 from atomsieve.gauges.proximal import Face, Line, on_line
+from atomsieve.gauges.triplets import Triplets, decomposed, singular_values, top_pair
 from atomsieve.numerics.enclosures import Enclosure, norm, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.spectral import nuclear_norm, spectral_norm
@@ -78,14 +80,14 @@ class Nuclear(MatrixGauge):
         least = max(along / (norm(np.abs(u)) * norm(np.abs(v)) * (1 + 8 * EPS)), 0.0) if along > 0 else 0.0
         return Enclosure.between(np.array([least]), np.array([spectral_norm(z)]))
 
-    def rank_bound(self, z: Enclosure, least: float) -> int:
+    def leading_above(self, z: Enclosure, least: float) -> Leading | None:
         # s_{k+1}(z) is at most the spectral norm of z less any matrix of rank k
         left, values, right = decomposed(z.mid)
         for rank in range(int(np.count_nonzero(values >= least)), len(values)):
-            taken = (left[:, :rank] * values[:rank]) @ right[:, :rank].T
-            sizes = (np.abs(left[:, :rank]) * values[:rank]) @ np.abs(right[:, :rank]).T
-            # what is taken away need not be rounded: any matrix of that rank will do, so its product is enclosed
-            rest = z - Enclosure(taken, up((rank + 4) * 2 * EPS * sizes))
-            if spectral_norm(rest) < least:
-                return rank
-        return len(values)
+            found = Triplets(left[:, :rank], values[:rank], right[:, :rank])
+            rest = beyond(z, found)
+            largest = spectral_norm(rest)
+            if largest < least:
+                leaks = leak(rest, found.right), leak(Enclosure(rest.mid.T, rest.rad.T), found.left)
+                return Leading(found.left, found.right, largest, max(leaks))
+        return None

@@ -6,9 +6,11 @@ import numpy as np
 
 from atomsieve.design import ALL
 from atomsieve.gauges.base import Atom
-from atomsieve.gauges.matrix import MatrixGauge, Triplets
+from atomsieve.gauges.leading import Leading, beyond, leak
+from atomsieve.gauges.matrix import MatrixGauge
 from atomsieve.gauges.nuclear import Nuclear
 from atomsieve.gauges.proximal import Face, Line, on_line
+from atomsieve.gauges.triplets import Triplets
 from atomsieve.numerics.enclosures import Enclosure, norm, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.spectral import largest_eigenvalue
@@ -103,11 +105,13 @@ class PSDTrace(MatrixGauge):
         """Return an upper bound of the largest eigenvalue of the symmetric part of every enclosed matrix."""
         return largest_eigenvalue(self.drawn(z.mid), norm(up(z.rad + 2 * EPS * np.abs(z.mid)).ravel()))
 
-    def rank_bound(self, z: Enclosure, least: float) -> int:
+    def leading_above(self, z: Enclosure, least: float) -> Leading | None:
         values, vectors = self._eigen(z.mid)
         for rank in range(int(np.count_nonzero(values >= least)), len(values)):
-            taken = (vectors[:, :rank] * values[:rank]) @ vectors[:, :rank].T
-            sizes = (np.abs(vectors[:, :rank]) * np.abs(values[:rank])) @ np.abs(vectors[:, :rank]).T
-            if self._highest(z - Enclosure(taken, up((rank + 4) * 2 * EPS * sizes))) < least:
-                return rank
-        return len(values)
+            basis = vectors[:, :rank]
+            rest = beyond(z, Triplets(basis, values[:rank], basis))
+            largest = self._highest(rest)
+            if largest < least:
+                even = Enclosure(self.drawn(rest.mid), up((rest.rad + rest.rad.T) / 2 + 2 * EPS * np.abs(rest.mid)))
+                return Leading(basis, basis, largest, leak(even, basis))
+        return None

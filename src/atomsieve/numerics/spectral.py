@@ -111,12 +111,12 @@ def nuclear_norm(x: Array) -> Enclosure:
         high = up(terms.high + up(np.sqrt(min(x.shape)) * (rest + lost)))
         signs = Enclosure(left @ right, up(gamma(count + 4) * (np.abs(left) @ np.abs(right))))
         along = float((signs * Enclosure.exact(scaled)).sum().low)
-        lengthened = up(root(_stretch(left.T)) * root(_stretch(right)))
+        lengthened = up(root(stretch(left.T)) * root(stretch(right)))
         low = max(along / lengthened * (1 - 4 * EPS) - up(np.sqrt(min(x.shape)) * lost), 0.0)
     return Enclosure.between(np.float64(low), np.float64(high)) / scale
 
 
-def _stretch(rows: Array) -> Array:
+def stretch(rows: Array) -> Array:
     """Return an upper bound of the largest eigenvalue of the Gram matrix of rows that are nearly orthonormal."""
     gram = rows @ rows.T
     gram.ravel()[:: len(gram) + 1] -= 1.0

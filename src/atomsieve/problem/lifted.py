@@ -22,7 +22,7 @@ from atomsieve.design.places import Places
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import Gauge
 from atomsieve.gauges.base import BlockGauge
-from atomsieve.gauges.matrix import Triplets
+from atomsieve.gauges.triplets import Triplets
 from atomsieve.intake.arguments import is_whole
 from atomsieve.losses import Loss
 from atomsieve.losses.compiled import Seen

@@ -12,7 +12,7 @@ from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges import L1, Gauge
 from atomsieve.gauges.base import BlockGauge
 from atomsieve.gauges.found import Combination
-from atomsieve.gauges.matrix import Triplets
+from atomsieve.gauges.triplets import Triplets
 from atomsieve.intake.arguments import as_numbers, require_piece
 from atomsieve.losses import Loss, Squared
 from atomsieve.losses.ridged import Ridged

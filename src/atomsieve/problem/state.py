@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atomsieve.gauges.found import Combination
-from atomsieve.gauges.matrix import Triplets
+from atomsieve.gauges.triplets import Triplets
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.places import support_of
 from atomsieve.typing import Array, Index, Samples

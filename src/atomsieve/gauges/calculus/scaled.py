@@ -10,6 +10,7 @@ from atomsieve.design import Design
 from atomsieve.design.seminorm import Seminorm
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
 from atomsieve.gauges.facts import Evidence, Facts
+from atomsieve.gauges.leading import Leading
 from atomsieve.gauges.orthant import Orthant
 from atomsieve.gauges.proximal import Face, Line, ProximalGauge
 from atomsieve.intake.arguments import require_piece, require_positive
@@ -155,8 +156,9 @@ class Scaled(BlockGauge):
     def settled(self, x: Array) -> Array:
         return self._blocks.settled(x)
 
-    def rank_bound(self, z: Enclosure, least: float) -> int:
-        return self._blocks.rank_bound(z, least / self.radius * (1 - 4 * EPS))
+    def leading_above(self, z: Enclosure, least: float) -> Leading | None:
+        leading = self._blocks.leading_above(z, least / self.radius * (1 - 4 * EPS))
+        return None if leading is None else leading.times(self.radius)
 
     def scores_at(self, table: Any, x: Any) -> Array:
         """Return the scores of a table near a matrix of low rank; see `MatrixGauge`."""

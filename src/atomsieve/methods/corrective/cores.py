@@ -14,7 +14,7 @@ import numpy as np
 
 from atomsieve.design import DenseDesign, Design, StackDesign
 from atomsieve.design.places import Places
-from atomsieve.gauges.matrix import Triplets, decomposed
+from atomsieve.gauges.triplets import Triplets, decomposed
 from atomsieve.methods.corrective.curvature import AtPlaces, Curvature, Everywhere
 from atomsieve.methods.corrective.factored import FactoredModel
 from atomsieve.methods.corrective.inner import LARGE, ROUGH, Memory, Modelled

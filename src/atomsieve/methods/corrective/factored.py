@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from atomsieve.core.clock import look
-from atomsieve.gauges.matrix import Near, Triplets, products
+from atomsieve.gauges.matrix import Near, products
 from atomsieve.gauges.proximal import Line
+from atomsieve.gauges.triplets import Triplets
 from atomsieve.methods.corrective.curvature import Curvature
 from atomsieve.methods.corrective.proximal import SHORTEST, STEPS, Minimum
 from atomsieve.methods.corrective.surfaces import Surface, System, seen_by

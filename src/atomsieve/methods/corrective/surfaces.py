@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.gauges.matrix import MatrixGauge, Triplets, products
+from atomsieve.gauges.matrix import MatrixGauge, products
+from atomsieve.gauges.triplets import Triplets
 from atomsieve.methods.corrective.curvature import Curvature
 from atomsieve.numerics.krylov import less
 from atomsieve.numerics.rounding import EPS

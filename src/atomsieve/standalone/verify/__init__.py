@@ -56,6 +56,11 @@ RANK   Nuclear is one block as well: its mass is the sum of the singular values 
        from that of z* than `sqrt(reach) spread`. So the rank is at most the number of singular values of `k z` that,
        with that, reach `slope`. One problem without a ridge or classes. PSDTrace is the same with the trace of a
        symmetric x without negative eigenvalues, which is proven, and eigenvalues of the symmetric part of z.
+SUBSPACES  The columns of a solution are spanned by left singular vectors u of z* at the best score a, its rows by their
+       partners v. For any bases L, V nearly orthonormal and any C, let `rest = k z - L C V'`, with no singular value
+       above `beyond`, and P what is beside the span of L. Then `a |P u| <= |rest v'| + beyond |Q v| + moved`, where v'
+       is the part of v in the span of V, and likewise for v: both parts are at most `(leak + moved) / (a - beyond)`.
+       For PSDTrace `beyond` is the largest eigenvalue of the symmetric part.
 PATTERN  Zeros and clusters that are proven, and that the point has, leave fewer coefficients: the column of a cluster
        is the sum of its columns, with signs, and RANGE holds for these columns. x is not 0 as a whole if one
        coefficient is not, or if `inv(G) reach < 1` for A x beside the columns of B.

@@ -27,6 +27,7 @@ class Checker(Limits):
                 self._zeros()
                 self._ranges()
                 self._rank()
+                self._subspaces()
             except Refused as refusal:
                 refusals.append(refusal)
             else:
@@ -42,6 +43,16 @@ class Checker(Limits):
         limit = (self.floor - moved) * self.gauge.prices[0]
         proven = bool(limit > 0) and self.gauge.at_most([v * self.shrink for v in self.z_of_all()], limit, rank)
         self._claim(proven, f"the rank of the solution is not proven to be at most {rank}")
+
+    def _subspaces(self) -> None:
+        """SUBSPACES."""
+        stated = self.claims.get("subspaces")
+        if stated is None:
+            return
+        price = self.gauge.prices[0]
+        z, moved = [v * self.shrink for v in self.z_of_all()], arb(float(self._moves()[0])) * price
+        sine = self.gauge.away(z, (stated["left"], stated["right"]), self.floor * price, moved)
+        self._claim(bool(sine <= stated["sine"]), "the solution is not proven to be as near to the subspaces as stated")
 
     def z_of_all(self) -> list[arb]:
         """Return z, coefficient by coefficient."""

@@ -41,8 +41,8 @@ def check_sizes(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
         raise Refused("a block is claimed to be decided and undecided")
     if gauge.listed != ("atoms" in point):
         raise Refused("the point names atoms where the gauge has no names for them, or does not where it has")
-    if "rank" in claims and (data.labels is not None or content["family"] is not None or "ridge" in problem):
-        raise Unknown("a rank is for one problem without a ridge or classes")
+    if "rank" in claims or "subspaces" in claims:
+        check_matrix(content, data)
     if "facts" in claims:
         check_facts(content, data, gauge)
     if not {*claims.get("at_lower", []), *claims.get("at_upper", [])} <= set(claims["nonzero"]):
@@ -63,6 +63,19 @@ def check_facts(content: dict[str, Any], data: Data, gauge: Gauge) -> None:
             raise Refused("the indices of facts are not increasing whole numbers in range")
 
 
+def check_matrix(content: dict[str, Any], data: Data) -> None:
+    """Refuse claims about a matrix where none are derived, and bases of subspaces that do not fit it."""
+    problem, stated = content["problem"], content["claims"].get("subspaces")
+    if data.labels is not None or content["family"] is not None or "ridge" in problem:
+        raise Unknown("a rank and subspaces are for one problem without a ridge or classes")
+    if stated is None:
+        return
+    left, right, form = stated["left"], stated["right"], problem["form"]
+    widths = {len(row) for row in (*left, *right)}
+    if [len(left), len(right)] != form or len(widths) != 1 or not 0 < min(widths) <= min(form):
+        raise Refused("the bases of subspaces do not fit the matrix")
+
+
 def check_dependencies(dependencies: list[dict[str, Any]]) -> None:
     """Refuse ambiguous sums: a column with two sums, or a sum with a repeated or zero part."""
     columns = [dependency["column"] for dependency in dependencies]
@@ -78,7 +91,7 @@ def check_silence(content: dict[str, Any]) -> None:
     silent += [*claims["free"]["upper"], claims["value"]["lower"], claims["value"]["upper"]]
     facts = claims.get("facts", {})
     listed = [*facts.get("clusters", []), *facts.get("order", []), facts.get("saturated"), claims["nonzero"]]
-    silent.append(claims.get("rank"))
+    silent += [claims.get("rank"), claims.get("subspaces")]
     listed += [claims["dependencies"], claims["sums"], facts.get("tight"), facts.get("signs", {}).get("index")]
     speaks = any(listed) or any(value is not None for value in silent)
     free = set(problem["unpenalised"])

@@ -177,6 +177,7 @@ FILE: dict[str, Any] = {
         "intervals": {"index": INDICES, "lower": [BOUND], "upper": [BOUND]},
         "free": {"lower": [BOUND], "upper": [BOUND]},
         "rank": Optional(COUNT),
+        "subspaces": Optional({"left": [[NUMBER]], "right": [[NUMBER]], "sine": NUMBER}),
         "facts": Optional(
             {
                 "signs": {"index": INDICES, "value": [SIGN]},

@@ -135,6 +135,10 @@ class Gauge:
         """Return whether at most so many values of a matrix z reach a limit, for gauges of matrices."""
         raise Unknown(f"{self.kind} has no rank")
 
+    def away(self, z: list[arb], bases: Any, value: arb, moved: arb) -> arb:  # noqa: ARG002
+        """Return the sine by which singular vectors near those of z are off two subspaces, for gauges of matrices."""
+        raise Unknown(f"{self.kind} has no subspaces")
+
     def dual_norm(self, values: list[arb]) -> arb:
         """Return the largest inner product with a block of norm 1."""
         return self.norm(values)

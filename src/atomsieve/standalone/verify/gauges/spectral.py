@@ -96,6 +96,19 @@ class Nuclear(Gauge):
         square = arb(limit.lower()) * arb(limit.lower())
         return positive_definite(flat.transpose() * flat * square - image.transpose() * image)
 
+    def away(self, z: list[arb], bases: Any, value: arb, moved: arb) -> arb:
+        """Return the sine by which vectors of singular values not below `value` may be off two subspaces.
+
+        Of `rest = z - left C right'` no singular value exceeds `beyond`, and no product with a vector of length 1 in
+        the subspaces `leak`: then `value sine <= leak + beyond sine + moved`, for every matrix within `moved` of z.
+        """
+        table, (left, right) = self.table(dict(enumerate(z))), map(exact, bases)
+        if self.form[0] < self.form[1]:
+            left, right = right, left
+        rest = table - left * (left.transpose() * table * right) * right.transpose()
+        beyond = root(highest_eigenvalue(rest.transpose() * rest))
+        return largest_part([leak(rest, right), leak(rest.transpose(), left)], beyond, value, moved)
+
     def dual_norms_below(self, sizes: np.ndarray) -> np.ndarray:
         return np.array([float(sizes.max(initial=0.0)) * DOWN])  # no entry exceeds the largest singular value
 
@@ -130,6 +143,14 @@ class PSDTrace(Nuclear):
         flat = exactly(left)
         return positive_definite(flat.transpose() * flat * arb(limit.lower()) - flat.transpose() * even * flat)
 
+    def away(self, z: list[arb], bases: Any, value: arb, moved: arb) -> arb:
+        sines = []
+        for basis in map(exact, bases):
+            even = self._even(z)
+            rest = even - basis * (basis.transpose() * even * basis) * basis.transpose()
+            sines.append(largest_part([leak(rest, basis)], highest_eigenvalue(rest), value, moved))
+        return sines[0].max(sines[1])
+
     def _even(self, values: list[arb]) -> arb_mat:
         """Return the symmetric part of a matrix."""
         table = self.table(dict(enumerate(values)))
@@ -137,6 +158,30 @@ class PSDTrace(Nuclear):
 
     def dual_norms_below(self, sizes: np.ndarray) -> np.ndarray:
         return np.zeros(len(self.priced)) if sizes.size else sizes
+
+
+def exact(rows: list[list[float]]) -> arb_mat:
+    """Return a matrix of doubles that a file states."""
+    return arb_mat([[arb(v) for v in row] for row in rows])
+
+
+def leak(rest: arb_mat, basis: arb_mat) -> arb:
+    """Return a bound of the length of `rest v` for v of length 1 in the span of a basis, nearly orthonormal."""
+    gram = basis.transpose() * basis
+    off = root(squares(gram - exactly(np.eye(gram.nrows()))))
+    if not off < 1:
+        raise Refused("a basis of a subspace is not nearly orthonormal")
+    return root(squares(rest * basis)) / root(1 - off)
+
+
+def largest_part(leaks: list[arb], beyond: arb, value: arb, moved: arb) -> arb:
+    """Return `(leak + moved) / (value - beyond)`."""
+    if not value > beyond:
+        raise Refused("the singular values of z beyond the subspaces are not proven to be below the slope")
+    worst = leaks[0]
+    for other in leaks[1:]:
+        worst = worst.max(other)
+    return (worst + moved) / (value - beyond)
 
 
 def squares(matrix: arb_mat) -> arb:
