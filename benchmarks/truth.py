@@ -59,6 +59,7 @@ COLUMNS = (
     "clusters",
     "saturated",
     "ordered",
+    "subspaces",
     "false",
     "undecided",
     "silent",
