@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from atomsieve.gauges.triplets import Triplets
-from atomsieve.numerics.enclosures import Enclosure, gamma, norm, quiet, up
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norm, quiet, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.spectral import stretch
 from atomsieve.typing import Array
@@ -65,7 +65,7 @@ def beyond(z: Enclosure, leading: Triplets) -> Enclosure:
     left, values, right = leading
     taken = (left * values) @ right.T
     sizes = (np.abs(left) * np.abs(values)) @ np.abs(right).T
-    return z - Enclosure(taken, up((len(values) + 4) * 2 * EPS * sizes))
+    return z - Enclosure(taken, up((len(values) + 4) * 2 * (EPS * sizes + LEAST)))
 
 
 def leak(rest: Enclosure, basis: Array) -> float:
@@ -81,5 +81,5 @@ def leak(rest: Enclosure, basis: Array) -> float:
             return np.inf
         moduli = np.abs(basis)
         lost = gamma(len(basis) + 4) * (np.abs(rest.mid) @ moduli) + rest.rad @ moduli * (1 + gamma(len(basis) + 4))
-        size = norm(up(np.abs(rest.mid @ basis) + lost).ravel())
+        size = norm(up(np.abs(rest.mid @ basis) + lost + 2 * len(basis) * LEAST).ravel())
         return float(up(size * up(1 + 2 * off)))
