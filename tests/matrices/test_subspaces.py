@@ -80,11 +80,8 @@ def scaled_norm(v):
 def test_leaks_are_bounded():
     rng = np.random.default_rng(0)
     for k in range(50):
-        rest, basis = (
-            (1.0, 1e-300, 2.0**-1060)[k % 3] * rng.normal(size=(6, 5)),
-            np.linalg.qr(rng.normal(size=(5, 2)))[0],
-        )
-        basis = basis + 0.01 * rng.normal(size=basis.shape)
+        rest = (1.0, 1e-300, 2.0**-1060)[k % 3] * rng.normal(size=(6, 5))
+        basis = np.linalg.qr(rng.normal(size=(5, 2)))[0] + 0.01 * rng.normal(size=(5, 2))
         radius = 0.01 * np.abs(rest) * rng.uniform(size=rest.shape)
         bound = leak(Enclosure(rest, radius), basis)
         v = basis @ rng.normal(size=2)

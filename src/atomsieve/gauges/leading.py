@@ -25,7 +25,7 @@ class Leading(NamedTuple):
     @property
     def rank(self) -> int:
         """The dimension of both subspaces."""
-        return self.left.shape[1]
+        return int(self.left.shape[1])
 
     def times(self, factor: float) -> "Leading":
         """Return the same for z times a positive number."""
