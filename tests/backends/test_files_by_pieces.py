@@ -50,7 +50,7 @@ def in_hdf5(folder, dtype, order):
 every_file = pytest.mark.parametrize(
     ("store", "dtype", "order"),
     [(mapped, dtype, order) for dtype in ("f4", "f8", "i2") for order in "CF"]
-    + [(store, "f4", order) for store in (in_zarr, in_hdf5) for order in "CF"],
+    + [(store, dtype, order) for store in (in_zarr, in_hdf5) for dtype in ("f4", "f8") for order in "CF"],
     ids=lambda value: getattr(value, "__name__", value),
 )
 
@@ -148,3 +148,35 @@ def test_solutions_and_proofs(tmp_path, store, dtype, order, pieces):
     assert np.array_equal(certificate.nonzero, own.nonzero)
     assert certificate.digest == own.digest
     assert verify(certificate, values(dtype), SIGNS, sample_weight=pieces.get("sample_weight")).valid
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("store", [in_zarr, in_hdf5])
+def test_a_file_that_has_changed_is_read_again(tmp_path, store, order, outputs):
+    """Columns are kept from the run before; a certificate is about X as it is when it is asked for."""
+    given, targets = store(tmp_path, "f8", order), np.repeat(SIGNS[:, None], outputs, axis=1).squeeze()
+    run, new = solve(Problem(given, targets, penalty=Linear(0.1)), tol=1e-12), values("f8")
+    new[:, 0] = RNG.standard_normal(N)
+    given[:] = new
+    expected = solve(Problem(new, targets, penalty=Linear(0.1)), tol=1e-12).certificate()
+    certificate = run.certificate()
+    assert certificate.dual <= expected.primal
+    assert certificate.primal >= expected.dual
+    assert not (certificate.zero & expected.nonzero).any()
+    assert certificate.digest == expected.digest
+    assert verify(certificate, new, targets).valid
+
+
+def test_a_file_that_changes_later_has_no_certificate_any_more(tmp_path):
+    given = in_zarr(tmp_path, "f8", "C")
+    certificate = solve(Problem(given, SIGNS, penalty=Linear(0.1)), tol=1e-12).certificate()
+    given[:] = values("f8")[::-1]
+    with pytest.raises(ValueError, match="X has changed since the proof"):
+        certificate.save(tmp_path / "certificate.json")
+
+
+def test_a_stated_byte_order_is_no_other_type():
+    held = values("f8").view(np.dtype("f8").newbyteorder("<"))
+    certificate = solve(Problem(held, SIGNS, penalty=Linear(0.1)), tol=1e-12).certificate()
+    assert verify(certificate, held, SIGNS.view(held.dtype)).valid

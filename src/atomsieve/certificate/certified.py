@@ -19,6 +19,7 @@ from atomsieve.certificate.reasons import why
 from atomsieve.certificate.settled import on_face
 from atomsieve.certificate.statement import Statement, about_entries
 from atomsieve.certificate.witness import with_flow
+from atomsieve.design.shelf import ChangedError
 from atomsieve.gauges.facts import Facts
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.signs import admissible
@@ -43,7 +44,10 @@ def certify(
     """
     with quiet():  # far out everything may overflow, and is then bounded by inf or not at all
         problem, x = with_flow(problem.hosted, x, coordinates)
-        return _certified(problem, x, coordinates, family, parts)
+        try:
+            return _certified(problem, x, coordinates, family, parts)
+        except ChangedError:  # columns of a file that were kept from earlier: they are read again
+            return _certified(problem, x, coordinates, family, parts)
 
 
 def _certified(

@@ -14,6 +14,7 @@ import numpy as np
 
 from atomsieve.design.base import bounded
 from atomsieve.design.operator import OperatorDesign
+from atomsieve.design.shelf import ChangedError
 from atomsieve.numerics.exact import fingerprint
 from atomsieve.problem import Problem
 from atomsieve.problem.data import Data
@@ -49,13 +50,21 @@ class Identity:
         digests = _DIGESTS.setdefault(self.data, {})
         if self.fingerprint not in digests:
             digest = digest_of(self.data)
-            if fingerprint_of(self.data) != self.fingerprint:
+            if self._has_changed():
                 raise ValueError(
                     "X has changed since the proof, and what the certificate is about is not there any more. Save a "
                     "certificate (or ask for its digest) before X is changed, or make it anew."
                 )
             digests[self.fingerprint] = digest
         return digests[self.fingerprint]
+
+    def _has_changed(self) -> bool:
+        """Return whether the data are no longer those of the proof."""
+        assert self.data is not None  # noqa: S101
+        try:
+            return fingerprint_of(self.data) != self.fingerprint
+        except ChangedError:
+            return True
 
     def alone(self) -> "Identity":
         """Return the identity without the data."""

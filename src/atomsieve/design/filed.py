@@ -182,8 +182,13 @@ class FiledDesign(ChunkedDesign):
     def survey(self, r: Enclosure) -> exact.Survey:
         """Return `A' r`, upper bounds of the lengths of the columns, and the fingerprint, in one pass."""
         seen: list[bytes] = []
-        rows = replace(self.rows, watch=lambda block: seen.append(exact.fingerprint([block])))
-        watching = replace(self, chunks=rows)
+
+        def watch(rows: slice, columns: slice, block: NDArray[Any]) -> None:
+            self.shelf.compare(rows, columns, block)
+            stored = block.T if self.file.by_columns else block
+            seen.append(exact.fingerprint([np.ascontiguousarray(stored)]))
+
+        watching = replace(self, chunks=replace(self.rows, watch=watch))
         parts = watching._by_columns_of(partial(_survey, r=r), centred=True)
         if parts is None:
             product, lengths, _ = ChunkedDesign.survey(watching, r)
@@ -191,6 +196,9 @@ class FiledDesign(ChunkedDesign):
             found = list(parts)
             product, lengths = _joined(one.product for one in found), np.concatenate([one.lengths for one in found])
         return exact.Survey(product, lengths, b"".join(seen))
+
+    def parts(self) -> Iterator[Array]:
+        yield from replace(self.rows, watch=self.shelf.compare).stored()
 
     def squares_of(self, free: Enclosure, index: Index, weights: Array) -> tuple[Array, Array]:
         """Return `C' diag(w) C` for free columns and some of A, and for their radii the diagonal alone."""

@@ -16,6 +16,10 @@ from atomsieve.typing import Array, Index, Mask, Samples
 T = TypeVar("T")
 
 
+class ChangedError(Exception):
+    """Columns that were read before are not those of the file any more; they are forgotten."""
+
+
 @dataclass(frozen=True, eq=False)
 class FileRows:
     """The rows of a file, some at a time."""
@@ -23,8 +27,8 @@ class FileRows:
     file: File
     kept: Mask | None = None
     """Which rows count; None for all."""
-    watch: Callable[[NDArray[Any]], None] | None = None
-    """What sees all that is read, as it is stored."""
+    watch: Callable[[slice, slice, NDArray[Any]], None] | None = None
+    """What sees all that is read: which rows and columns, and their entries as they are stored."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -37,20 +41,21 @@ class FileRows:
         for places, block in self.file.rows(LEAST_ROWS, index):
             chosen = block if self.kept is None else block[self.kept[places]]
             if len(chosen):
-                self._show(chosen)
-                yield slice(start, start + len(chosen)), chosen
+                own = slice(start, start + len(chosen))
+                self._show(own, ALL, chosen)
+                yield own, chosen
                 start += len(chosen)
 
     def strips(self, index: Index) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield chosen columns with their places in the index."""
         for places, block in self.file.columns(index):
             chosen = block if self.kept is None else block[self.kept]
-            self._show(chosen.T)
+            self._show(ALL, places, chosen)
             yield places, chosen
 
-    def _show(self, block: NDArray[Any]) -> None:
+    def _show(self, rows: slice, columns: slice, block: NDArray[Any]) -> None:
         if self.watch is not None:
-            self.watch(np.ascontiguousarray(block))
+            self.watch(rows, columns, block)
 
     def each(self, task: Callable[..., T], samples: Sequence[Samples] = (), index: Columns = ALL) -> Iterator[T]:
         for rows, block in self.pieces(index):
@@ -152,3 +157,11 @@ class Shelf:
             self.columns.update(zip(missing.tolist(), held_columns(rows, missing).held, strict=True))
             self.last = set(wanted)
         return HeldColumns([self.columns[j] for j in wanted], rows.shape[0])
+
+    def compare(self, rows: slice, columns: slice, block: NDArray[Any]) -> None:
+        """Compare columns that are here with what a pass over the file reads; ChangedError if they differ."""
+        first, last = columns.start or 0, columns.stop
+        for j, column in self.columns.items():
+            if first <= j and (last is None or j < last) and not np.array_equal(column[rows], block[:, j - first]):
+                self.columns, self.last = {}, set()
+                raise ChangedError("X has changed while it was read")

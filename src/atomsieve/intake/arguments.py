@@ -107,8 +107,8 @@ def as_floats(value: Any, name: str) -> Array:
 
 def in_doubles(array: NDArray[Any], name: str) -> Array:
     """Return an array of real numbers in double precision; refuse numbers outside its range."""
-    if array.dtype == np.float64:
-        return array
+    if array.dtype == np.float64:  # which numbers are, too, whose byte order is stated, as those of Zarr
+        return array if array.dtype.byteorder == "=" else array.view(np.float64)
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64, copy=False)
     if array.dtype.itemsize > 8 and (np.isinf(floats) & np.isfinite(array)).any():
