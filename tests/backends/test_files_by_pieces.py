@@ -148,3 +148,33 @@ def test_solutions_and_proofs(tmp_path, store, dtype, order, pieces):
     assert np.array_equal(certificate.nonzero, own.nonzero)
     assert certificate.digest == own.digest
     assert verify(certificate, values(dtype), SIGNS, sample_weight=pieces.get("sample_weight")).valid
+
+
+def changed(folder, store, X):
+    """Write other numbers to the second column of a file that is open already."""
+    if store is mapped:
+        np.load(folder / "X.npy", mmap_mode="r+")[:, 1] = X[:, 2]
+    elif store is in_zarr:
+        library("zarr").open_array(folder / "X.zarr", mode="r+")[:, 1] = X[:, 2]
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("store", [mapped, in_zarr])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_no_proof_mixes_columns_of_before_with_a_file_of_now(tmp_path, store, order, outputs):
+    y = SIGNS if outputs == 1 else np.stack([SIGNS, X[:, 1].astype(float)], axis=1)
+    result = solve(Problem(store(tmp_path, "f4", order), y, penalty=Linear(0.1)))
+    assert result.x[1].any()
+    changed(tmp_path, store, X)
+    with pytest.raises(ValueError, match="X has changed since the problem was stated"):
+        result.certificate()
+    again = solve(Problem(store_again(tmp_path, store), y, penalty=Linear(0.1))).certificate()
+    now = X.astype(float)
+    now[:, 1] = now[:, 2]
+    assert verify(again, now, y).valid
+
+
+def store_again(folder, store):
+    if store is mapped:
+        return np.load(folder / "X.npy", mmap_mode="r")
+    return library("zarr").open_array(folder / "X.zarr", mode="r")

@@ -176,14 +176,19 @@ class FiledDesign(ChunkedDesign):
     def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
         if index is not None:
             return self.near(index).norm_bounds(weights)
-        parts = self._by_columns_of(partial(_norm_bounds, weights=weights), centred=True)
-        return super().norm_bounds(weights) if parts is None else np.concatenate(list(parts))
+        watching = self._watched_by(self._comparison())
+        parts = watching._by_columns_of(partial(_norm_bounds, weights=weights), centred=True)
+        return ChunkedDesign.norm_bounds(watching, weights) if parts is None else np.concatenate(list(parts))
 
     def survey(self, r: Enclosure) -> exact.Survey:
         """Return `A' r`, upper bounds of the lengths of the columns, and the fingerprint, in one pass."""
-        seen: list[bytes] = []
-        rows = replace(self.rows, watch=lambda block: seen.append(exact.fingerprint([block])))
-        watching = replace(self, chunks=rows)
+        seen, compare = list[bytes](), self._comparison()
+
+        def look(block: NDArray[Any]) -> None:
+            compare(block)
+            seen.append(exact.fingerprint([block]))
+
+        watching = self._watched_by(look)
         parts = watching._by_columns_of(partial(_survey, r=r), centred=True)
         if parts is None:
             product, lengths, _ = ChunkedDesign.survey(watching, r)
@@ -191,6 +196,35 @@ class FiledDesign(ChunkedDesign):
             found = list(parts)
             product, lengths = _joined(one.product for one in found), np.concatenate([one.lengths for one in found])
         return exact.Survey(product, lengths, b"".join(seen))
+
+    def _watched_by(self, watch: Callable[[NDArray[Any]], None]) -> "FiledDesign":
+        """Return the same design, whose passes show what they read."""
+        return replace(self, chunks=replace(self.rows, watch=watch))
+
+    def _comparison(self) -> Callable[[NDArray[Any]], None]:
+        """Return what sees the lines of a pass in their order, and refuses a file other than that of the held columns.
+
+        A proof looks at all columns in one pass, and at held ones beside it: both have to be of the same matrix.
+        """
+        places, columns = self.shelf.held()
+        start = 0
+
+        def compare(block: NDArray[Any]) -> None:
+            nonlocal start
+            end = start + len(block)
+            if self.file.by_columns:
+                own = range(*np.searchsorted(places, (start, end)).tolist())
+                same = all(np.array_equal(block[places[k] - start], columns[k]) for k in own)
+            else:
+                same = not columns or np.array_equal(block[:, places].T, [column[start:end] for column in columns])
+            start = end
+            if not same:
+                raise ValueError(
+                    "X has changed since the problem was stated: columns that were read before differ from those of "
+                    "now. State the problem anew."
+                )
+
+        return compare
 
     def squares_of(self, free: Enclosure, index: Index, weights: Array) -> tuple[Array, Array]:
         """Return `C' diag(w) C` for free columns and some of A, and for their radii the diagonal alone."""

@@ -152,3 +152,8 @@ class Shelf:
             self.columns.update(zip(missing.tolist(), held_columns(rows, missing).held, strict=True))
             self.last = set(wanted)
         return HeldColumns([self.columns[j] for j in wanted], rows.shape[0])
+
+    def held(self) -> tuple[Index, list[NDArray[Any]]]:
+        """Return the columns that are here, in the order of their places."""
+        places = sorted(self.columns)
+        return np.array(places, dtype=np.intp), [self.columns[j] for j in places]
