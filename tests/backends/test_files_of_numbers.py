@@ -6,8 +6,19 @@ import numpy as np
 import pytest
 from kinds import library
 
-from atomsieve import CertifiedLasso, Linear, Problem, solve, verify
+from atomsieve import (
+    CertifiedLasso,
+    CertifiedLassoCV,
+    CertifiedLogisticRegressionCV,
+    CertifiedSelector,
+    Linear,
+    Parquet,
+    Problem,
+    solve,
+    verify,
+)
 from atomsieve.design import ChunkedDesign
+from atomsieve.estimators.task import TrainingData
 
 RNG = np.random.default_rng(3)
 N, D = 3000, 120
@@ -54,3 +65,63 @@ def test_single_precision_is_not_widened_as_a_whole(order):
     assert certificate.valid
     assert model.coef_.dtype == np.float64
     assert peak < held.nbytes  # half of what X takes in doubles
+
+
+def in_parquet(folder):
+    pa, pq = library("pyarrow"), library("pyarrow.parquet")
+    table = pa.table({"y": Y} | {f"gene {j}": column for j, column in enumerate(X.T)})
+    pq.write_table(table, folder / "X.parquet", row_group_size=700)
+    return Parquet(folder / "X.parquet", leave_out=["y"])
+
+
+def in_hdf5(folder):
+    return library("h5py").File(folder / "X.h5", "w").create_dataset("X", data=X, chunks=(400, D))
+
+
+def in_zarr(folder):
+    stored = library("zarr").create_array(folder / "X.zarr", shape=X.shape, chunks=(500, 50), dtype="f4")
+    stored[:] = X
+    return stored
+
+
+every_store = pytest.mark.parametrize("store", [in_parquet, in_hdf5, in_zarr])
+
+
+@every_store
+@pytest.mark.parametrize("standardize", [False, True])
+def test_estimators_read_files_in_pieces(tmp_path, store, standardize):
+    stored = store(tmp_path)
+    model = CertifiedLasso(0.2, standardize=standardize, tol=1e-12).fit(stored, Y)
+    plain = CertifiedLasso(0.2, standardize=standardize, tol=1e-12).fit(X, Y)
+    assert TrainingData.of(model, stored, Y, None, None, reset=True).X is stored
+    assert model.coef_ == pytest.approx(plain.coef_, rel=1e-9, abs=1e-10)
+    assert model.predict(stored) == pytest.approx(plain.predict(X), rel=1e-9)
+    assert model.score(stored, Y) == pytest.approx(plain.score(X, Y), rel=1e-9)
+    assert np.array_equal(model.certificate_.zero, plain.certificate_.zero)
+    assert model.verify(stored, Y).valid
+    assert "R²" in str(model.summary())
+    if store is in_parquet:
+        assert model.feature_names_in_[3] == "gene 3"
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(Parquet(tmp_path / "X.parquet", leave_out=["gene 3"]))
+
+
+@every_store
+def test_choices_on_files(tmp_path, store):
+    stored, labels = store(tmp_path), np.where(Y > 0, "yes", "no")
+    for kind, y in ((CertifiedLassoCV(alphas=5, cv=3), Y), (CertifiedLogisticRegressionCV(Cs=4, cv=3), labels)):
+        model, plain = kind.fit(stored, y).cv_scores_, kind.fit(X, y).cv_scores_
+        assert model == pytest.approx(plain, rel=1e-4)
+    shuffled = [(np.random.default_rng(0).permutation(N)[:2000], np.arange(2000, N))]
+    models = [CertifiedLassoCV(alphas=5, cv=shuffled, scoring="r2").fit(held, Y) for held in (stored, X)]
+    assert models[0].cv_scores_ == pytest.approx(models[1].cv_scores_, rel=1e-4)
+
+
+@every_store
+def test_the_checker_and_selectors(tmp_path, store):
+    stored = store(tmp_path)
+    certificate = solve(Problem(stored, Y, penalty=Linear(0.2))).certificate()
+    assert verify(certificate, stored, Y).valid
+    assert not verify(certificate, stored, Y + 1).valid
+    with pytest.raises(TypeError, match=r"do that yourself, with (np.asarray\(X\)|pandas.read_parquet) where it fits"):
+        CertifiedSelector(CertifiedLasso(0.2)).fit(stored, Y)

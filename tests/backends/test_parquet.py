@@ -51,8 +51,15 @@ def test_columns_are_read_alone(folder):
 
 def test_mistakes(folder):
     pa, pq = library("pyarrow"), library("pyarrow.parquet")
-    with pytest.raises(ValueError, match="leave_out must be a list of names of columns"):
-        Parquet(folder, leave_out=["z"])
+    with pytest.raises(TypeError, match="leave_out must be a list of names of columns"):
+        Parquet(folder, leave_out="y")
+    with pytest.raises(ValueError, match=r"leave_out names 'gen 3', which is no column. Did you mean 'gene 3'\?"):
+        Parquet(folder, leave_out=["gen 3"])
+    with pytest.raises(ValueError, match=r"column\(\) is asked for 'z', which is no column"):
+        Parquet(folder).column("z")
+    (folder / "text.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"text.csv is no Parquet file"):
+        Parquet(folder / "text.csv")
     with pytest.raises(ValueError, match="source names no Parquet file"):
         Parquet([])
     pq.write_table(pa.table({"a": ["x"], "b": [1.0]}), folder / "text.parquet")
@@ -64,3 +71,14 @@ def test_mistakes(folder):
         pq.write_table(pa.table({"a": values}), folder / f"{name}.parquet")
         with pytest.raises(ValueError, match=r"missing values|NaN or infinite"):
             Problem(Parquet(folder / f"{name}.parquet"), [1.0, 2.0])
+
+
+def test_types_and_the_order_of_columns_may_differ_from_file_to_file(tmp_path):
+    pa, pq = library("pyarrow"), library("pyarrow.parquet")
+    pq.write_table(pa.table({"a": [1, 2], "b": [1.5, 0.0]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"b": [7, 8], "a": [0.25, 0.5]}), tmp_path / "2.parquet")
+    design = as_design(Parquet(tmp_path))
+    assert design.columns(ALL).tolist() == [[1.0, 1.5], [2.0, 0.0], [0.25, 7.0], [0.5, 8.0]]
+    pq.write_table(pa.table({"a": ["x"], "b": ["y"]}), tmp_path / "3.parquet")
+    with pytest.raises(ValueError, match="Column 'a' is of the type string"):
+        Parquet(tmp_path)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import lasso_path
 
-from atomsieve import Group, Huber, Linear, Problem, SparseGroup, Status, path, solve
+from atomsieve import L1, Group, Huber, Linear, Problem, SparseGroup, Status, TotalVariation, path, solve
 from atomsieve.methods.corrective.inner import Compiled
 from atomsieve.methods.corrective.tall import carried, needs_all
 
@@ -38,6 +38,8 @@ TALL = {
     "sparse groups": (X, {"gauge": SparseGroup(GROUPS)}),
     "ridge": (X, {"ridge": 0.05}),
     "limits": (X, {"limits": (-0.1, 0.2)}),
+    "weights of 0 and inf": (X, {"gauge": L1(np.r_[0.0, np.ones(D - 2), np.inf])}),
+    "jumps beside a level": (X, {"gauge": TotalVariation()}),
 }
 
 
@@ -46,7 +48,7 @@ def batches(monkeypatch):
     seen, follow = [], Compiled.follow
 
     def counted(self, problems, lines, target):
-        seen.append((len(problems), self.part.whole))
+        seen.append((len(problems), self.part.every))
         return follow(self, problems, lines, target)
 
     monkeypatch.setattr(Compiled, "follow", counted)
@@ -81,7 +83,7 @@ def test_a_short_path_needs_no_matrix_of_all_columns(monkeypatch):
     seen = batches(monkeypatch)
     found = path(Problem(X, Y), n=40, ratio=0.5)
     assert all(result.converged for result in found.results)
-    assert {whole for _, whole in seen} == {False}
+    assert {every for _, every in seen} == {False}
 
 
 def test_columns_that_share_a_factor_are_not_all_expected():
@@ -135,7 +137,7 @@ def test_ctrl_c_ends_with_what_was_found_before(monkeypatch):
 
     def interrupted(self, problems, lines, target):
         seen.append(len(problems))
-        if self.part.whole:
+        if self.part.every:
             raise KeyboardInterrupt
         return follow(self, problems, lines, target)
 

@@ -58,7 +58,9 @@ __all__ = [
     "as_design",
     "as_slice",
     "design_of_data",
+    "file_of",
     "is_narrow",
+    "is_stored",
     "require_entries",
     "spanning",
 ]

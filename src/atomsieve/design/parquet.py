@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.files import Piece, Traffic, ahead, spread_out
 from atomsieve.intake.extras import install
+from atomsieve.intake.names import closest
 from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Array, Index
 
@@ -22,9 +24,9 @@ NUMBERS = ("bool", "int", "uint", "halffloat", "float", "double")
 class Parquet:
     """The columns of one or several Parquet files as X, for data that are larger than memory.
 
-    It takes the place of X in a problem, `Problem(Parquet("data.parquet", leave_out=["y"]), y)`; the names of the
-    columns are those of the features. One row group is in memory at a time. What is asked of some columns reads just
-    these. `column(name)` is one column as an array, for y.
+    It takes the place of X in a problem, `Problem(Parquet("data.parquet", leave_out=["y"]), y)`, and in estimators; the
+    names of the columns are those of the features. One row group is in memory at a time. What is asked of some columns
+    reads just these. `column(name)` is one column as an array, for y.
 
     Parameters
     ----------
@@ -40,18 +42,31 @@ class Parquet:
 
     def __post_init__(self) -> None:
         known = self._files[0].schema_arrow.names
-        unknown = [name for name in self.leave_out if name not in known]
-        if isinstance(self.leave_out, str) or unknown:
-            raise ValueError(f"leave_out must be a list of names of columns, got {self.leave_out!r}.")
-        if any(file.schema_arrow.names != known for file in self._files):
-            raise ValueError("The Parquet files have different columns: pass those that have the same ones.")
-        for name in self.columns:
-            kind = str(self._files[0].schema_arrow.field(name).type)
+        if isinstance(self.leave_out, str):
+            raise TypeError(f"leave_out must be a list of names of columns, got {self.leave_out!r}.")
+        for name in self.leave_out:
+            self._require(name, "leave_out names")
+        for file in self._files:
+            odd = sorted(set(known) ^ set(file.schema_arrow.names))
+            if odd:
+                raise ValueError(
+                    f"The Parquet files have different columns: pass those that have the same ones. {odd[0]!r} is not "
+                    "in all of them."
+                )
+        for name, file in product(self.columns, self._files):
+            kind = str(file.schema_arrow.field(name).type)
             if not kind.startswith(NUMBERS):
                 raise ValueError(
                     f"Column {name!r} is of the type {kind}, and features are numbers: encode it, or name it in "
                     "leave_out."
                 )
+
+    def _require(self, name: str, who: str) -> None:
+        """Refuse a name that is no column, in plain words."""
+        known = self._files[0].schema_arrow.names
+        if name not in known:
+            hint = closest(name, known) if isinstance(name, str) else ""
+            raise ValueError(f"{who} {name!r}, which is no column. {hint}")
 
     def __repr__(self) -> str:
         return f"Parquet({self.shape[0]:,} x {self.shape[1]:,}, {len(self.groups)} row groups)"
@@ -68,7 +83,7 @@ class Parquet:
             places = sorted(places[0].glob("*.parquet"))
         if not places:
             raise ValueError(f"source names no Parquet file: {self.source!r}.")
-        return [pq.ParquetFile(place) for place in places]
+        return [_opened(pq, place) for place in places]
 
     @cached_property
     def columns(self) -> list[str]:
@@ -93,16 +108,30 @@ class Parquet:
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """A type that holds the numbers of all features."""
-        schema = self._files[0].schema_arrow
-        kinds = [np.dtype(schema.field(name).type.to_pandas_dtype()) for name in self.columns]
-        held: np.dtype[Any] = np.result_type(*kinds)
+        """A type that holds the numbers of all features, in all files."""
+        schemas = [file.schema_arrow for file in self._files]
+        kinds = {schema.field(name).type for schema in schemas for name in self.columns}
+        held: np.dtype[Any] = np.result_type(*(np.dtype(kind.to_pandas_dtype()) for kind in kinds))
         return held
+
+    @property
+    def nothing(self) -> Any:
+        """A table of the features without a row, for those who ask for names."""
+        return self._files[0].schema_arrow.empty_table().select(self.columns)
 
     def column(self, name: str) -> Array:
         """Return one column as an array."""
+        self._require(name, "column() is asked for")
         parts = [file.read_row_group(number, columns=[name]).column(0).to_numpy() for file, number, _ in self.groups]
         return np.concatenate(parts)
+
+
+def _opened(pq: Any, place: Path) -> Any:
+    """Open a Parquet file; what is none is refused by its name."""
+    try:
+        return pq.ParquetFile(place)
+    except ValueError as error:  # pyarrow's own are ValueErrors
+        raise ValueError(f"{place} is no Parquet file: {error}") from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.display.reading import RULES
 from atomsieve.estimators.choice import Choice
-from atomsieve.estimators.elsewhere import at_hand, is_elsewhere
+from atomsieve.estimators.elsewhere import at_hand, is_elsewhere, split
 from atomsieve.estimators.folds import Trial
 from atomsieve.estimators.models import ModelPath, Models
 from atomsieve.estimators.notices import check_exposure
@@ -158,7 +158,7 @@ def fit_with_choice(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any,
     total = task.total(data)
     candidates = model._grid().candidates(problems, total, solver)
     solver.method.check(problems[0].at_penalty(candidates.penalties(total)[0]))
-    trial = Trial.of(model, task, data, data.X if is_elsewhere(X) else X, at_hand(y), metadata)
+    trial = Trial.of(model, task, data, split(data.X) if is_elsewhere(X) else X, at_hand(y), metadata)
     watch = Watch.of(model, len(trial.splits) + 1)
     folds = trial.run(candidates, solver, watch, model.n_jobs)
     choice = Choice.of(candidates, folds, model.scoring, "1se" if model.selection == "1se" else "min")

@@ -1,4 +1,4 @@
-"""X that is not on the host: an array of another library or of dask, which stays where it is.
+"""X that is not in memory here: an array of another library or of dask, or a file, which stay where they are.
 
 Estimators need little of it: products with a few columns, some of the rows, and the spread of each feature. Targets,
 weights, offsets and predictions are as long as the samples and live on the host; with scikit-learn's array API dispatch
@@ -12,15 +12,20 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from atomsieve.design import as_design
+from atomsieve.design import Parquet, as_design, file_of, is_stored
 from atomsieve.intake.arguments import is_lazy_frame, unframed
 from atomsieve.numerics.namespace import array_namespace, is_foreign, like, on_host, places_in
 from atomsieve.typing import Array, Index
 
 
 def is_elsewhere(X: Any) -> bool:
-    """Return whether X is an array of another library, or a data frame of dask."""
-    return is_foreign(X) or is_lazy_frame(X)
+    """Return whether X is an array of another library, a data frame of dask, or a file that is read in pieces."""
+    return is_foreign(X) or is_lazy_frame(X) or is_read(X)
+
+
+def is_read(X: Any) -> bool:
+    """Return whether X is a table in Parquet, or an array of Zarr or HDF5."""
+    return isinstance(X, Parquet) or is_stored(X)
 
 
 def at_hand(value: Any) -> Any:
@@ -31,7 +36,8 @@ def at_hand(value: Any) -> Any:
 
 def checked(model: Any, X: Any, *, reset: bool) -> Any:
     """Return X as an array of its library; its width and names are those of the last fit, or are remembered."""
-    _check_feature_names(model, X._meta if is_lazy_frame(X) else X, reset=reset)
+    named = X._meta if is_lazy_frame(X) else X.nothing if isinstance(X, Parquet) else X
+    _check_feature_names(model, named, reset=reset)
     X = unframed(X)
     shape = tuple(X.shape)
     if len(shape) != 2:
@@ -41,10 +47,28 @@ def checked(model: Any, X: Any, *, reset: bool) -> Any:
 
 
 def rows_of(X: Any, samples: Index) -> Any:
-    """Return some of the rows."""
+    """Return some of the rows; those of a file are read into memory, in one pass over it."""
+    if is_read(X):
+        return read_rows(X, samples)
     if not is_foreign(X) or array_api_compat.is_dask_array(X):
         return X[samples]
     return array_namespace(X).take(X, places_in(samples, X), axis=0)
+
+
+def read_rows(X: Any, samples: Index) -> Any:
+    """Return some of the rows of a file as an array of NumPy."""
+    file: Any = file_of(X)
+    rows, back = np.unique(samples, return_inverse=True)
+    found = np.empty((len(rows), X.shape[1]), file.dtype)
+    for places, block in file.rows(1):
+        start, end = np.searchsorted(rows, (places.start, places.stop))
+        found[start:end] = block[rows[start:end] - places.start]
+    return found[back]
+
+
+def split(X: Any) -> Any:
+    """Return what splitters see in the place of X: where it is a table in Parquet, as many rows without a column."""
+    return np.empty((X.shape[0], 0)) if isinstance(X, Parquet) else X
 
 
 def image(X: Any, coefs: Array) -> Array:
@@ -58,7 +82,7 @@ def image(X: Any, coefs: Array) -> Array:
 def deviations(X: Any, weights: Array | None) -> Array:
     """Return the standard deviation of each feature, 1 where it is constant, by scikit-learn's rule for that."""
     design: Any = as_design(X)
-    hosted, n, eps = design.hosted, X.shape[0], float(np.finfo(np.float64).eps)
+    hosted, n, eps = getattr(design, "hosted", design), X.shape[0], float(np.finfo(np.float64).eps)
     weights = np.ones(n) if weights is None else weights
     total = float(weights.sum())
     means = hosted.rmatvec(weights) / total

@@ -14,6 +14,14 @@ from atomsieve.typing import Array, Mask
 HOSTED = {"pandas", "polars", "pyarrow", "scipy", "numpy"}
 """Libraries whose tables and columns are in the memory of this process."""
 
+COPIED = {
+    "dask": "{0}.compute()",
+    "torch": "{0}.numpy(force=True)",
+    "cupy": "{0}.get()",
+    "atomsieve": "pandas.read_parquet",
+}
+"""How an array of a library becomes one of NumPy, or a table in memory."""
+
 EXAMPLES = {
     "Loss": " Write for example loss=Squared().",
     "Gauge": " Write for example gauge=L1().",
@@ -30,6 +38,7 @@ def as_array(value: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be dense, not a sparse matrix: pass {name}.toarray().")
     if np.ma.is_masked(value):
         raise ValueError(f"{name} has masked (missing) entries. Impute or remove them first.")
+    require_known(value, name)
     require_on_host(value, name)
     try:
         return np.asarray(value)
@@ -63,18 +72,15 @@ def require_known(value: Any, name: str) -> None:
 
 def require_on_host(value: Any, name: str) -> None:
     """Refuse arrays of other libraries, which would be copied without a word, and files of numbers."""
-    require_known(value, name)
     library = library_of(value)
-    if is_foreign(value):
-        raise TypeError(
-            f"{name} is a {library} {type(value).__name__}, and would be copied into a NumPy array: do that yourself, "
-            "or pass X in the same library."
-        )
     whole = hasattr(value, "shape") and hasattr(value, "dtype") and not hasattr(value, "iloc")
-    if whole and library not in HOSTED and not isinstance(value, (np.ndarray, np.generic)):
+    stored = whole and library not in HOSTED and not isinstance(value, (np.ndarray, np.generic))
+    if is_foreign(value) or is_lazy_frame(value) or stored:
+        copied = COPIED.get(library.partition("_")[0], "np.asarray({0})").format(name)
+        beside = ", or pass X in the same library" if is_foreign(value) and name != "X" else ""
         raise TypeError(
             f"{name} is a {library} {type(value).__name__}, and would be copied into a NumPy array: do that yourself, "
-            f"with np.asarray({name}) where it fits into memory."
+            f"with {copied} where it fits into memory{beside}."
         )
 
 

@@ -142,7 +142,7 @@ class Corrections:
         if not (compiled(point.problem) and isinstance(self.working_set, RowSet)):
             return []
         part = self.working_set.renew_for(point, problems[-1])
-        some = problems if part.whole and carried(part.lifted) else problems[:BATCH]
+        some = problems if part.every and carried(part.lifted) else problems[:BATCH]
         lines = [problem.penalty.line for problem in some if problem.penalty.line is not None]
         if len(lines) < len(some):
             return []

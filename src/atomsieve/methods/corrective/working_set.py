@@ -48,6 +48,11 @@ class Part:
         return len(self.columns) == self.lifted.shape[0]
 
     @cached_property
+    def every(self) -> bool:
+        """Whether no block that can carry weight is left out: those with a price of 0 or infinity cannot."""
+        return self.whole or len(self.blocks) == np.count_nonzero(self.lifted.eligible)
+
+    @cached_property
     def entries(self) -> Index:
         """The columns, block by block."""
         if self.lifted.core.one_by_one:
@@ -205,18 +210,18 @@ class RowSet:
     def renew_for(self, point: Point, last: Problem) -> Part:
         """Return a set for the slopes of a path from a point down to that of its last problem.
 
-        It holds all columns where it would do so at the end, and where their Gram matrix, which is formed anyway then,
-        makes every other slope cheap.
+        It holds all columns that can carry weight where it would do so at the end, and where their Gram matrix, which
+        is formed anyway then, makes every other slope cheap.
         """
         lifted, part = point.problem.lifted, self._part
         if not carried(lifted):
             return self.renew(point)
-        if part is not None and part.whole and part.lifted is lifted:
+        if part is not None and part.every and part.lifted is lifted:
             return part
         before, self._before = self._before, point
         if before is None or not needs_all(before, point, last):
             return self.renew(point)
-        every = np.arange(lifted.shape[0])
+        every = np.flatnonzero(lifted.core.columns(lifted.eligible, lifted.shape))
         self._part = Part(lifted, every, lifted.core.blocks(every, lifted.shape))
         return self._part
 
