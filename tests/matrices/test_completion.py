@@ -20,7 +20,10 @@ from atomsieve import (
     verify,
 )
 from atomsieve.certificate import certify
+from atomsieve.design import SparseDesign
 from atomsieve.methods.corrective import cores
+from atomsieve.numerics.enclosures import Enclosure
+from atomsieve.numerics.rounding import EPS
 
 
 def drawn(seed, rows=12, columns=9, rank=2, seen=0.6):
@@ -161,3 +164,15 @@ def test_imputer_at_the_edges():
         LowRankImputer().fit([[1.0, np.nan], [2.0, np.nan]])
     with pytest.raises(ValueError, match="alpha must be"):
         LowRankImputer(-1.0).fit(given)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_predictions_are_known_to_all_digits(form):
+    """A sample sees one entry of many: errors are those of one product, and not of as many as x has entries."""
+    rng = np.random.default_rng(2)
+    shape, count = (900, 800), 500
+    observed = Completion(rng.integers(0, 900, count), rng.integers(0, 800, count), shape)
+    x = rng.normal(size=shape)
+    found = SparseDesign(observed.tocsr().asformat(form)).enclose(Enclosure.exact(x.ravel()))
+    assert np.array_equal(found.mid, observed.entries(x))
+    assert (found.rad <= 10 * EPS * np.abs(found.mid)).all()

@@ -1,5 +1,6 @@
 """The nuclear norm: oracle, gauge, prox, face and bounds against naive twins; the same optimum as a conic solver."""
 
+import tracemalloc
 from fractions import Fraction
 
 import cvxpy as cp
@@ -25,7 +26,7 @@ from atomsieve import (
     solve,
     verify,
 )
-from atomsieve.gauges.matrix import RowByRow
+from atomsieve.gauges.matrix import RowByRow, decomposed
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.spectral import largest_eigenvalue, nuclear_norm, spectral_norm
 from atomsieve.testing import check_gauge
@@ -296,3 +297,40 @@ def test_estimator():
     assert model.coef_.shape == (5, 10)
     assert np.linalg.matrix_rank(model.coef_, 1e-6) == 1
     assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("near", [1e-12, 1e-7])
+def test_many_values_next_to_each_other(near):
+    """At an optimum they meet at the slope, which methods that part them need not survive; nor need all be 0."""
+    rng = np.random.default_rng(5)
+    left, right = (np.linalg.qr(rng.normal(size=(420, 420)))[0] for _ in range(2))
+    z = left * np.where(np.arange(420) < 60, 1 - near * rng.random(420), 0.99 * rng.random(420)) @ right
+    values = np.linalg.svd(z, compute_uv=False)
+    for count in (1, 4):
+        found = decomposed(z, count)
+        np.testing.assert_allclose(found.values, values[:count], rtol=2 * near + 1e-13)
+        np.testing.assert_allclose(np.linalg.norm(z @ found.right, axis=0), found.values, rtol=near + 1e-12)
+    score = Nuclear().enclose_scores(Enclosure.exact(z))
+    assert score.low[0] <= values[0] * (1 + 1e-14)
+    assert score.high[0] >= values[0] * (1 - 1e-14)
+    assert score.rad[0] <= near + 1e-10
+    nothing = decomposed(np.zeros((420, 410)), 2)
+    assert not nothing.values.any()
+    assert np.array_equal(nothing.left.T @ nothing.left, np.eye(2))
+
+
+def test_columns_of_many_outputs_are_not_formed():
+    """Beyond so many coefficients there are no intervals, so their columns, mostly zeros, are not needed."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(60, 210))
+    Y = X[:, :2] @ rng.normal(size=(2, 20)) + 0.1 * rng.normal(size=(60, 20))
+    problem = Problem(X, Y, gauge=Nuclear())
+    result = solve(problem.at_penalty(Linear(0.3 * problem.critical)), tol=1e-8)
+    tracemalloc.start()
+    try:
+        certificate = result.certificate()
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert certificate.rank == 2
+    assert most < X.shape[1] * Y.shape[1] * Y.size * 8 / 4

@@ -9,7 +9,7 @@ import numpy as np
 from atomsieve.certificate import classes
 from atomsieve.certificate.frame import beside
 from atomsieve.certificate.gap import SLACK
-from atomsieve.certificate.gram import Plain, inverse_of
+from atomsieve.certificate.gram import LARGEST_INVERSE, Plain, inverse_of
 from atomsieve.certificate.inverse import Dependency, Determined, determined
 from atomsieve.certificate.pattern import Pattern
 from atomsieve.certificate.point import image_of, mass_of
@@ -123,7 +123,8 @@ def knowledge(proof: Proof, kept: Index, pattern: Pattern) -> tuple[Determined, 
         every = np.arange(first + len(pattern.heads))
         return Determined(len(every), segments, every, [], np.zeros(0)), proof.reach
     count = first + len(pattern.heads)
-    if isinstance(statement.design, CumulatedDesign) and count * len(weights) > FORMED:
+    too_many = isinstance(statement.design, CumulatedDesign) and count * len(weights) > FORMED
+    if too_many or count > LARGEST_INVERSE:  # columns of several outputs would be mostly zeros, and very many
         return Determined(count, None, np.zeros(0, dtype=np.intp), [], np.zeros(0)), proof.reach
     rows = pattern.rows(statement, kept, weights)
     known = determined(rows, first, ridge, exact, statement.frame.constants, bounded=statement.priced)

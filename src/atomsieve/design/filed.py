@@ -176,9 +176,8 @@ class FiledDesign(ChunkedDesign):
     def norm_bounds(self, weights: Array, index: Index | None = None) -> Array:
         if index is not None:
             return self.near(index).norm_bounds(weights)
-        watching = self._watched_by(self._comparison())
-        parts = watching._by_columns_of(partial(_norm_bounds, weights=weights), centred=True)
-        return ChunkedDesign.norm_bounds(watching, weights) if parts is None else np.concatenate(list(parts))
+        parts = self._by_columns_of(partial(_norm_bounds, weights=weights), centred=True)
+        return super().norm_bounds(weights) if parts is None else np.concatenate(list(parts))
 
     def survey(self, r: Enclosure) -> exact.Survey:
         """Return `A' r`, upper bounds of the lengths of the columns, and the fingerprint, in one pass."""

@@ -149,7 +149,8 @@ class SparseDesign:
 
     def enclose(self, x: Enclosure, index: Columns = ALL) -> Enclosure:
         block = self._block(index)
-        terms = block.shape[1] + 2
+        counts = np.diff(block.indptr) if block.format == "csr" else np.bincount(block.indices, minlength=1)
+        terms = int(counts.max(initial=0)) + 2  # of a row: completion sees one of millions
         with quiet():
             error = up(gamma(terms) * np.abs(x.mid) + (1 + gamma(terms)) * x.rad)
             rad = (abs(block) @ error) * (1 + gamma(terms))

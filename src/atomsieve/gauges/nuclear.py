@@ -73,7 +73,7 @@ class Nuclear(MatrixGauge):
         return Enclosure(np.array([found.mid]), np.array([found.rad]))
 
     def enclose_scores(self, z: Enclosure) -> Enclosure:
-        left, _, right = top_pair(z.mid)
+        left, _, right = top_pair(z.mid, np.inf)  # many values meet at an optimum, and other ways have to part them
         u, v = left[:, 0], right[:, 0]
         outer = np.outer(u, v)
         along = float((Enclosure(outer, up(2 * EPS * np.abs(outer))) * z).sum().low)

@@ -4,13 +4,16 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import ArpackNoConvergence, svds
 
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
 WHOLE = 400
 """Rows or columns, whichever are fewer, up to which all singular values are computed where a few are asked for."""
+
+RESTARTS = 20
+"""Restarts of Lanczos' method after which they are computed anyway; a restart takes about twenty products."""
 
 
 class Triplets(NamedTuple):
@@ -50,20 +53,28 @@ def decomposed(matrix: Array, count: int | None = None) -> Triplets:
     if not np.isfinite(matrix).all():  # far away from the optimum, where losses overflow
         nothing = np.full(1, np.nan)
         return Triplets(np.zeros((rows, 1)), nothing, np.zeros((columns, 1)))
-    if count is None or min(rows, columns) <= max(WHOLE, 3 * count) or not matrix.any():
+    if not matrix.any():
+        count = min(rows, columns) if count is None else count
+        return Triplets(np.eye(rows, count), np.zeros(count), np.eye(columns, count))
+    if count is None or min(rows, columns) <= max(WHOLE, 3 * count):
         left, values, right = np.linalg.svd(matrix, full_matrices=False)
         return Triplets(left[:, :count], values[:count], right.T[:, :count])
     start = np.random.default_rng(0).normal(size=min(rows, columns))
-    left, values, right = svds(matrix, k=count, v0=start)
-    order = np.argsort(-values)
+    try:
+        left, values, right = svds(matrix, k=count, v0=start, maxiter=RESTARTS)
+    except ArpackNoConvergence:  # many values next to each other, as at an optimum
+        if count == 1:
+            return top_pair(matrix, np.inf)
+        left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    order = np.argsort(-values)[:count]
     return Triplets(left[:, order], np.asarray(values[order], dtype=np.float64), right[order].T)
 
 
-def top_pair(matrix: Array) -> Triplets:
-    """Return the largest singular value and its vectors, by the Gram matrix of the smaller side."""
+def top_pair(matrix: Array, whole: float = WHOLE) -> Triplets:
+    """Return the largest singular value and its vectors, by the Gram matrix of a smaller side up to so many entries."""
     rows, columns = matrix.shape
     largest = float(np.abs(matrix).max(initial=0.0))
-    if not 0 < largest < np.inf or min(rows, columns) > WHOLE:
+    if not 0 < largest < np.inf or min(rows, columns) > whole:
         return decomposed(matrix, 1)
     scaled = matrix / largest
     tall = scaled if rows >= columns else scaled.T
