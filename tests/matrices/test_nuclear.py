@@ -26,7 +26,8 @@ from atomsieve import (
     solve,
     verify,
 )
-from atomsieve.gauges.matrix import RowByRow, decomposed
+from atomsieve.gauges.matrix import RowByRow
+from atomsieve.gauges.triplets import decomposed
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.spectral import largest_eigenvalue, nuclear_norm, spectral_norm
 from atomsieve.testing import check_gauge
