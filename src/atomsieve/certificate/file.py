@@ -20,7 +20,7 @@ from atomsieve.gauges.leading import Subspaces
 from atomsieve.numerics.places import support_of
 from atomsieve.piece import Piece
 from atomsieve.problem import Problem
-from atomsieve.typing import Index, Mask
+from atomsieve.typing import Array, Index, Mask
 
 if TYPE_CHECKING:
     from atomsieve.certificate.claims import Certificate
@@ -41,9 +41,6 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
     if (certificate.zero & certificate.nonzero).any():
         raise ValueError("A certificate cannot claim that a block is zero and that it is not.")
     index = support_of(certificate.x)
-    held = ~((certificate.lower == 0) & (certificate.upper == 0)).ravel()
-    held[certificate.statement["unpenalised"]] = False
-    held = np.flatnonzero(held)
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION if certificate.facts is None else WITH_FACTS,
@@ -58,48 +55,51 @@ def content_of(certificate: "Certificate") -> dict[str, Any]:
             "free": certificate.free.ravel().tolist(),
         },
         "remarks": {"reason": certificate.reason, "margin": _number(certificate.margin)},
-        "claims": {
-            "valid": bool(certificate.valid),
-            "value": {"lower": _number(certificate.dual), "upper": _number(certificate.primal)},
-            "gap": _number(certificate.gap),
-            "nonzero": np.flatnonzero(certificate.nonzero).tolist(),
-            "undecided": np.flatnonzero(certificate.undecided).tolist(),
-            "dependencies": [
-                {"column": d.column, "of": d.of.tolist(), "times": d.times.tolist()} for d in certificate.dependencies
-            ],
-            "sums": [
-                {
-                    "index": s.index.tolist(),
-                    "times": s.times.tolist(),
-                    "lower": _number(s.lower),
-                    "upper": _number(s.upper),
-                }
-                for s in certificate.sums
-            ],
-            "intervals": {
-                "index": held.tolist(),
-                "lower": [_number(v) for v in certificate.lower.ravel()[held]],
-                "upper": [_number(v) for v in certificate.upper.ravel()[held]],
-            },
-            "free": {
-                "lower": [_number(v) for v in certificate.free_lower.ravel()],
-                "upper": [_number(v) for v in certificate.free_upper.ravel()],
-            },
-        },
+        "claims": _claims(certificate),
     }
     if certificate.atoms is not None:
         content["point"]["atoms"] = certificate.atoms
+    return content | {"seal": seal(content)}
+
+
+def _claims(certificate: "Certificate") -> dict[str, Any]:
+    """Return what is claimed as plain data."""
+    held = ~((certificate.lower == 0) & (certificate.upper == 0)).ravel()
+    held[certificate.statement["unpenalised"]] = False
+    held = np.flatnonzero(held)
+    claims: dict[str, Any] = {
+        "valid": bool(certificate.valid),
+        "value": {"lower": _number(certificate.dual), "upper": _number(certificate.primal)},
+        "gap": _number(certificate.gap),
+        "nonzero": np.flatnonzero(certificate.nonzero).tolist(),
+        "undecided": np.flatnonzero(certificate.undecided).tolist(),
+        "dependencies": [
+            {"column": d.column, "of": d.of.tolist(), "times": d.times.tolist()} for d in certificate.dependencies
+        ],
+        "sums": [
+            {"index": s.index.tolist(), "times": s.times.tolist(), "lower": _number(s.lower), "upper": _number(s.upper)}
+            for s in certificate.sums
+        ],
+        "intervals": {"index": held.tolist()}
+        | _bounds(certificate.lower.ravel()[held], certificate.upper.ravel()[held]),
+        "free": _bounds(certificate.free_lower.ravel(), certificate.free_upper.ravel()),
+    }
     if certificate.facts is not None:
-        content["claims"]["facts"] = _facts(certificate.facts)
+        claims["facts"] = _facts(certificate.facts)
     if certificate.rank is not None:
-        content["claims"]["rank"] = certificate.rank
+        claims["rank"] = certificate.rank
     if certificate.subspaces is not None:
         left, right, sine = certificate.subspaces
-        content["claims"]["subspaces"] = {"left": left.tolist(), "right": right.tolist(), "sine": sine}
+        claims["subspaces"] = {"left": left.tolist(), "right": right.tolist(), "sine": sine}
     if "limits" in certificate.statement:
-        content["claims"]["at_lower"] = np.flatnonzero(certificate.at_lower).tolist()
-        content["claims"]["at_upper"] = np.flatnonzero(certificate.at_upper).tolist()
-    return content | {"seal": seal(content)}
+        claims["at_lower"] = np.flatnonzero(certificate.at_lower).tolist()
+        claims["at_upper"] = np.flatnonzero(certificate.at_upper).tolist()
+    return claims
+
+
+def _bounds(lower: Array, upper: Array) -> dict[str, list[float | None]]:
+    """Return bounds as plain data."""
+    return {"lower": [_number(v) for v in lower], "upper": [_number(v) for v in upper]}
 
 
 def _facts(facts: Facts) -> dict[str, Any]:
@@ -126,6 +126,24 @@ def _facts_of(stated: dict[str, Any], zero: Mask, nonzero: Mask) -> Facts:
         tiers[tier] = k
     tight = tuple(list(part) for part in stated.get("tight", []))
     return Facts(zero, nonzero, signs, clusters, saturated, tiers, tight)
+
+
+def _marked(places: list[int], count: int) -> Mask:
+    """Return a mask of some places."""
+    mask = np.zeros(count, dtype=bool)
+    mask[places] = True
+    return mask
+
+
+def _dependency_of(stated: dict[str, Any]) -> Dependency:
+    """Return a dependent column from the content of a file."""
+    return Dependency(int(stated["column"]), np.array(stated["of"], dtype=np.intp), np.array(stated["times"]))
+
+
+def _sum_of(stated: dict[str, Any]) -> Sum:
+    """Return a sum of coefficients from the content of a file."""
+    index, times = np.array(stated["index"], dtype=np.intp), np.array(stated["times"])
+    return Sum(index, times, _float(stated["lower"], -np.inf), _float(stated["upper"], np.inf))
 
 
 def _subspaces_of(stated: dict[str, Any]) -> Subspaces:
@@ -163,12 +181,8 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
     held = claims["intervals"]["index"]
     lower.ravel()[held] = [_float(v, -np.inf) for v in claims["intervals"]["lower"]]
     upper.ravel()[held] = [_float(v, np.inf) for v in claims["intervals"]["upper"]]
-    nonzero, undecided = np.zeros(blocks, dtype=bool), np.zeros(blocks, dtype=bool)
-    nonzero[claims["nonzero"]] = True
-    undecided[claims["undecided"] + problem["unpenalised"]] = True
-    at_lower, at_upper = np.zeros(blocks, dtype=bool), np.zeros(blocks, dtype=bool)
-    at_lower[claims.get("at_lower", [])] = True
-    at_upper[claims.get("at_upper", [])] = True
+    nonzero = _marked(claims["nonzero"], blocks)
+    undecided = _marked(claims["undecided"] + problem["unpenalised"], blocks)
     free_lower = np.array([_float(v, -np.inf) for v in claims["free"]["lower"]])
     free_upper = np.array([_float(v, np.inf) for v in claims["free"]["upper"]])
     free_shape = (-1, *shape[1:])  # flat, except for losses with several outputs per target
@@ -190,24 +204,13 @@ def claims_of(content: dict[str, Any]) -> dict[str, Any]:
         "free": np.array(point["free"], dtype=np.float64).reshape(free_shape),
         "free_lower": free_lower,
         "free_upper": free_upper,
-        "at_lower": at_lower,
-        "at_upper": at_upper,
+        "at_lower": _marked(claims.get("at_lower", []), blocks),
+        "at_upper": _marked(claims.get("at_upper", []), blocks),
         "margin": _float(content["remarks"]["margin"], 0.0),
         "valid": bool(claims["valid"]),
         "reason": str(content["remarks"]["reason"]),
-        "dependencies": [
-            Dependency(int(d["column"]), np.array(d["of"], dtype=np.intp), np.array(d["times"]))
-            for d in claims["dependencies"]
-        ],
-        "sums": [
-            Sum(
-                np.array(s["index"], dtype=np.intp),
-                np.array(s["times"]),
-                _float(s["lower"], -np.inf),
-                _float(s["upper"], np.inf),
-            )
-            for s in claims["sums"]
-        ],
+        "dependencies": [_dependency_of(stated) for stated in claims["dependencies"]],
+        "sums": [_sum_of(stated) for stated in claims["sums"]],
         "statement": problem,
         "names": {key: names and tuple(names) for key, names in content["names"].items()},
         "family": content["family"],
