@@ -145,6 +145,13 @@ class TestNotFinite:
             Problem(np.ma.masked_array(X, mask=X > 1), Y)
         with refused(r"\by\b", "mask|missing"):
             Problem(X, np.ma.masked_array(Y, mask=Y > 1))
+        model = CertifiedLasso(0.1).fit(X, Y)
+        for call in (model.fit, model.score, model.certify):
+            with pytest.raises(ValueError, match="X has masked"):
+                call(np.ma.masked_array(X, mask=X > 1), Y)
+        for call in (model.fit, model.certify):
+            with pytest.raises(ValueError, match="y has masked"):
+                call(X, np.ma.masked_array(Y, mask=Y > 1))
 
 
 class TestEmpty:

@@ -24,8 +24,8 @@ causes = rng.choice(X.shape[1], 10, replace=False)
 y = X[:, causes] @ rng.choice([-1.0, 1.0], 10) + 0.5 * rng.standard_normal(samples)
 
 # %%
-# One fit chooses the strength by cross-validation. ``selection="1se"`` takes the sparsest model whose score is within
-# one standard error of the best.
+# One fit chooses the strength by cross-validation. ``selection="1se"`` takes the strongest penalty whose score is
+# within one standard error of the best.
 model = CertifiedLassoCV(cv=5, selection="1se").fit(X, y)
 certificate = model.certificate_
 print(certificate)

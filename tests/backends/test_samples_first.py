@@ -19,6 +19,7 @@ from atomsieve import (
     solve,
 )
 from atomsieve.design import files
+from atomsieve.methods.corrective.method import Corrections
 from atomsieve.run.sample import sample_size
 
 N, D = 1200, 300
@@ -102,3 +103,22 @@ def test_a_file_is_read_less_often(tmp_path, monkeypatch, order):
         passes.append(problem.data.design.file.traffic.bytes / held.nbytes)
     assert passes[1] < passes[0]
     assert passes[1] <= 8
+
+
+@pytest.mark.parametrize("round_", [1, 2])
+def test_ctrl_c_is_not_lost_in_a_sample(monkeypatch, round_):
+    """The run on the sample and the run on its columns keep their best points; what follows is not to begin."""
+    advance, seen = Corrections.advance, []
+
+    def interrupted(self, point, t):
+        if not seen or seen[-1] is not point.problem.data:
+            seen.append(point.problem.data)
+        if len(seen) == round_:
+            raise KeyboardInterrupt
+        return advance(self, point, t)
+
+    monkeypatch.setattr(Corrections, "advance", interrupted)
+    problem = Problem(X, SIGNS, loss=Logistic(), penalty=Linear(0.02))
+    with pytest.raises(KeyboardInterrupt):
+        solve(problem, start="sample", tol=1e-10)
+    assert len(seen) == round_

@@ -43,7 +43,7 @@ def test_a_fit_with_all_defaults(call, data, tmp_path):
     answer = call("fit", data, "--target", "outcome")
     assert answer.exit_code == 0, answer.output
     assert "squared loss, chosen by the target" in answer.stdout
-    assert "5-fold cross-validation, the sparsest model within one standard error" in answer.stdout
+    assert "5-fold cross-validation, the strongest penalty within one standard error" in answer.stdout
     assert "Check it: atomsieve verify fitted" in answer.stdout
     assert "Held-out loss: half the mean squared error." in answer.stdout
     assert "training data  cross-validation" in answer.stdout

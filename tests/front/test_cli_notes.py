@@ -65,6 +65,20 @@ def test_more_features_than_there_are(call, data):
     assert "--features asks for 50: the model has 6 of the 7 features, and no strength was found for more." in text
 
 
+def test_a_long_table_goes_on_in_a_file(call, tmp_path):
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.standard_normal((60, 40)), rng.standard_normal(60)])
+    lines = [",".join([*(f"g{j}" for j in range(40)), "y"]), *(",".join(map(str, row)) for row in table)]
+    (tmp_path / "many.csv").write_text("\n".join(lines))
+    text = said(call("fit", "many.csv", "-t", "y", "--fraction", "0.001"))
+    assert "more: coefficients.csv" in text
+    assert "to_frame" not in text
+    (tmp_path / "groups.csv").write_text("altogether,a\n")
+    answer = call("fit", "many.csv", "-t", "y", "--gauge", "group", "--groups", "groups.csv")
+    assert answer.exit_code == 2
+    assert "There are: g0, g1, g2, g3" in " ".join(answer.stderr.split())
+
+
 def test_one_is_not_plural(call, tmp_path):
     (tmp_path / "one.csv").write_text("a,y\n" + "".join(f"{(7 * k) % 11},{k * k % 13}.5\n" for k in range(30)))
     text = said(call("fit", "one.csv", "-t", "y", "--fraction", "0.5"))

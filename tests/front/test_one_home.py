@@ -21,7 +21,7 @@ SOURCES = [
         (r"np\.select\(", "display/coefficients.py"),
         (r"get_close_matches\(", "intake/names.py"),
         (r'f"x\{j\}" for j in range\(count\)', "intake/names.py"),
-        (r'"the sparsest model within one standard error', "display/reading.py"),
+        (r'"the strongest penalty within one standard error', "display/reading.py"),
     ],
 )
 def test_each_has_one_home(pattern, home):

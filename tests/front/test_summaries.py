@@ -221,6 +221,7 @@ class TestSummary:
         assert "The data of fit are gone" in text
         assert "proven within" not in text
         assert len(rows_of(text)) == np.count_nonzero(model.coef_)
+        assert not {"lower", "upper", "verdict"} & set(model.summary().to_frame())
 
     def test_html_is_well_formed_and_names_are_escaped(self):
         named = X.rename(columns={"bmi": "<script>alert(1)</script> & co"})

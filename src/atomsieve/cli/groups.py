@@ -20,7 +20,7 @@ def read_groups(path: Path, reading: Reading) -> dict[str, str]:
         found = _from_json(json.loads(text)) if text.lstrip().startswith("{") else _from_lines(text)
     except ValueError as error:
         raise RefusedError(f"{path} (--groups) holds no groups: {error}. It must hold {FORMS}.") from None
-    columns = {*reading.features, *(category.column for category in reading.categories)}
+    columns = dict.fromkeys([*reading.features, *(category.column for category in reading.categories)])
     unknown = [name for name in found if name not in columns]
     if unknown[:1] == list(found)[:1] and next(iter(found.values())).lower() in ("group", "groups"):
         del found[unknown.pop(0)]  # a header

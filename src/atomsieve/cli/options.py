@@ -193,8 +193,8 @@ Select = Annotated[
     str | None,
     typer.Option(
         metavar="RULE",
-        help="Which model of the cross-validation: 1se (the sparsest within one standard error of the best; the "
-        "default) or min (the best).",
+        help="Which model of the cross-validation: 1se (the strongest penalty within one standard error of the "
+        "best; the default) or min (the best).",
         rich_help_panel=STRENGTH,
     ),
 ]

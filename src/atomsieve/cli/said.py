@@ -45,6 +45,7 @@ def complain(sentence: str) -> None:
 
 
 OPTIONS = {
+    "more: to_frame()": "more: coefficients.csv",
     "time_limit or tol": "--time-limit",
     "shape=Linear()": "--penalty linear",
     "try a smaller ratio": "try --fraction 0.0005, or a weaker --strength",

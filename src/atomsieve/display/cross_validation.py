@@ -20,7 +20,7 @@ class CVDisplay(Display):
     """Scores on held-out samples, from the sparsest model on the left to the largest on the right.
 
     Folds are thin lines, their mean a thick one with its standard error around it. Both strengths are marked: that of
-    the best mean, and that of the sparsest model within one standard error of it. Make one by `from_estimator`.
+    the best mean, and that of the strongest penalty within one standard error of it. Make one by `from_estimator`.
 
     Parameters
     ----------

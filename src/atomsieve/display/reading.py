@@ -21,7 +21,7 @@ class RuleWords(NamedTuple):
 
 RULES = {
     "min": RuleWords("best mean", "the best mean score"),
-    "1se": RuleWords("within one standard error", "the sparsest model within one standard error of the best"),
+    "1se": RuleWords("within one standard error", "the strongest penalty within one standard error of the best"),
 }
 """How a cross-validation chooses the strength."""
 

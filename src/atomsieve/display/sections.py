@@ -110,16 +110,20 @@ def order_note(parts: Sequence[Coefficients]) -> str:
     return f"Largest weight first: {BY_WEIGHT} (per sd)."
 
 
-def coefficient_table(parts: Sequence[Coefficients], noun: str = "feature") -> dict[str, Any]:
-    """Return all coefficients by column, also zeros: largest weight first within each output."""
+def coefficient_table(parts: Sequence[Coefficients], *, proven: bool) -> dict[str, Any]:
+    """Return all coefficients by column, also zeros: largest weight first within each output.
+
+    Bounds and verdicts are those of a proof, and are left out where there is none.
+    """
     pairs = [(part, part.ranked) for part in parts]
     table: dict[str, Any] = {}
     if len(parts) > 1:
         table["output"] = [part.output for part, order in pairs for _ in order]
-    table[noun] = [part.names[j] for part, order in pairs for j in order]
+    table["feature"] = [part.names[j] for part, order in pairs for j in order]
     if parts[0].groups is not None:
         table["group"] = [part.groups[j] for part, order in pairs for j in order if part.groups is not None]
-    for title, name in (("coefficient", "values"), ("lower", "lower"), ("upper", "upper"), ("verdict", "verdicts")):
+    told = {"lower": "lower", "upper": "upper", "verdict": "verdicts"} if proven else {}
+    for title, name in {"coefficient": "values", **told}.items():
         table[title] = np.concatenate([np.asarray(getattr(part, name))[order] for part, order in pairs])
     if parts[0].scales is not None:
         weights = [(part.values * part.scales)[order] for part, order in pairs if part.scales is not None]

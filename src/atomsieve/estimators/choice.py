@@ -141,9 +141,9 @@ def mean_and_error(scores: Array) -> tuple[Array, Array]:
 
 
 def pick(mean: Array, error: Array, rule: str) -> int:
-    """Return the best candidate or, by "1se", the sparsest that is no worse than one standard error below it.
+    """Return the best candidate or, by "1se", the strongest penalty that is no worse than one standard error below it.
 
-    Candidates stand sparsest first; of equally good ones the sparsest is taken.
+    Candidates stand strongest penalty first; of equally good ones the first is taken.
     """
     if not np.isfinite(mean).any():
         raise ValueError("No candidate has a score: the scorer returned NaN or infinity for all of them.")

@@ -41,7 +41,7 @@ class GaugeRegressorCV(ExposureMixin, CrossValidationMixin, NumberMixin, SparseE
     scoring : str or callable, optional
         As in scikit-learn. None is minus the mean of the loss on held-out samples, summed over several outputs.
     selection : "min" or "1se"
-        The candidate with the best mean score; or the sparsest one whose mean is within one standard error of it.
+        The candidate with the best mean score; or the strongest penalty whose mean is within one standard error of it.
     random_state : int or RandomState, optional
         Shuffles the rows into the folds, where `cv` is a number. None leaves them in order, as in scikit-learn.
     n_jobs : int, optional

@@ -36,7 +36,8 @@ def summary_of(model: Any) -> Summary:
     else:
         closing += dict.fromkeys(c.reason for c in proof.certificates if c.undecided.any())
         closing += [fact for c in proof.certificates for fact in fact_sentences(c)]
-    return Summary(list(heading(model)), [*sections, Section(notes=closing)], coefficient_table(parts))
+    table = coefficient_table(parts, proven=proof is not None)
+    return Summary(list(heading(model)), [*sections, Section(notes=closing)], table)
 
 
 def selector_summary(selector: Any) -> Summary:

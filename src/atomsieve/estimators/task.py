@@ -42,6 +42,7 @@ class TrainingData:
         """Check data by scikit-learn's rules: against those of the last fit, or to be remembered in their place."""
         numeric = not is_classifier(model)
         require_columns(X)
+        require_unmasked(y, "y")
         checks: dict[str, Any] = {"y_numeric": numeric, "multi_output": numeric}
         if is_elsewhere(X):
             y, sample_weight, offset = (at_hand(part) for part in (y, sample_weight, offset))
@@ -70,9 +71,16 @@ class TrainingData:
         return replace(self, X=rows_of(self.X, samples), y=self.y[samples], weights=weights, offset=offset)
 
 
+def require_unmasked(values: Any, name: str) -> None:
+    """Refuse masked entries, of which scikit-learn would take what is behind the mask."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked (missing) entries. Impute or remove them first.")
+
+
 def require_columns(X: Any) -> None:
-    """Refuse a data frame without columns, and operators, in plain words."""
+    """Refuse a data frame without columns, masked entries and operators, in plain words."""
     require_entries(X)
+    require_unmasked(X, "X")
     if hasattr(X, "columns") and len(X.columns) == 0:
         raise ValueError("X has no columns: a data frame with at least one feature is needed.")
 

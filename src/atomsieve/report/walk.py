@@ -49,7 +49,7 @@ class Choice:
     """The candidate with the best mean."""
 
     sparse: int
-    """The sparsest candidate within one standard error of it."""
+    """The strongest penalty within one standard error of it."""
 
     grid_end: str | None
     """What there is to say where the best candidate is the first or the last; None where it is within."""

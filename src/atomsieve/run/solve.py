@@ -238,9 +238,12 @@ def first_point(problem: Problem, start: Any, limits: Limits) -> Point:
 
 
 def _quietly(problem: Problem, first: Point, limits: Limits) -> Result:
-    """Run the default method from a point, without callbacks."""
+    """Run the default method from a point, without callbacks; Ctrl-C ends what this run is a beginning of."""
     method = Corrective()
-    return run(problem, method.begin(problem, limits), limits, rules_for("auto")(), first)
+    found = run(problem, method.begin(problem, limits), limits, rules_for("auto")(), first)
+    if found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return found
 
 
 def first_state(problem: Problem, start: Any) -> State:
