@@ -42,11 +42,8 @@ def name(page):
 
 @pytest.fixture(autouse=True)
 def _somewhere_else(tmp_path, monkeypatch):
-    """Examples write files and draw; some begin with a reader's own table or matrix."""
+    """Examples write files and draw; those of README begin with a reader's own table."""
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    np.save("X.npy", rng.standard_normal((200, 20)))
-    np.save("y.npy", rng.choice([-1.0, 1.0], 200))
     load_diabetes(as_frame=True).frame.rename(columns={"target": "y"}).to_csv("data.csv", index=False)
     mpl.use("agg")
     yield
