@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,7 @@ from atomsieve import (
     SquaredHinge,
     Status,
     solve,
+    verify,
 )
 
 N, D = 12, 5
@@ -281,6 +283,19 @@ class TestNotNumbers:
     def test_x(self, spoil):
         with refused(r"\bX\b", "real numbers"):
             Problem(spoil(X), Y)
+
+    @pytest.mark.parametrize("path", ["X.npy", Path("folder/X.npy")])
+    def test_a_path_is_no_matrix(self, path):
+        with refused(r"\bX\b", "path", "read it first"):
+            Problem(path, Y)
+        with refused(r"\bX\b", "path", "read it first"):
+            verify(solve(Problem(X, Y)).certificate(), path, Y)
+        with refused(r"\by\b", "path", "read it first"):
+            Problem(X, path)
+
+    def test_a_container_is_no_matrix(self):
+        with refused(r"\bX\b", r"X\['train'\]"):
+            Problem({"train": X}, Y)
 
     def test_complex_sparse_x(self):
         with refused(r"\bX\b", "real numbers", "complex"):

@@ -13,7 +13,7 @@ from scipy.sparse import issparse, vstack
 
 from atomsieve.design import Completion, Parquet, file_of, is_stored
 from atomsieve.design.distributed import by_rows
-from atomsieve.intake.arguments import beside, unframed
+from atomsieve.intake.arguments import beside, require_read, unframed
 from atomsieve.intake.extras import install
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def verify(
         checker = import_module("atomsieve.standalone.verify")
     except ImportError as error:
         raise ImportError(install("verify computes in ball arithmetic, which needs", "flint")) from error
+    require_read(X, "X")
     X = X.tocsr() if isinstance(X, Completion) else unframed(X)
     given = {"y": y, "sample_weight": sample_weight, "free": free, "offset": offset}
     with ExitStack() as stack:

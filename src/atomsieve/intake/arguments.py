@@ -1,5 +1,7 @@
 """Check what users pass: convert it to numbers and pieces, or refuse it in a sentence that names the argument."""
 
+import os
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -34,6 +36,7 @@ EXAMPLES = {
 
 def as_array(value: Any, name: str) -> NDArray[Any]:
     """Return what is no array yet as an array."""
+    require_read(value, name)
     if issparse(value):
         raise ValueError(f"{name} must be dense, not a sparse matrix: pass {name}.toarray().")
     if np.ma.is_masked(value):
@@ -44,6 +47,18 @@ def as_array(value: Any, name: str) -> NDArray[Any]:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: its rows differ in length.") from error
+
+
+def require_read(value: Any, name: str) -> None:
+    """Refuse the path of a file, and a container of arrays: neither is an array."""
+    if isinstance(value, (str, os.PathLike)):
+        raise TypeError(
+            f"{name} is the path {str(value)!r}, and not what the file holds: read it first, with np.load or "
+            "pandas.read_csv for example."
+        )
+    if isinstance(value, Mapping) and not hasattr(value, "shape"):
+        held = next(iter(value), "name")
+        raise TypeError(f"{name} is a {type(value).__name__} of arrays, and not one of them: pass {name}[{held!r}].")
 
 
 def library_of(value: Any) -> str:
