@@ -5,7 +5,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from kinds import COUNTS, ELSEWHERE, FREE, KINDS, OFFSET, SIGNS, WEIGHTS, D, X, Y
+from kinds import COUNTS, ELSEWHERE, FREE, KINDS, OFFSET, SIGNS, WEIGHTS, D, X, Y, library
+from scipy import sparse
 
 from atomsieve import (
     GCG,
@@ -187,3 +188,26 @@ def test_what_is_as_long_as_the_samples_stays(put_elsewhere):
     assert problem.data.design.matrix is X_there
     for array in (point.z, point.scores, point.state.x, point.state.coordinates):
         assert type(array) is np.ndarray
+
+
+def proven(held, same):
+    """Check that what is proven of X in some form is what the checker finds for the same in doubles."""
+    certificate = solve(Problem(held, Y, penalty=Linear(0.06), intercept=True), tol=1e-12).certificate()
+    assert certificate.nonzero.any()
+    assert verify(certificate, same, Y).valid
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+def test_doubles_whose_byte_order_is_stated(form):
+    held, stated = form(X), np.dtype("f8").newbyteorder("<")
+    if isinstance(held, np.ndarray):
+        proven(held.view(stated), X)
+    else:
+        held.data = held.data.view(stated)
+        proven(held, X)
+
+
+def test_brain_floats_which_numpy_does_not_know():
+    torch = library("torch")
+    held = torch.asarray(X).to(torch.bfloat16)
+    proven(held, held.to(torch.float64).numpy())

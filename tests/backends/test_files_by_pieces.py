@@ -174,9 +174,3 @@ def test_a_file_that_changes_later_has_no_certificate_any_more(tmp_path):
     given[:] = values("f8")[::-1]
     with pytest.raises(ValueError, match="X has changed since the proof"):
         certificate.save(tmp_path / "certificate.json")
-
-
-def test_a_stated_byte_order_is_no_other_type():
-    held = values("f8").view(np.dtype("f8").newbyteorder("<"))
-    certificate = solve(Problem(held, SIGNS, penalty=Linear(0.1)), tol=1e-12).certificate()
-    assert verify(certificate, held, SIGNS.view(held.dtype)).valid

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
+from atomsieve.intake.arguments import in_doubles
 from atomsieve.numerics import exact
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, quiet, root, up
@@ -41,6 +42,8 @@ class SparseDesign:
         if X.dtype.kind not in "fiub":
             raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
         matrix = (X if X.format in ("csr", "csc") else X.tocsc()).astype(np.float64, copy=False)
+        if matrix.dtype.byteorder != "=":  # doubles whose byte order is stated
+            matrix = type(matrix)((in_doubles(matrix.data, name), matrix.indices, matrix.indptr), shape=matrix.shape)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()

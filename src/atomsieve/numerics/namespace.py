@@ -37,7 +37,10 @@ def on_host(array: Any) -> NDArray[Any]:
     if isinstance(array, np.ndarray):
         return array
     if array_api_compat.is_torch_array(array):
-        return np.asarray(array.detach().cpu().numpy())
+        moved = array.detach().cpu()
+        return np.asarray(
+            (moved.float() if "bfloat16" in str(moved.dtype) else moved).numpy()
+        )  # NumPy has no such type
     if array_api_compat.is_cupy_array(array):
         return np.asarray(array.get())
     if array_api_compat.is_dask_array(array):
