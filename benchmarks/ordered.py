@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from turns import TARGET, cell, climbed, measured
+from turns import TARGET, cell, climbed, into_page, measured
 
 HEADING = "## Ordered norms, group paths, sparse groups and elastic nets"
 
@@ -283,8 +283,7 @@ def write(rows, packages, mean):
             *rows,
         ]
     )
-    text = f"""{HEADING}
-
+    text = f"""\
 Seconds of the processor to a relative gap of 1e-6 (`benchmarks/ordered.py`), squared loss, no intercept; in brackets
 the time and the gap of a package that did not arrive. SLOPE has the weights of the Benjamini-Hochberg procedure (q =
 0.1); a number is the part of the critical strength, and paths go down to a hundredth of it. Elastic nets have a ridge
@@ -293,18 +292,8 @@ signal. Where no peer arrived, the ratio is that to the best of them, a lower bo
 
 {table}
 
-Geometric mean of the ratios: {mean:.2f}.
-
-"""
-    page = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-    words = page.read_text()
-    if HEADING in words:
-        before, rest = words.split(HEADING, 1)
-        after = rest[rest.index("\n## ") + 1 :]
-    else:
-        before, after = words.split("## Machine and versions", 1)
-        after = "## Machine and versions" + after
-    page.write_text(before + text + after)
+Geometric mean of the ratios: {mean:.2f}."""
+    into_page(HEADING, text)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -21,7 +22,14 @@ SECONDS = 60
 
 
 def climbed(fit: Callable[[float], Any], gap: Callable[[Any], float], first: float) -> None:
-    """Print seconds and gap of the first tolerance that led to the target, or of the last one tried.
+    """Print seconds and gap of the first tolerance that led to the target, or of the last one tried."""
+    print(json.dumps(climb(fit, gap, first)[:2]))
+
+
+def climb(
+    fit: Callable[[float], Any], gap: Callable[[Any], float], first: float, target: float = TARGET
+) -> tuple[float, float, Any]:
+    """Return seconds, gap and coefficients of the first tolerance that led to the target, or of the last one tried.
 
     Tolerances fall by half decades from the exponent `first`. Times are those of the processor, the best of several.
     """
@@ -34,13 +42,13 @@ def climbed(fit: Callable[[float], Any], gap: Callable[[Any], float], first: flo
             coefs = fit(float(10.0**exponent))
             times.append(process_time() - start)
         found, spent = gap(coefs), spent + sum(times)
-        if found <= TARGET or spent > SECONDS:
+        if found <= target or spent > SECONDS:
             break
-    print(json.dumps([min(times), found]))
+    return min(times), found, coefs
 
 
 def measured(script: str, pythons: Mapping[str, str], packages: Iterable[str], *case: str) -> dict[str, list[float]]:
-    """Return seconds and gap of each package on a case, processes taking turns."""
+    """Return seconds and gap of each package on a case, and what else it prints, processes taking turns."""
     found: dict[str, list[float]] = {}
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
     for _ in range(ROUNDS):
@@ -50,8 +58,7 @@ def measured(script: str, pythons: Mapping[str, str], packages: Iterable[str], *
             command = [pythons[package], script, "worker", package, *case]
             ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
             if ran.returncode == 0:
-                seconds, gap = json.loads(ran.stdout.splitlines()[-1])
-                found[package] = min(found.get(package, [np.inf, 1.0]), [seconds, gap])
+                found[package] = min(found.get(package, [np.inf, 1.0]), json.loads(ran.stdout.splitlines()[-1]))
             else:
                 print(package, *case, ran.stderr[-500:], file=sys.stderr)
     return found
@@ -63,3 +70,16 @@ def cell(result: list[float] | None) -> str:
         return ""
     seconds, gap = result
     return f"{seconds:.2g}" if gap <= TARGET else f"({seconds:.2g} at {gap:.0e})"
+
+
+def into_page(heading: str, text: str) -> None:
+    """Put a section into docs/benchmarks.md in the place of the one before, or as the last one of the tables."""
+    page = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+    words = page.read_text()
+    if heading in words:
+        before, rest = words.split(heading, 1)
+        after = rest[rest.index("\n## ") + 1 :]
+    else:
+        before, after = words.split("## Machine and versions", 1)
+        after = "## Machine and versions" + after
+    page.write_text(f"{before}{heading}\n\n{text}\n\n{after}")
