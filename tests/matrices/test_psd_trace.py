@@ -12,7 +12,7 @@ from low_rank import rank_above
 from atomsieve import Ball, Linear, LogBarrier, Logistic, Problem, PSDTrace, Scaled, Square, Squared, solve, verify
 from atomsieve.certificate.file import seal
 from atomsieve.numerics.enclosures import Enclosure
-from atomsieve.standalone.verify.gauges.spectral import highest_eigenvalue
+from atomsieve.standalone.verify.gauges.spectral import SMALL, exactly, highest_eigenvalue, positive_definite
 from atomsieve.testing import check_gauge
 
 
@@ -192,3 +192,21 @@ def is_negative_definite(matrix):
             factor = rows[i][k] / rows[k][k]
             rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
     return True
+
+
+@pytest.mark.parametrize("count", [1, SMALL, SMALL + 1, 3 * SMALL + 5])
+def test_definite_matrices_are_told_from_others_by_halves(count):
+    """The lower half counts, and a ball has to be definite as a whole."""
+    rng = np.random.default_rng(count)
+    for _ in range(5):
+        vectors = np.linalg.qr(rng.normal(size=(count, count)))[0]
+        values = rng.uniform(0.5, 2.0, size=count)
+        upper = np.triu(np.full((count, count), np.nan), 1)  # nobody reads it
+        for least, known in ((1e-9, True), (-1e-9, False), (1e-9, None)):
+            values[rng.integers(count)] = least
+            matrix = exactly(np.tril((vectors * values) @ vectors.T) + np.nan_to_num(upper, nan=7.0))
+            if known is None:  # every entry of the diagonal may be less by more than the least eigenvalue
+                for j in range(count):
+                    matrix[j, j] += arb(0, 1e-7)
+            assert positive_definite(matrix) is bool(known)
+            values[values == least] = 1.0

@@ -20,14 +20,21 @@ class Paired(Checker):
         if self.gauge.matrix is not None:
             return Pairs.of_balls(super()._fit(index).entries())
         fit, per = Pairs.exactly(self.data.offset), self.data.tasks
+        values = dict(zip(self.point["x"]["index"], self.point["x"]["value"]))
         for c in range(per):
             own = [j for j in index if j % per == c]
-            for start in range(0, len(own), self.width):
-                part = own[start : start + self.width]
-                values = dict(zip(self.point["x"]["index"], self.point["x"]["value"]))
+            for start in range(0, len(own), self.together):
+                part = own[start : start + self.together]
                 added = self._block(part).image([values[j] for j in part])
                 fit = fit + (added if per == 1 else _in_rows(added, c, per))
         return fit
+
+    @property
+    def together(self) -> int:
+        """How many columns have a million entries, those that are stored."""
+        if not self.data.sparse:
+            return self.width
+        return max(self.width, (1 << 20) * self.data.X.shape[1] // max(self.data.X.nnz, 1))
 
     def _block(self, index: list[int]) -> Block:
         """Return columns of X, without the rows of other outputs."""
@@ -119,8 +126,8 @@ class Paired(Checker):
         for c in range(per):
             own = [j for j in index if j % per == c]
             numbers = Pairs(theta.high[c::per], theta.low[c::per], radii[c::per])
-            for start in range(0, len(own), self.width):
-                part = own[start : start + self.width]
+            for start in range(0, len(own), self.together):
+                part = own[start : start + self.together]
                 block = self._block(part)
                 taken, off = self._centred_errors(block, numbers)
                 products = zip(part, block.adjoint(numbers), taken, off.tolist())
