@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from kinds import COUNTS, FREE, IN_CHUNKS, OFFSET, SIGNS, WEIGHTS, D, X, Y, in_dask, in_sparse_chunks, library
+from scipy.sparse import csr_array
 
 from atomsieve import (
     GCG,
@@ -21,6 +22,7 @@ from atomsieve import (
     solve,
     verify,
 )
+from atomsieve.certificate.identity import digest_of
 from atomsieve.design import ALL, as_design
 from atomsieve.design.dense import DenseDesign
 from atomsieve.methods.corrective.inner import BESIDE
@@ -230,3 +232,20 @@ def test_what_passes_through_the_client(intercept):
     assert traffic.most_received <= min(bound, 8 * ROWS)
     assert traffic.most_sent <= 3 * bound  # each chunk is told the working set
     assert traffic.trips <= (110 if intercept else 70)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("heights", [(13,), (4, 1, 2, 6), (1,) * 13, (7, 6)])
+def test_digests_are_made_where_the_chunks_are(kind, heights):
+    """Rows are hashed together by threes here: such blocks lie in one chunk, in two, or in three."""
+    rng, width = np.random.default_rng(0), 300_000
+    rows = rng.standard_normal((13, width)) * (rng.random((13, width)) < 0.02)
+    y = rng.standard_normal(13)
+    there = library("dask.array").from_array(rows, chunks=(heights, width))
+    there = there.map_blocks(csr_array) if kind == "sparse" else there
+    data = Problem(there, library("dask.array").from_array(y, chunks=13)).hosted.data
+    with watched() as traffic:
+        found = digest_of(data)
+    assert found == digest_of(Problem(rows, y).data)
+    assert traffic.trips == 1
+    assert traffic.received + traffic.sent < SMALL

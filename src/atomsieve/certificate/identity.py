@@ -8,13 +8,17 @@ that a digest is that of the data of the proof, or there is none.
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from atomsieve.design.base import bounded
+from atomsieve.design.chunked import ChunkedDesign
+from atomsieve.design.distributed import WorkerRows
 from atomsieve.design.operator import OperatorDesign
 from atomsieve.design.shelf import ChangedError
+from atomsieve.numerics.digest import Sha256
 from atomsieve.numerics.exact import fingerprint
 from atomsieve.problem import Problem
 from atomsieve.problem.data import Data
@@ -73,14 +77,18 @@ class Identity:
 
 def digest_of(data: Data) -> str:
     """Return the SHA-256 of data: shape, non-zero entries of X, y, weights, free columns, and any offset."""
+    design = bounded(data.design)
+    if isinstance(design, ChunkedDesign) and isinstance(design.chunks, WorkerRows):
+        begun = Sha256().after([f"{design.shape}".encode()])
+        return design.chunks.digest_after(begun).after(_beside(data)).hexdigest()
     digest = hashlib.sha256()
-    for part in _bytes(data):
+    for part in chain(design.rows_as_bytes(), _beside(data)):
         digest.update(part)
     return digest.hexdigest()
 
 
-def _bytes(data: Data) -> Iterator[bytes | memoryview]:
-    yield from bounded(data.design).rows_as_bytes()
+def _beside(data: Data) -> Iterator[memoryview]:
+    """Yield what there is beside X."""
     parts = [data.y, data.stated_weights, data.free]
     for part in parts if data.offset is None else [*parts, data.offset]:
         yield np.ascontiguousarray(part, dtype="<f8").reshape(-1).data

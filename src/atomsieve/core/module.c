@@ -18,6 +18,7 @@
 #include "inverse_calls.h"
 #include "machine.h"
 #include "reading.h"
+#include "sha256.h"
 #include "steps_calls.h"
 #include "tree_calls.h"
 #include "flow_calls.h"
@@ -592,6 +593,30 @@ done:
     return answer;
 }
 
+static PyObject *sha256(PyObject *self, PyObject *args)
+{
+    PyObject *bytes, *words, *answer = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO", &bytes, &words)) return NULL;
+    arrays held = {.count = 0};
+    void *state;
+    const unsigned char *memory = array_of(&held, bytes, "bytes", 'B', -1, 0);
+    if (!memory) goto done;
+    Py_ssize_t count = length_of(&held);
+    if (count % SHA_BLOCK) {
+        PyErr_SetString(PyExc_ValueError, "bytes: expected whole blocks.");
+        goto done;
+    }
+    if (!(state = array_of(&held, words, "words", 'i', 8, 1))) goto done;
+    PyThreadState *thread = PyEval_SaveThread();
+    sha256_of(memory, count / SHA_BLOCK, state);
+    PyEval_RestoreThread(thread);
+    answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
 static PyObject *kept(PyObject *self, PyObject *args)
 {
     PyObject *scores, *spreads, *lengths, *out, *answer = NULL;
@@ -669,6 +694,7 @@ static PyMethodDef methods[] = {
     {"total", total, METH_VARARGS, "Return the sum of numbers with error bounds."},
     {"inverse", inverse, METH_VARARGS, "Write an inverse with proven errors; return whether there is one."},
     {"fingerprint", fingerprint, METH_VARARGS, "Write the sums of a fingerprint of bytes under a key."},
+    {"sha256", sha256, METH_VARARGS, "Take whole blocks of bytes into the state of a digest."},
     {"running_sums", running_sums, METH_VARARGS, "Write running sums in twice the precision, and those of radii."},
     {"squares_of_sums", squares_of_sums, METH_VARARGS, "Add the changes of squares of running sums of rows."},
     {"levels", levels, METH_VARARGS, "Write the levels of a signal, given that of the root and its jumps."},

@@ -4,6 +4,7 @@ A product with A' is one task for each chunk and a tree of sums, so that d numbe
 matrix. Predictions, theta, columns and all else that is as long as the samples stays in chunks, on the workers.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,9 +12,9 @@ from hashlib import sha256
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import issparse, vstack
 
-from atomsieve.design.base import ALL, Columns
+from atomsieve.design.base import ALL, Columns, blocks_of_rows, bounded
 from atomsieve.design.chunked import (
     LEAST_ROWS,
     ChunkedDesign,
@@ -27,6 +28,7 @@ from atomsieve.design.chunked import (
 from atomsieve.design.dense import DenseDesign
 from atomsieve.design.sparse import SparseDesign
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.digest import Sha256
 from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import EPS
 from atomsieve.numerics.samplewise import Made, evaluate
@@ -210,6 +212,15 @@ class WorkerRows:
     def read(self, rows: slice) -> Any:
         return design_of(self.matrix[rows].compute())
 
+    def _within(self, rows: slice) -> Iterator[tuple[int, int, int]]:
+        """Yield the chunks that have some of the rows, and the places within each where these begin and end."""
+        ends = np.cumsum(self.matrix.chunks[0]).tolist()
+        for k in range(bisect_right(ends, rows.start), len(ends)):
+            start = ends[k] - self.matrix.chunks[0][k]
+            if start >= rows.stop:
+                return
+            yield k, max(rows.start - start, 0), min(rows.stop, ends[k]) - start
+
     def select(self, index: Columns) -> "WorkerRows":
         return WorkerRows(DaskDesign(self.matrix).select(index).matrix)
 
@@ -219,6 +230,20 @@ class WorkerRows:
     def stored(self) -> Iterator[Array]:
         """Yield a digest of each chunk, made where it is: that tells whether it has changed."""
         yield from self.each(_digest)
+
+    def digest_after(self, digest: Sha256) -> Sha256:
+        """Return a digest after the rows, which are hashed in their order where they lie.
+
+        Its state goes from worker to worker; of rows that are hashed together the fewer ones go to the more.
+        """
+        trip = Trip()
+        chunks, state = trip.chunks(self.matrix), trip.shared(digest)
+        for rows in blocks_of_rows(self.shape):
+            parts = [(chunks[k], start, stop) for k, start, stop in self._within(rows)]
+            pieces = [trip.task(_rows, *part) for part in parts] if len(parts) > 1 else parts[0]
+            state = trip.task(_digest_after, state, *pieces)
+        found: Sha256 = trip.fetch([state])[0][0]
+        return found
 
 
 def by_rows(X: Any) -> Any:
@@ -276,6 +301,24 @@ def _digest(design: Any) -> Array:
     for part in design.parts():
         whole.update(np.ascontiguousarray(part).data)
     return np.frombuffer(whole.digest(), dtype=np.float64)
+
+
+def _rows(block: Any, start: int, stop: int) -> Any:
+    return block[start:stop]
+
+
+def _digest_after(digest: Sha256, *pieces: Any) -> Sha256:
+    """Return a digest after some rows: those of one chunk between two places, or pieces of several chunks."""
+    if len(pieces) == 3 and isinstance(pieces[1], int):
+        pieces = (_rows(*pieces),)
+    block = pieces[0] if len(pieces) == 1 else _stacked(pieces)
+    lines = bounded(design_of(block)).rows_as_bytes()
+    next(lines)  # the shape of the block
+    return digest.after(lines)
+
+
+def _stacked(pieces: Sequence[Any]) -> Any:
+    return vstack(pieces, format="csr") if issparse(pieces[0]) else np.concatenate(pieces)
 
 
 def _gram(block: Any, weights: Array, *basis: Array, index: Index, unit: float, taken: Array | None) -> Array:

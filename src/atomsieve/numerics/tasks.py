@@ -142,6 +142,14 @@ class Trip:
             self.graph[name, k] = Task((name, k), *first, *row)
         return [TaskRef((name, k)) for k in range(len(rows))]
 
+    def task(self, run: Callable[..., Any], *given: Any) -> Any:
+        """Return a node for what a function makes of other nodes, and of values that are small."""
+        from dask._task_spec import Task, TaskRef  # noqa: PLC0415
+
+        key = f"{_name(run)}-{uuid4().hex}"
+        self.graph[key] = Task(key, run, *given)
+        return TaskRef(key)
+
     def shared(self, value: Any) -> Any:
         """Return a node for something that several tasks read; it is sent once."""
         from dask._task_spec import DataNode, TaskRef  # noqa: PLC0415

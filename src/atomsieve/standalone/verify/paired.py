@@ -33,8 +33,9 @@ class Paired(Checker):
     def together(self) -> int:
         """How many columns have a million entries, those that are stored."""
         if not self.data.sparse:
-            return self.width
-        return max(self.width, (1 << 20) * self.data.X.shape[1] // max(self.data.X.nnz, 1))
+            return int(self.width)
+        columns, entries = self.data.X.shape[1], max(self.data.X.nnz, 1)
+        return max(int(self.width), (1 << 20) * int(columns) // int(entries))
 
     def _block(self, index: list[int]) -> Block:
         """Return columns of X, without the rows of other outputs."""
