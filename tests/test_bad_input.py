@@ -291,7 +291,7 @@ class TestNotNumbers:
         with refused(r"\bX\b", "path", "read it first"):
             verify(solve(Problem(X, Y)).certificate(), path, Y)
         with refused(r"\by\b", "path", "read it first"):
-            Problem(X, path)
+            Problem(X, Path(path))
 
     def test_a_container_is_no_matrix(self):
         with refused(r"\bX\b", r"X\['train'\]"):

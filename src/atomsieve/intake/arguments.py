@@ -51,7 +51,7 @@ def as_array(value: Any, name: str) -> NDArray[Any]:
 
 def require_read(value: Any, name: str) -> None:
     """Refuse the path of a file, and a container of arrays: neither is an array."""
-    if isinstance(value, (str, os.PathLike)):
+    if isinstance(value, os.PathLike) or (isinstance(value, str) and name == "X"):
         raise TypeError(
             f"{name} is the path {str(value)!r}, and not what the file holds: read it first, with np.load or "
             "pandas.read_csv for example."
