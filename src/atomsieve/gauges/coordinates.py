@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from atomsieve.design import Design
 from atomsieve.design.seminorm import Seminorm
@@ -13,6 +12,7 @@ from atomsieve.gauges.base import Atom, BlockGauge
 from atomsieve.gauges.signs import forbidden, some, upward
 from atomsieve.intake.arguments import as_floats, keep_copy
 from atomsieve.numerics.cached import cached_property
+from atomsieve.numerics.programs import linear_program
 from atomsieve.typing import Array, Index, Mask
 
 ONE = np.ones(1)
@@ -157,7 +157,7 @@ class Coordinates(BlockGauge):
             matrix, price = np.asarray(design.columns(usable)), cost[usable]
             both = np.broadcast_to(self.signed, count)[usable]
             matrix, price = np.hstack([matrix, -matrix[:, both]]), np.concatenate([price, price[both]])
-            answer = optimize.linprog(price, A_eq=matrix, b_eq=target, method="highs")
+            answer = linear_program(price, A_eq=matrix, b_eq=target)
             total += float("inf") if answer.fun is None else float(answer.fun)
         return total
 

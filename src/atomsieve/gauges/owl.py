@@ -5,13 +5,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from atomsieve.gauges.facts import Evidence, Facts
 from atomsieve.gauges.proximal import Face, Line, on_line
 from atomsieve.gauges.symmetric import SymmetricGauge, sums_above
 from atomsieve.intake.arguments import as_floats, keep_copy
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
+from atomsieve.numerics.programs import falling
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -86,7 +86,7 @@ class OWL(SymmetricGauge):
         sizes, weights = sizes[order], self.weights[: len(flat)]
 
         def shrunk(slope: float) -> Array:
-            return np.maximum(isotonic_regression(sizes - slope * weights, increasing=False).x, 0.0)
+            return np.maximum(falling(sizes - slope * weights), 0.0)
 
         found = np.empty(len(flat))
         found[order] = on_line(shrunk, self.size, line, self.largest_score(sizes)[0])

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from atomsieve.design import Design
 from atomsieve.gauges.base import Atom, BlockGauge, Gauge
@@ -100,4 +99,6 @@ class SLOPE(OrderedByCount):
             raise ValueError(f"SLOPE: q must be a rate below 1, got {self.q!r}.")
 
     def weights(self, count: int) -> Array:
+        from scipy.special import ndtri  # noqa: PLC0415 -- its import takes longer than many fits
+
         return np.asarray(-ndtri(self.q * np.arange(1, count + 1) / (2 * count)))

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from atomsieve.gauges.combinatorial.structure import Marked, is_rounding, marks
 from atomsieve.intake.arguments import is_whole
 from atomsieve.numerics.enclosures import gamma
+from atomsieve.numerics.programs import best_assignment
 from atomsieve.typing import Array, Index, Mask
 
 
@@ -47,7 +47,7 @@ class Birkhoff(Marked):
 
     def _assigned(self, z: Array) -> Index:
         """Return the places of the best assignment, row by row."""
-        rows, columns = linear_sum_assignment(z, maximize=True)
+        rows, columns = best_assignment(z)
         return np.asarray(rows * self.m + columns)
 
     def bound(self, z: Array, err: Array) -> float:

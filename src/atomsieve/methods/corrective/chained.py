@@ -10,7 +10,6 @@ to split. No Hessian of the working set is formed: the largest matrix has a row 
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from atomsieve.core import Blocks, Iterate, Outcome, Packed, Store, restricted
 from atomsieve.core.clock import look
@@ -20,6 +19,7 @@ from atomsieve.losses.compiled import caution
 from atomsieve.methods.corrective.inner import Memory
 from atomsieve.methods.corrective.lines import first_line, meet
 from atomsieve.methods.corrective.working_set import Part, step_length
+from atomsieve.numerics.programs import falling
 from atomsieve.problem import Point
 from atomsieve.problem.state import State
 from atomsieve.typing import Array
@@ -49,7 +49,7 @@ class Chain(NamedTuple):
         """Return the coefficients c of the point in the cone that is nearest to x."""
         counts = np.diff(self.face.directions.indptr)
         means = self.face.directions @ x / counts
-        sizes = np.maximum(isotonic_regression(means, weights=counts, increasing=False).x, 0.0)
+        sizes = np.maximum(falling(means, counts), 0.0)
         return -np.diff(sizes, append=0.0) * self.totals
 
     def entries(self, steps: Array) -> Array:
