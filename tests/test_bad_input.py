@@ -290,8 +290,6 @@ class TestNotNumbers:
             Problem(path, Y)
         with refused(r"\bX\b", "path", "read it first"):
             verify(solve(Problem(X, Y)).certificate(), path, Y)
-        with refused(r"\by\b", "path", "read it first"):
-            Problem(X, Path(path))
 
     def test_a_container_is_no_matrix(self):
         with refused(r"\bX\b", r"X\['train'\]"):

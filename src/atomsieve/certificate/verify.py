@@ -40,7 +40,7 @@ def verify(
         checker = import_module("atomsieve.standalone.verify")
     except ImportError as error:
         raise ImportError(install("verify computes in ball arithmetic, which needs", "flint")) from error
-    require_read(X, "X")
+    require_read(X)
     X = X.tocsr() if isinstance(X, Completion) else unframed(X)
     given = {"y": y, "sample_weight": sample_weight, "free": free, "offset": offset}
     with ExitStack() as stack:

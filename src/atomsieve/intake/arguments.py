@@ -36,7 +36,6 @@ EXAMPLES = {
 
 def as_array(value: Any, name: str) -> NDArray[Any]:
     """Return what is no array yet as an array."""
-    require_read(value, name)
     if issparse(value):
         raise ValueError(f"{name} must be dense, not a sparse matrix: pass {name}.toarray().")
     if np.ma.is_masked(value):
@@ -49,16 +48,16 @@ def as_array(value: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be a rectangular array of numbers: its rows differ in length.") from error
 
 
-def require_read(value: Any, name: str) -> None:
-    """Refuse the path of a file, and a container of arrays: neither is an array."""
-    if isinstance(value, os.PathLike) or (isinstance(value, str) and name == "X"):
+def require_read(X: Any) -> None:
+    """Refuse the path of a file in the place of X, and a container of arrays: neither is an array."""
+    if isinstance(X, (str, os.PathLike)):
         raise TypeError(
-            f"{name} is the path {str(value)!r}, and not what the file holds: read it first, with np.load or "
-            "pandas.read_csv for example."
+            f"X is the path {str(X)!r}, and not what the file holds: read it first, with np.load or pandas.read_csv "
+            "for example."
         )
-    if isinstance(value, Mapping) and not hasattr(value, "shape"):
-        held = next(iter(value), "name")
-        raise TypeError(f"{name} is a {type(value).__name__} of arrays, and not one of them: pass {name}[{held!r}].")
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+        held = next(iter(X), "name")
+        raise TypeError(f"X is a {type(X).__name__} of arrays, and not one of them: pass X[{held!r}].")
 
 
 def library_of(value: Any) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.design import Design, design_of_data
-from atomsieve.intake.arguments import as_floats, as_numbers, beside, library_of, unframed
+from atomsieve.intake.arguments import as_floats, as_numbers, beside, library_of, require_read, unframed
 from atomsieve.losses import Loss
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import is_foreign
@@ -68,6 +68,7 @@ class Data:
         """Check what a user passed."""
         if not isinstance(intercept, (bool, np.bool_)):
             raise TypeError(f"intercept must be True or False, got {intercept!r}. Pass columns of your own as `free`.")
+        require_read(X)
         frame, X = X, unframed(X)
         design = design_of_data(X)
         n, d = design.shape
