@@ -44,8 +44,9 @@ TOGETHER = 16
 LEAST_KEPT = 1e-2
 """Part of the square of a column that must be left when its part in the span of a basis is taken away in one step."""
 
-ROWS_HELD = 1 << 16
-"""Entries of the rows of which a Gram matrix is made at a time."""
+ROWS_HELD = 1 << 14
+"""Entries of the rows of which a Gram matrix is made at a time: 128 kB, beyond which workers of dask ask the system for
+new memory each time (29 ms and not 89 for 50 columns of 125,000 samples)."""
 
 
 @dataclass(frozen=True, eq=False)
