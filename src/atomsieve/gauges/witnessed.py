@@ -33,7 +33,8 @@ def stated_with_flow(
     least, flow, best = mean_flow(network, supplies, core.weights)
     filled = np.abs(flow) / (least * core.weights) if least > 0 else np.zeros(len(flow))
     cost = 1 + np.minimum(filled, 1.0) + 2 * (c[tails] != c[heads])
-    chosen = minimum_spanning_tree(csr_array((cost, (tails, heads)), shape=(network.count, network.count))).tocoo()
+    places = tails.astype(np.int32), heads.astype(np.int32)  # SciPy 1.13 knows no others here
+    chosen = minimum_spanning_tree(csr_array((cost, places), shape=(network.count, network.count))).tocoo()
     parents = hung(np.stack([chosen.row, chosen.col], axis=1), roots, network.count)
     steps = TreeSteps(parents)
     in_tree = (parents[tails] == heads) | (parents[heads] == tails)
