@@ -4,6 +4,8 @@
 
 #include "split.h"
 
+#define AHEAD 2 /* steps before its own that a sparse column is asked for */
+
 /* The minimum over one block of several entries, all others fixed; returns its norm. In the basis of the eigenvectors
    of its Hessian it is q / (c + charge / rho) with the norm rho, which Newton's method finds. */
 static double minimise_block(model *o, ptrdiff_t k, const double *z, double *aim, double charge, double *target)
@@ -44,38 +46,42 @@ static double minimise_block(model *o, ptrdiff_t k, const double *z, double *aim
     return sqrt(norm);
 }
 
-/* Minimise the model over one block that is not split, all others fixed (over a bound of it, if the block is wide). */
+/* Minimise the model over entry e, which is block k, all others fixed. */
+static void step_entry(model *o, ptrdiff_t k, ptrdiff_t e, record *seen)
+{
+    const task *t = o->t;
+    double price = t->price[k], curvature = o->steepest[k];
+    double x = o->x[e], z = pull_in(o, k, e), held = price * fabs(x), slope = slope_of(t, o->mass);
+    double borne = t->lower ? left_to_bear(t, e, x, z, slope) : z, score = entry_score(t, e, borne, k);
+    if (score > seen->top) seen->top = score;
+    if (x != 0) seen->slack += fabs(t->lower ? slack_of(t, e, x, borne, slope) : slope * held - x * z);
+    double aim = curvature * x + z, charge = price * slope_of(t, fmax(o->mass - held, 0));
+    if (!(curvature > 0)) { /* an entry that changes nothing costs what it holds */
+        double saved = charge + t->b * price * held / 2 - fabs(z);
+        if (x == 0 || !(saved >= 0)) return;
+        seen->fall += saved * fabs(x - within_limits(t, e, 0));
+        aim = 0;
+    }
+    double whole = curvature + t->b * price * price, to = 0;
+    /* without a branch for the sign, which no processor can guess */
+    double far = (t->negative[e] ? fabs(aim) : aim) - charge;
+    if (far > 0) to = copysign(far, t->negative[e] ? aim : 1) / whole;
+    to = within_limits(t, e, to);
+    double change = to - x;
+    if (change == 0) return;
+    o->x[e] = to;
+    o->mass += price * (fabs(to) - fabs(x));
+    push_in(o, k, e, change);
+    seen->fall += whole * change * change / 2;
+}
+
+/* Minimise the model over one block of several entries that is not split, all others fixed (over a bound of it, if the
+   block is wide). */
 static void step(model *o, ptrdiff_t k, record *seen)
 {
     const task *t = o->t;
     ptrdiff_t first = t->start[k], size = t->start[k + 1] - first;
     double price = t->price[k], curvature = o->steepest[k];
-    if (size == 1) {
-        double x = o->x[first], z = pull(o, first), held = price * fabs(x), slope = slope_of(t, o->mass);
-        double borne = t->lower ? left_to_bear(t, first, x, z, slope) : z, score = entry_score(t, first, borne, k);
-        if (score > seen->top) seen->top = score;
-        if (x != 0) seen->slack += fabs(t->lower ? slack_of(t, first, x, borne, slope) : slope * held - x * z);
-        double aim = curvature * x + z, charge = price * slope_of(t, fmax(o->mass - held, 0));
-        if (!(curvature > 0)) { /* an entry that changes nothing costs what it holds */
-            double saved = charge + t->b * price * held / 2 - fabs(z);
-            if (x == 0 || !(saved >= 0)) return;
-            seen->fall += saved * fabs(x - within_limits(t, first, 0));
-            aim = 0;
-        }
-        double whole = curvature + t->b * price * price, to = 0;
-        if (aim > charge)
-            to = (aim - charge) / whole;
-        else if (t->negative[first] && -aim > charge)
-            to = (aim + charge) / whole;
-        to = within_limits(t, first, to);
-        double change = to - x;
-        if (change == 0) return;
-        o->x[first] = to;
-        o->mass += price * (fabs(to) - fabs(x));
-        push(o, first, change);
-        seen->fall += whole * change * change / 2;
-        return;
-    }
     double *z = o->work, *aim = o->work + size, *target = aim + size, norm = block_norm(t, o->x, k), product = 0;
     double held = price * norm, slope = slope_of(t, o->mass), charge = price * slope_of(t, fmax(o->mass - held, 0)), to;
     block_pulls(o, k, z);
@@ -132,8 +138,13 @@ static double sweep(model *o, const ptrdiff_t *blocks, ptrdiff_t count, int live
     record seen = {0, 0, 0}, exact = {0, 0, 0};
     o->mass = mass_of(t, o->x);
     for (ptrdiff_t i = 0; i < count; i++) {
-        if (t->split[blocks[i]]) step_split(o, blocks[i], live, &seen);
-        else step(o, blocks[i], &seen);
+        ptrdiff_t k = blocks[i];
+        if (t->single) {
+            if (!o->by_gram && i + AHEAD < count) column_fetch(&t->columns[blocks[i + AHEAD]]);
+            step_entry(o, k, k, &seen);
+        } else if (t->split[k]) step_split(o, k, live, &seen);
+        else if (t->start[k + 1] - t->start[k] == 1) step_entry(o, k, t->start[k], &seen);
+        else step(o, k, &seen);
     }
     *fall = seen.fall;
     if (!o->by_gram) return gap_of(t, o->mass, fmax(seen.top, slope_of(t, o->mass)), seen.slack, o->value);

@@ -65,6 +65,7 @@ static int open_model(const task *t, store *s, arena *a, model *o, face *f)
     for (ptrdiff_t b = 0; b < t->blocks; b++) {
         o->steepest[b] = NAN;
         o->ridge[b] = 0;
+        o->ridged |= t->ridge[b] > 0;
     }
     return 0;
 }

@@ -29,6 +29,7 @@ typedef struct {
     const ptrdiff_t *corner; /* where the eigenvectors of a block begin; -1 for blocks that have none, as split ones */
     double *packed;        /* room for the columns of one block */
     double *ridge;         /* of each block: the task's, or more where it has next to no curvature of its own */
+    int ridged;            /* whether any block has a ridge */
     int steady;            /* whether the curvature is the same everywhere */
     double least;          /* part of the largest possible curvature that stands in for none */
     double *along;         /* m x free: products of an entry's column with `white` in the metric of h */
@@ -46,28 +47,33 @@ typedef struct {
     ptrdiff_t *list, *spare; /* m and 3 m places */
 } model;
 
-/* The pull on one entry: -A' e, with what the unpenalised directions take back and the ridge. */
-static double pull(const model *o, ptrdiff_t e)
+/* The pull on an entry of block k: -A' e, with what the unpenalised directions take back and the ridge. */
+static double pull_in(const model *o, ptrdiff_t k, ptrdiff_t e)
 {
     const task *t = o->t;
     if (o->by_gram) return o->z[o->place[e]];
-    ptrdiff_t k = t->owner[e];
     double z = -t->unit[k] * column_dot(&t->columns[e], o->e);
     for (ptrdiff_t f = 0; f < t->free; f++) z += o->along[e * t->free + f] * o->drawn[f];
-    return z - o->ridge[k] * (o->x[e] - o->begin[e]) - t->ridge[k] * o->begin[e];
+    return o->ridged ? z - o->ridge[k] * (o->x[e] - o->begin[e]) - t->ridge[k] * o->begin[e] : z;
 }
 
-/* Make a change of one entry known. */
-static void push(model *o, ptrdiff_t e, double change)
+/* The same where the block is not at hand. */
+static double pull(const model *o, ptrdiff_t e) { return pull_in(o, o->t->owner[e], e); }
+
+/* Make a change of an entry of block k known. */
+static void push_in(model *o, ptrdiff_t k, ptrdiff_t e, double change)
 {
     const task *t = o->t;
     if (o->by_gram) {
         axpy(-change, o->s->gram + o->place[e] * o->s->capacity, o->z, o->s->count);
         return;
     }
-    column_axpy_weighted(&t->columns[e], change * t->unit[t->owner[e]], o->h, o->e);
+    column_axpy_weighted(&t->columns[e], change * t->unit[k], o->h, o->e);
     for (ptrdiff_t f = 0; f < t->free; f++) o->drawn[f] += change * o->along[e * t->free + f];
 }
+
+/* The same where the block is not at hand. */
+static void push(model *o, ptrdiff_t e, double change) { push_in(o, o->t->owner[e], e, change); }
 
 /* The pulls on the entries of a block that is not split. */
 static void block_pulls(const model *o, ptrdiff_t k, double *z)
@@ -192,6 +198,7 @@ static void learn(model *o, ptrdiff_t k)
     }
     double floor = o->least * o->largest * t->stiffness[k];
     o->ridge[k] = weakest + ridge < floor ? floor : ridge;
+    if (o->ridge[k] > 0) o->ridged = 1;
     for (ptrdiff_t e = first; e < first + size; e++) o->diagonal[e] += o->ridge[k];
     o->steepest[k] = trace + o->ridge[k];
     if (o->corner[k] < 0) return;
