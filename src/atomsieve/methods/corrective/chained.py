@@ -17,8 +17,9 @@ from atomsieve.design import ALL
 from atomsieve.gauges.proximal import Face, Line
 from atomsieve.losses.compiled import caution
 from atomsieve.methods.corrective.inner import Memory
+from atomsieve.methods.corrective.joining import step_length
 from atomsieve.methods.corrective.lines import first_line, meet
-from atomsieve.methods.corrective.working_set import Part, step_length
+from atomsieve.methods.corrective.part import Part
 from atomsieve.numerics.programs import falling
 from atomsieve.problem import Point
 from atomsieve.problem.state import State

@@ -20,9 +20,9 @@ from atomsieve.methods.corrective.factored import FactoredModel
 from atomsieve.methods.corrective.inner import LARGE, ROUGH, Memory, Modelled
 from atomsieve.methods.corrective.lines import meet
 from atomsieve.methods.corrective.operators import Operator, curvatures, has_operator, operator_at
+from atomsieve.methods.corrective.part import Part
 from atomsieve.methods.corrective.proximal import Descent, Proximal
 from atomsieve.methods.corrective.surfaces import seen_by
-from atomsieve.methods.corrective.working_set import Part
 from atomsieve.methods.moves import Move
 from atomsieve.numerics.krylov import orthonormal
 from atomsieve.numerics.rounding import EPS

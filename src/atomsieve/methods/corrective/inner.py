@@ -19,7 +19,7 @@ from atomsieve.gauges.proximal import Line
 from atomsieve.losses.compiled import caution
 from atomsieve.methods.corrective.hessian import hessian
 from atomsieve.methods.corrective.lines import TIGHT, meet
-from atomsieve.methods.corrective.working_set import Part, limited, sized
+from atomsieve.methods.corrective.part import Part, limited, sized
 from atomsieve.methods.moves import Move, apply
 from atomsieve.methods.steps import ridge_along, slope_along, slope_of
 from atomsieve.methods.trail import Trail

@@ -11,14 +11,16 @@ import numpy as np
 
 from atomsieve.core.clock import TimeUp
 from atomsieve.methods.base import Target
+from atomsieve.methods.corrective.atom_set import AtomSet
 from atomsieve.methods.corrective.chained import Chained
 from atomsieve.methods.corrective.cores import Completed, Cored, CoreSet
 from atomsieve.methods.corrective.denoising import Denoising, is_denoising
 from atomsieve.methods.corrective.hull import Hull
 from atomsieve.methods.corrective.inner import LARGE, Compiled, Inner, Memory, Modelled, compiled
+from atomsieve.methods.corrective.part import Part
 from atomsieve.methods.corrective.proximal import Proximal
 from atomsieve.methods.corrective.tall import carried
-from atomsieve.methods.corrective.working_set import AtomSet, Part, RowSet, WorkingSet
+from atomsieve.methods.corrective.working_set import RowSet, WorkingSet
 from atomsieve.piece import Piece
 from atomsieve.problem import Point, Problem
 from atomsieve.problem.state import State

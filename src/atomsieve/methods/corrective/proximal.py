@@ -13,7 +13,7 @@ from atomsieve.gauges.proximal import Face, Line
 from atomsieve.methods.corrective.hessian import hessian
 from atomsieve.methods.corrective.inner import ROUGH, Memory, Modelled
 from atomsieve.methods.corrective.lines import meet
-from atomsieve.methods.corrective.working_set import Part
+from atomsieve.methods.corrective.part import Part
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point
 from atomsieve.problem.state import State
