@@ -90,7 +90,7 @@ def test_an_interrupt_during_a_proof_ends_the_run_with_its_best_point(monkeypatc
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("atomsieve.run.result.certify", interrupted)
+    monkeypatch.setattr("atomsieve.certificate.certify", interrupted)
     problem = Problem(*data(60, 60), penalty=Linear(0.1))
     result = solve(problem, until="decided")
     assert result.status is Status.INTERRUPTED

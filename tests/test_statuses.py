@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from atomsieve import L1, L2, Linear, Logistic, Multinomial, Poisson, Problem, Square, Squared, Status, solve
-from atomsieve.run import result as results
+from atomsieve import certificate as proofs
 
 
 def data(n=60, d=20):
@@ -46,8 +46,8 @@ def test_where_nothing_can_be_proven_the_run_says_so_at_once(problem):
 @pytest.fixture
 def certificates(monkeypatch):
     """A list that grows with every certificate."""
-    made, certify = [], results.certify
-    monkeypatch.setattr(results, "certify", lambda *given, **more: made.append(1) or certify(*given, **more))
+    made, certify = [], proofs.certify
+    monkeypatch.setattr(proofs, "certify", lambda *given, **more: made.append(1) or certify(*given, **more))
     return made
 
 

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atomsieve.certificate import Certificate, certify
-from atomsieve.certificate.family import Family
 from atomsieve.display.coefficients import ZERO, Coefficients
 from atomsieve.display.numbers import count, number
 from atomsieve.display.sections import coefficient_section
@@ -26,6 +24,8 @@ from atomsieve.typing import Array, Mask
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from atomsieve.certificate import Certificate
 
 
 class Active(NamedTuple):
@@ -81,7 +81,7 @@ class Result:
     trace: Trace
     """What happened in each iteration, if the run was called with `trace=True`."""
 
-    known: Certificate | None = None
+    known: "Certificate | None" = None
     """The certificate, if the run has already made one."""
 
     @property
@@ -153,9 +153,11 @@ class Result:
         return Active([atom for atom, _ in parts], np.array([weight for _, weight in parts]))
 
     @cached_property
-    def _certificate(self) -> Certificate:
+    def _certificate(self) -> "Certificate":
         if self.known is not None:
             return self.known
+        from atomsieve.certificate import certify  # noqa: PLC0415 -- a seventh of the time of a first fit
+
         state = self.point.state
         return certify(self.problem, self.lifted, state.coordinates, parts=state.parts)
 
@@ -167,7 +169,7 @@ class Result:
         relative: bool = False,
         decimals: int | None = None,
         strengths: tuple[float, float] | None = None,
-    ) -> Certificate:
+    ) -> "Certificate":
         """Return what is certain about the optimum in spite of rounding. The proof uses x and the data only.
 
         With errors of the data every claim holds for all X and y within them, all entries at once, in any direction:
@@ -201,6 +203,9 @@ class Result:
         """
         if x_error is None and y_error is None and decimals is None and strengths is None:
             return self._certificate
+        from atomsieve.certificate import certify  # noqa: PLC0415
+        from atomsieve.certificate.family import Family  # noqa: PLC0415
+
         family = Family.of(self.problem, x_error, y_error, strengths, decimals, relative=relative)
         if family.middle is not None:
             middle = self._at_strength(family.middle)
