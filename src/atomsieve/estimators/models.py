@@ -2,17 +2,38 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from atomsieve.estimators.grid import Candidates
 from atomsieve.estimators.solver import coefficients, intercepts
 from atomsieve.estimators.strengths import feature_count
 from atomsieve.intake.arguments import is_number, shown
 from atomsieve.run.result import Result
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Index
+
+
+class Entries(NamedTuple):
+    """The entries of a row that are not zero."""
+
+    places: Index
+    values: Array
+    width: int
+
+    @classmethod
+    def of(cls, row: Array) -> Self:
+        """Return the entries of a row."""
+        places = np.flatnonzero(row)
+        return cls(places, row[places], len(row))
+
+
+def stacked(rows: Sequence[Entries]) -> csr_array:
+    """Return the sparse matrix of some rows; made at once, for a sparse matrix takes longer than many a solution."""
+    ends = np.cumsum([0, *(len(row.places) for row in rows)])
+    places = np.concatenate([row.places for row in rows])
+    return csr_array((np.concatenate([row.values for row in rows]), places, ends), shape=(len(rows), rows[0].width))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +61,13 @@ class Models:
         coefs, constants, counts = [], [], []
         missed, results = 0, {}
         for place, row in enumerate(rows):
-            coefs.append(csr_array(coefficients(row)))
+            coefs += [Entries.of(coef) for coef in coefficients(row)]
             constants.append(intercepts(row))
             counts.append(feature_count(row))
             missed += sum(not result.converged for result in row)
             if place in held:
                 results[place] = row
-        return cls(vstack(coefs, format="csr"), np.stack(constants), np.array(counts), missed, results)
+        return cls(stacked(coefs), np.stack(constants), np.array(counts), missed, results)
 
     def alone(self) -> Self:
         """Return the models without solutions, which would keep the data alive."""
