@@ -50,6 +50,8 @@ def rows_of(X: Any, samples: Index) -> Any:
     """Return some of the rows; those of a file are read into memory, in one pass over it."""
     if is_read(X):
         return read_rows(X, samples)
+    if isinstance(X, np.ndarray) and X.flags.f_contiguous and samples.dtype != bool:
+        return X.T.take(samples, axis=1).T  # stored by columns, too, which solvers then use as they are
     if not is_foreign(X) or array_api_compat.is_dask_array(X):
         return X[samples]
     return array_namespace(X).take(X, places_in(samples, X), axis=0)
