@@ -140,10 +140,10 @@ def _claims(
     statement, problem, x, b = proof.statement, proof.statement.problem, proof.x, proof.free
     with quiet():
         away, lower, upper = _intervals(proof, zero, found.away, values, facts)
-        primal = float((Enclosure.exact(proof.objective.high) / statement.total).high)
-        least = Enclosure.exact(proof.objective.low) - Enclosure.exact(proof.gap)
-        dual = float((least / statement.total).low)
-        gap = float((Enclosure.exact(proof.gap) / statement.total).high)
+        widest = Enclosure.exact(proof.gap)
+        primal = float((Enclosure.exact(float(proof.objective.high)) / statement.total).high)
+        dual = float(((Enclosure.exact(float(proof.objective.low)) - widest) / statement.total).low)
+        gap = float((widest / statement.total).high)
         if statement.plain and facts is None:  # a coefficient is not zero if its interval excludes 0
             held = np.flatnonzero(nonzero)
             nonzero[held] = (lower.ravel()[held] > 0) | (upper.ravel()[held] < 0)

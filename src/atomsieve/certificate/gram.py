@@ -15,6 +15,7 @@ from atomsieve.certificate.frame import beside
 from atomsieve.core import _core
 from atomsieve.core.clock import look, remaining
 from atomsieve.design.sparse import DENSE, scaled_rows
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, quiet, up
 from atomsieve.typing import Array, Index
 
@@ -207,7 +208,7 @@ class Inverse:
     error: Array
     scale: Array
 
-    @property
+    @cached_property
     def diagonal(self) -> Array:
         """Upper bounds of the diagonal of the exact inverse."""
         bound = np.maximum(self.approximate.diagonal() + self.error, 0.0)

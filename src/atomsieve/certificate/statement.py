@@ -314,9 +314,8 @@ class Statement:
     @cached_property
     def used(self) -> Index:
         """The free columns without those in `sums`."""
-        kept = np.ones(self.unpenalised.shape[1], dtype=bool)
-        kept[[d.column for d in self.sums]] = False
-        return np.flatnonzero(kept)
+        every = np.arange(self.unpenalised.shape[1])
+        return np.setdiff1d(every, [d.column for d in self.sums]) if self.sums else every
 
     def block_norms(self, sizes: Array) -> Array:
         """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""

@@ -158,6 +158,8 @@ class Enclosure(NoArray):
     @classmethod
     def exact(cls, mid: Any) -> "Enclosure":
         """Return floats as enclosures of radius 0."""
+        if type(mid) is float:
+            return cls(mid, 0.0)
         mid = np.asarray(mid, dtype=np.float64)
         return cls(mid, np.zeros(mid.shape))
 
