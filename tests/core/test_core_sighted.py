@@ -12,7 +12,7 @@ from twins import load
 
 from atomsieve import Logistic, Squared, core
 from atomsieve.certificate.free import with_free
-from atomsieve.losses.bounds import SETTLED, LossBounds, weighed
+from atomsieve.losses.bounds import SETTLED, LossBounds
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, gamma, quiet, up
 from atomsieve.numerics.rounding import EPS
 
@@ -164,7 +164,7 @@ def test_curvatures_are_those_of_the_twin(build, numbers, scale, gap):
     least, most = LossBounds.between(loss, slopes, scale, y, weights, gap)
     assert np.allclose(out[0], least, rtol=1e-12, atol=1e-150)  # the root of the least normal number
     assert np.allclose(out[1], most, rtol=1e-12, atol=1e-150)
-    found = build.stiffness(slopes.mid, slopes.rad, y, weights, scale, out)
+    found = build.stiffness(LOGISTIC, slopes.mid, slopes.rad, y, weights, scale, out)
     assert found == pytest.approx(LossBounds.stiffness(loss, slopes, scale, y, weights), rel=1e-12)
     exact = Fraction(0)  # no curvature on the way to the scaled slope is smaller than that at one of its ends
     for slope, weight, label in zip(slopes.mid, weights, y, strict=True):
@@ -175,12 +175,6 @@ def test_curvatures_are_those_of_the_twin(build, numbers, scale, gap):
             break
         exact += Fraction(weight) * Fraction(slope) ** 2 / min(bends) if slope else 0
     assert found == np.inf if exact is None else Fraction(min(found, 1e308)) >= min(exact, Fraction(1e308))
-
-
-def test_weighed_holds_the_truth():
-    sizes, least, counts = np.array([0.5, 0.0, 3.0]), np.array([0.1, 0.0, 7.0]), np.array([1.0, 2.0, 0.3])
-    truth = sum(Fraction(w) * Fraction(t) ** 2 / Fraction(m) for t, m, w in zip(sizes, least, counts, strict=True) if t)
-    assert truth <= Fraction(weighed(sizes, least, counts)) <= truth * (1 + Fraction(1, 10**14))
 
 
 ENDS = st.one_of(st.floats(0, 1), st.floats(0, 1e-12), st.sampled_from([0.0, 0.5, 1.0, 1 - EPS, 5e-324, 1e-300]))
@@ -217,6 +211,20 @@ def test_conjugates_of_the_squared_loss_are_those_of_the_twin(build, numbers):
     assert np.array_equal(out, LossBounds.conjugates(Squared().bounds, low, high, y))
     for a, b, target, bound in zip(low, high, y, out, strict=True):
         assert all(Fraction(t) * (Fraction(t) / 2 + Fraction(target)) <= Fraction(bound) for t in (a, b))
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5, 1 - 2.0**-40])
+@pytest.mark.parametrize("kind", [SQUARED, LOGISTIC])
+@pytest.mark.parametrize("seed", range(6))
+def test_sums_over_scaled_slopes_are_those_of_the_twin(build, seed, kind, scale):
+    y, weights, image, _ = samples(seed, kind, 3 + 4 * seed, 1e-12)
+    slopes, loss, out = LOSSES[kind].bounds.slopes(image, y), LOSSES[kind].bounds, np.empty((5, len(y)))
+    found = Enclosure(*build.dual_sum(kind, slopes.mid, slopes.rad, y, weights, scale, out))
+    expected = LossBounds.dual_sum(loss, slopes, scale, y, weights)
+    assert found.mid == pytest.approx(expected.mid, rel=1e-13)
+    assert found.rad == pytest.approx(expected.rad, rel=1e-6)
+    found = build.stiffness(kind, slopes.mid, slopes.rad, y, weights, scale, out)
+    assert found == pytest.approx(LossBounds.stiffness(loss, slopes, scale, y, weights), rel=1e-12)
 
 
 def test_slopes_outside_of_the_domain_have_no_conjugate(build):
@@ -267,7 +275,9 @@ def test_what_does_not_fit_is_told(build):
     assert build.reach(one, two, one, one, 1.0, 1.0, SETTLED, five) is False
     assert build.reach(one, one, one, two, 1.0, 1.0, SETTLED, five) is False
     assert build.reach(one, one, one, one, 1.0, 1.0, SETTLED, slopes) is False
-    assert build.stiffness(one, one, two, one, 1.0, five) is None
+    assert build.stiffness(0, one, one, two, one, 1.0, five) is None
+    assert build.stiffness(2, one, one, one, one, 1.0, five) is None
+    assert build.dual_sum(1, one, one, one, one, 1.0, slopes) is None
     assert build.conjugates(2, one, one, one, np.ones(1)) is False
     assert build.conjugates(0, one, two, one, np.ones(1)) is False
     assert build.conjugates(0, one, one, one, np.ones(2)) is False

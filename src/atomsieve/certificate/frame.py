@@ -145,7 +145,9 @@ class Frame:
         """Return the only free coefficient, a constant, as the problem states it."""
         used = support_of(x)
         c = self.centres[used]
-        total, small, lost = exact.product(np.append(c.mid, [-1.0, -self.level[0]]), np.append(x[used], [b, 1.0]))
+        factors, terms = np.empty((2, len(used) + 2))
+        factors[:-2], factors[-2:], terms[:-2], terms[-2:] = c.mid, (-1.0, -self.level[0]), x[used], (b, 1.0)
+        total, small, lost = exact.product(factors, terms)
         mid = -(total + small)
         rad = up(lost + EPS * abs(mid) + float(c.rad @ np.abs(x[used])) * (1 + gamma(len(used) + 2)))
         return Enclosure(np.array([mid]), np.array([rad]))

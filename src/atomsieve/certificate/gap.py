@@ -11,7 +11,6 @@ from atomsieve.certificate.point import image_of, mass_of
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.scores import sharper
 from atomsieve.certificate.statement import Statement
-from atomsieve.losses.bounds import weighed
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, quiet, up
 from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
@@ -103,22 +102,13 @@ def scaling_cost(statement: Statement, slopes: Enclosure, shrink: float) -> floa
     """
     if slopes.ndim > 1:
         return math.inf
-    loss, counts = statement.loss, statement.counts
-    with quiet():
-        if statement.problem.loss.quadratic:
-            total = weighed(slopes.size, statement.constant_curvatures[0], counts)
-        else:
-            total = loss.stiffness(slopes, shrink, statement.y, counts)
-        return float(up(total / 2 * float(up(1 - shrink)) ** 2))
+    total = statement.loss.stiffness(slopes, shrink, statement.y, statement.counts)
+    return float(up(total / 2 * float(up(1 - shrink)) ** 2))
 
 
 def _dual_loss(unscaled: Proof, theta: Enclosure, shrink: float) -> Enclosure:
     """Return an upper bound of the conjugate of the loss at the dual point, scaled; without what an offset adds."""
-    statement, slopes = unscaled.statement, unscaled.slopes
-    low, high = slopes.low, slopes.high
-    shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
-    ends = np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf)
-    bound = statement.loss.conjugates(*ends, statement.y)
-    dual = (Enclosure.exact(bound) * Enclosure.exact(statement.counts)).sum()
+    statement = unscaled.statement
+    dual = statement.loss.dual_sum(unscaled.slopes, shrink, statement.y, statement.counts)
     offset = statement.frame.offset
     return dual if offset is None else dual - (theta * Enclosure.exact(shrink) * offset).sum()

@@ -71,7 +71,8 @@ def products_of(pieces: Iterator[tuple[Enclosure, Array]], count: int) -> Produc
         half = columns.mid * roots
         gram += half.T @ half
         if columns.rad.any():
-            blurs += np.sum((columns.rad * roots) ** 2, axis=0)
+            wide = columns.rad * roots
+            blurs += np.einsum("ij,ij->j", wide, wide)
     return Products(gram, blurs)
 
 
@@ -224,15 +225,16 @@ class Inverse:
         """Return upper bounds of the norms of rows in the inverse."""
         scaled = rows.mid * self.scale
         sizes = np.abs(scaled)
-        rough = np.sum(sizes @ np.abs(self.approximate) * sizes, axis=1)
-        middle = np.sum(scaled @ self.approximate * scaled, axis=1)
+        rough = (sizes @ np.abs(self.approximate) * sizes).sum(axis=1)
+        middle = (scaled @ self.approximate * scaled).sum(axis=1)
         middle = middle + sizes.sum(axis=1) * (sizes @ self.error) * (1 + 2.0**-40)
         middle = up(np.maximum(middle + gamma(2 * sizes.shape[1] + 4) * rough, 0.0) * (1 + 2.0**-40))
         return np.asarray(up((np.sqrt(middle) + rows.rad @ np.sqrt(self.diagonal)) * (1 + 2.0**-40)))
 
     def of(self, v: Enclosure) -> float:
         """Return an upper bound of `v . inv(G) v`, which is the square of a norm."""
-        return float(up(self.lengths(v[None])[0] ** 2))
+        parts = (self.approximate, self.error, self.scale, v.mid, v.rad)
+        return float(_core.form(*(np.ascontiguousarray(part) for part in parts)))
 
 
 @dataclass(frozen=True, eq=False)

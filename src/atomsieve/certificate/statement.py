@@ -266,6 +266,8 @@ class Statement:
     @cached_property
     def free_scale(self) -> Array:
         """For each column of B, a power of two near 1 / (its largest entry)."""
+        if self.unpenalised.shape[1] == self.frame.constants:
+            return np.ones(self.frame.constants)
         largest = np.abs(self.unpenalised.mid).max(axis=0)
         return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
 

@@ -9,6 +9,7 @@ from atomsieve.certificate.point import SHARP
 from atomsieve.certificate.scores import low
 from atomsieve.gauges.signs import some
 from atomsieve.numerics.enclosures import Enclosure, quiet, root, up
+from atomsieve.numerics.places import places_in
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -29,7 +30,7 @@ def zero_blocks(proof: "Proof") -> Mask:
         if statement.ridges is not None:  # zero if and only if the score is at most the slope
             return np.asarray(out & eligible)
         if statement.priced and statement.problem.core.entrywise and not statement.problem.outputs:
-            left = np.flatnonzero(~out)
+            left = places_in(~out)
             left = left[eligible[left] & (proof.x.ravel()[left] == 0)]
             if len(left):
                 out[left] = proof.beaten(left)
@@ -56,7 +57,7 @@ def _below(proof: "Proof", slope: float) -> Mask:
     room = (slope - float(up(proof.radius * up(widest / cheapest)))) * (1 - 8 * EPS)
     bound = room / proof.shrink * (1 - 8 * EPS) if proof.shrink > 0 else 0.0
     out = np.asarray(above < bound) if bound > 0 else np.zeros(len(above), dtype=bool)
-    index = np.flatnonzero(~out)
+    index = places_in(~out)
     for lengths in (statement.widest, statement.spreads):
         if not len(index):
             break

@@ -325,20 +325,34 @@ static PyObject *reach(PyObject *self, PyObject *args)
     return PyBool_FromLong(fits);
 }
 
-/* An upper bound of the sum of `weight slope^2 / curvature` between slopes of the logistic loss and the same, scaled down;
-   five rows are written. None if the arrays do not fit. */
-static PyObject *stiffness(PyObject *self, PyObject *args)
+/* For slopes of a loss between a point and the same, scaled down: an upper bound of the sum of `weight slope^2 / curvature`,
+   and the sum of weighted conjugates as a pair of floats. Five rows are written. None if the arrays do not fit. */
+static PyObject *of_scaled(PyObject *args, int dual)
 {
     PyObject *parts[5];
-    double scale, sum = 0;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OOOOdO", parts, parts + 1, parts + 2, parts + 3, &scale, parts + 4)) return NULL;
-    arrays held = {.count = 0};
+    double scale;
     bending b = {0};
-    int fits = read_bending(&held, parts, &b);
-    if (fits) sum = stiffness_below(&b, scale);
+    if (!PyArg_ParseTuple(args, "iOOOOdO", &b.kind, parts, parts + 1, parts + 2, parts + 3, &scale, parts + 4)) return NULL;
+    arrays held = {.count = 0};
+    PyObject *answer = NULL;
+    if ((b.kind == SQUARED || b.kind == LOGISTIC) && read_bending(&held, parts, &b)) {
+        enclosed sum = dual ? conjugates_below(&b, scale) : exactly(stiffness_below(&b, scale));
+        answer = dual ? Py_BuildValue("dd", sum.mid, sum.rad) : PyFloat_FromDouble(sum.mid);
+    } else answer = Py_NewRef(Py_None);
     release(&held);
-    return fits ? PyFloat_FromDouble(sum) : Py_NewRef(Py_None);
+    return answer;
+}
+
+static PyObject *stiffness(PyObject *self, PyObject *args)
+{
+    (void)self;
+    return of_scaled(args, 0);
+}
+
+static PyObject *dual_sum(PyObject *self, PyObject *args)
+{
+    (void)self;
+    return of_scaled(args, 1);
 }
 
 #endif

@@ -696,6 +696,8 @@ static PyMethodDef methods[] = {
     {"see", see, METH_VARARGS, "Write slopes and theta of the samples of a proof, at the best intercept."},
     {"conjugates", conjugates, METH_VARARGS, "Write upper bounds of conjugates of a loss between slopes."},
     {"reach", reach, METH_VARARGS, "Write bounds of curvatures of the logistic loss on the way to the optimum."},
+    {"dual_sum", dual_sum, METH_VARARGS, "Return the sum of conjugates at scaled slopes."},
+    {"form", form, METH_VARARGS, "Return a bound of the square of a vector in the metric of an inverse."},
     {"stiffness", stiffness, METH_VARARGS, "Return a bound of weighted squares of slopes over curvatures."},
     {"total", total, METH_VARARGS, "Return the sum of numbers with error bounds."},
     {"inverse", inverse, METH_VARARGS, "Write an inverse with proven errors; return whether there is one."},

@@ -163,6 +163,7 @@ typedef struct {
     operand slope;
     const double *y, *weight;
     double *least, *most, *low, *high, *before;
+    int kind; /* of the loss, which is quadratic where it is not logistic */
 } bending;
 
 /* Bounds of the curvature of the logistic loss between a point, the same scaled down, and the optimum: the product of
@@ -199,7 +200,9 @@ static double stiffness_below(const bending *r, double scale)
         r->low[i] -= blur;
         r->high[i] += blur;
     }
-    logistic_bends(r->n, r->low, r->high, r->y, r->least, r->most);
+    if (r->kind == LOGISTIC) logistic_bends(r->n, r->low, r->high, r->y, r->least, r->most);
+    else
+        for (ptrdiff_t i = 0; i < r->n; i++) r->least[i] = 1;
     for (ptrdiff_t i = 0; i < r->n; i++) {
         double size = largest_size(operand_at(r->slope, i));
         sum += size > 0 ? r->weight[i] * (size * (size / r->least[i])) : 0.0;
@@ -234,6 +237,23 @@ static void bound_conjugates(int kind, ptrdiff_t n, const double *low, const dou
         double first = entropy_from_above(least > 0 ? least : 0.0), second = entropy_from_above(most < 1 ? most : 1.0);
         bound[i] = inside ? (first > second ? first : second) : INFINITY;
     }
+}
+
+/* The sum of upper bounds of conjugates at slopes, scaled down, times weights. */
+static enclosed conjugates_below(const bending *r, double scale)
+{
+    for (ptrdiff_t i = 0; i < r->n; i++) {
+        double a = scale * lower_end(operand_at(r->slope, i)), b = scale * upper_end(operand_at(r->slope, i));
+        r->low[i] = next_below(a < b ? a : b);
+        r->high[i] = next_above(a < b ? b : a);
+    }
+    bound_conjugates(r->kind, r->n, r->low, r->high, r->y, r->before);
+    for (ptrdiff_t i = 0; i < r->n; i++) {
+        enclosed part = enclosed_product(exactly(r->before[i]), exactly(r->weight[i]));
+        r->least[i] = part.mid;
+        r->most[i] = part.rad;
+    }
+    return enclosed_total(r->least, r->most, r->n);
 }
 
 #endif

@@ -133,8 +133,18 @@ class LossBounds:
         """Return a bound of the sum of `s t^2 / loss''` over slopes t, with the least loss'' down to `shrink t`."""
         sizes, (low, high) = slopes.size, scaled_range(slopes, shrink)
         blur = 4 * EPS * sizes + 2 * LEAST  # products with the scale are rounded once, and so are these sums
-        least = self.curvatures(low - blur, high + blur, y)[0]
-        return weighed(sizes, least, counts)
+        with quiet():
+            least = self.curvatures(low - blur, high + blur, y)[0]
+            bent = np.where(sizes > 0, sizes * (sizes / least), 0.0)
+            underflow = 4 * LEAST * (float(counts.sum()) + len(sizes))
+            return (float(counts @ bent) + underflow) * (1 + float(gamma(len(sizes) + 8)))
+
+    def dual_sum(self, slopes: Enclosure, shrink: float, y: Array, counts: Array) -> Enclosure:
+        """Return an upper bound of the sum of the conjugates at scaled slopes, times weights."""
+        low, high = slopes.low, slopes.high
+        shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
+        ends = np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf)
+        return (Enclosure.exact(self.conjugates(*ends, y)) * Enclosure.exact(counts)).sum()
 
     def seen(
         self, image: Enclosure, column: Enclosure | None, coefficient: float, samples: tuple[Array, Array]
@@ -196,6 +206,16 @@ class CompiledBounds(LossBounds):
         shift, *losses = found
         return Sight(shift, Enclosure(*slopes), Enclosure(rest[2], rest[3]), Enclosure(*losses))
 
+    def stiffness(self, slopes: Enclosure, shrink: float, y: Array, counts: Array) -> float:
+        given, out = (slopes.mid, slopes.rad, y, counts, shrink), np.empty((5, len(y)))
+        found = None if self.number is None else _core.stiffness(self.number, *given, out)
+        return super().stiffness(slopes, shrink, y, counts) if found is None else float(found)
+
+    def dual_sum(self, slopes: Enclosure, shrink: float, y: Array, counts: Array) -> Enclosure:
+        given, out = (slopes.mid, slopes.rad, y, counts, shrink), np.empty((5, len(y)))
+        found = None if self.number is None else _core.dual_sum(self.number, *given, out)
+        return super().dual_sum(slopes, shrink, y, counts) if found is None else Enclosure(*found)
+
     def conjugates(self, low: Array, high: Array, y: Array) -> Array:
         number, out = self.number, np.empty(len(y))
         known = number is not None and _core.conjugates(number, low, high, y, out)
@@ -206,11 +226,3 @@ def scaled_range(slopes: Enclosure, shrink: float) -> tuple[Array, Array]:
     """Return the least and the largest of slopes and of the same, scaled down."""
     low, high = slopes.low, slopes.high
     return np.minimum(low, shrink * low), np.maximum(high, shrink * high)
-
-
-def weighed(sizes: Array, least: Array, counts: Array) -> float:
-    """Return an upper bound of the sum of weighted squares of sizes over curvatures."""
-    with quiet():
-        bent = np.where(sizes > 0, sizes * (sizes / least), 0.0)
-        underflow = 4 * LEAST * (float(counts.sum()) + len(sizes))
-        return (float(counts @ bent) + underflow) * (1 + float(gamma(len(sizes) + 8)))

@@ -113,11 +113,6 @@ class LogisticBounds(CompiledBounds):
             return super().between(slopes, shrink, y, counts, gap_bound)
         return out[0].copy(), out[1].copy()
 
-    def stiffness(self, slopes: Enclosure, shrink: float, y: Array, counts: Array) -> float:
-        out = np.empty((5, len(y)))
-        found = None if self.number is None else _core.stiffness(slopes.mid, slopes.rad, y, counts, shrink, out)
-        return super().stiffness(slopes, shrink, y, counts) if found is None else float(found)
-
     def _compiled(self, what: int, first: Array, second: Array, y: Array) -> Array | None:
         """Return two rows of bounds from the core; None where it does not know the formula, or cannot read numbers."""
         if self.number is None:

@@ -33,8 +33,9 @@ class PenaltyBounds:
 
     def value(self, mass: Enclosure) -> Enclosure:
         """Return phi(mass); inf if the mass may lie outside its domain."""
-        inside = mass <= self._known("limit")
-        return self._known("value", mass) if inside.true else UNKNOWN
+        everywhere = getattr(type(self.penalty), "limit", None) == np.inf  # not a formula of its own
+        inside = mass.high < np.inf if everywhere else (mass <= self._known("limit")).true
+        return self._known("value", mass) if inside else UNKNOWN
 
     def conjugate(self, t: Enclosure) -> Enclosure:
         """Return phi*(t); inf if t may lie outside its domain."""
