@@ -96,7 +96,7 @@ class Plain:
     @property
     def columns(self) -> Enclosure:
         """All columns."""
-        return self._rows(slice(None))
+        return self.own if self.before is None else beside(self.before, self.own)
 
     def _rows(self, part: slice) -> Enclosure:
         return self.own[part] if self.before is None else beside(self.before[part], self.own[part])
@@ -105,6 +105,8 @@ class Plain:
         """Return the products of the columns."""
         n, k = self.shape
         step = max(1, min(max(ROWS_AT_ONCE // max(k, 1), k), INVERSE_PIECE // max(k * k, 1)))
+        if n <= step:
+            return products_of(iter([(self.columns, self.weights)]), k)
         parts = (slice(start, start + step) for start in range(0, n, step))
         return products_of(((self._rows(part), self.weights[part]) for part in parts), k)
 

@@ -141,9 +141,9 @@ class LossBounds:
 
     def dual_sum(self, slopes: Enclosure, shrink: float, y: Array, counts: Array) -> Enclosure:
         """Return an upper bound of the sum of the conjugates at scaled slopes, times weights."""
-        low, high = slopes.low, slopes.high
-        shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
-        ends = np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf)
+        with quiet():
+            low, high = shrink * slopes.low, shrink * slopes.high
+        ends = np.nextafter(np.minimum(low, high), -np.inf), np.nextafter(np.maximum(low, high), np.inf)
         return (Enclosure.exact(self.conjugates(*ends, y)) * Enclosure.exact(counts)).sum()
 
     def seen(
@@ -225,4 +225,5 @@ class CompiledBounds(LossBounds):
 def scaled_range(slopes: Enclosure, shrink: float) -> tuple[Array, Array]:
     """Return the least and the largest of slopes and of the same, scaled down."""
     low, high = slopes.low, slopes.high
-    return np.minimum(low, shrink * low), np.maximum(high, shrink * high)
+    with quiet():
+        return np.minimum(low, shrink * low), np.maximum(high, shrink * high)

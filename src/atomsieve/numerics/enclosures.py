@@ -130,6 +130,8 @@ class Verdict(NoArray):
     __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
+        if type(self.true) is np.bool_ and (self.true or self.false):  # most often, and five times as fast
+            return bool(self.true)
         if np.size(self.true) != 1:
             raise ValueError("a comparison of several numbers has several answers: use where")
         if not np.any(self.true | self.false):
