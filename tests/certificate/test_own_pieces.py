@@ -316,9 +316,18 @@ def test_a_penalty_ends_at_its_limit():
 
         slope = conjugate = argmax = value
 
-    bounds = Cap(1.0).bounds
-    assert np.isfinite(bounds.value(Enclosure.exact(1.0)).high)
-    assert not np.isfinite(bounds.value(Enclosure(1.0, 1e-10)).high)
+    @dataclass(frozen=True, eq=False, repr=False)
+    class Until(Square):
+        """A square whose limit is a parameter, without one by default."""
+
+        limit: float = np.inf
+
+    for penalty in (Cap(1.0), Until(1.0, 1.0)):
+        assert np.isfinite(penalty.bounds.value(Enclosure.exact(1.0)).high)
+        assert not np.isfinite(penalty.bounds.value(Enclosure(1.0, 1e-10)).high)
+    assert np.isfinite(Until(1.0).bounds.value(Enclosure(1.0, 1e-10)).high)
+    for mass in (Enclosure(np.nan, 1.0), Enclosure(1.0, np.inf)):
+        assert not np.isfinite(Linear(1.0).bounds.value(mass).high)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

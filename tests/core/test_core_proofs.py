@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from twins import load
 
 from atomsieve import core
-from atomsieve.numerics.enclosures import LEAST, gamma, root, up
+from atomsieve.certificate.gram import Inverse
+from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, root, up
 from atomsieve.numerics.rounding import EPS
 
 SLOPES, CURVATURES, VALUES, BENDS = range(4)
@@ -209,6 +210,43 @@ def test_inverses_are_those_of_the_twin(build, seed, size):
     np.testing.assert_array_equal(beside[1], known[2])
     np.testing.assert_allclose(beside[0], known[1], rtol=0.5)
     assert (np.abs(approximate - known[0]) <= 2 * (beside[0] + known[1])).all()
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(8))
+def test_forms_hold_the_truth_and_are_those_of_rows(build, seed, k):
+    rng = np.random.default_rng(seed)
+    columns = rng.integers(-9, 10, (12, k)) * 2.0 ** rng.integers(-8, 9, k)
+    v = Enclosure(rng.standard_normal(k), 0.01 * seed * rng.random(k))
+    gram, approximate, beside = columns.T @ columns, np.empty((k, k)), np.empty((2, k))  # whole numbers: exact
+    assert build.inverse(12, gram, np.zeros(k), np.zeros(k), approximate, beside, 60.0) is True
+    found = build.form(approximate, *beside, v.mid, v.rad)
+    inverse = Inverse(approximate, *beside)
+    assert found == pytest.approx(float(inverse.lengths(v[None])[0]) ** 2, rel=1e-11)
+    for signs in itertools.product([-1, 0, 1], repeat=k):
+        corner = [Fraction(m) + s * Fraction(r) for m, r, s in zip(v.mid, v.rad, signs, strict=True)]
+        assert Fraction(found) >= form_of(gram, corner)
+
+
+def form_of(gram, v):
+    """Return `v . inv(G) v` in fractions: what elimination leaves of the corner of a larger matrix, less its sign."""
+    rows = [[*map(Fraction, row), end] for row, end in zip(gram.tolist(), v, strict=True)]
+    rows.append([*v, Fraction(0)])
+    for i in range(len(v)):
+        for j in range(i + 1, len(rows)):
+            factor = rows[j][i] / rows[i][i]
+            rows[j] = [a - factor * b for a, b in zip(rows[j], rows[i], strict=True)]
+    return -rows[-1][-1]
+
+
+def test_forms_of_what_does_not_fit_are_refused(build):
+    one, two = np.ones(1), np.ones(2)
+    with pytest.raises(ValueError, match="approximate: expected 1 numbers"):
+        build.form(two, one, one, one, one)
+    with pytest.raises(ValueError, match="rad: expected 1 numbers"):
+        build.form(one, one, one, one, two)
+    assert not np.isfinite(build.form(one, one, one, np.array([np.nan]), one))
+    assert build.form(one, one, one, one, np.array([np.inf])) == np.inf
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])

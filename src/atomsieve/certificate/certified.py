@@ -24,7 +24,7 @@ from atomsieve.gauges.facts import Facts
 from atomsieve.gauges.found import Combination
 from atomsieve.gauges.signs import admissible
 from atomsieve.numerics.enclosures import Enclosure, Uncertain, quiet
-from atomsieve.numerics.places import support_of
+from atomsieve.numerics.places import places_in, support_of
 from atomsieve.numerics.threads import one_thread
 from atomsieve.problem import Problem
 from atomsieve.problem.span import UnsettledError
@@ -82,7 +82,7 @@ def _certified(
     values = Values.of(proof, zero)
     facts = None if proof.facts is None else replace(proof.facts, zero=zero).held_by(x.ravel())
     found = ranges(proof, alive & ~values.at_limit, facts)
-    nonzero, units = np.zeros(len(alive), dtype=bool), np.flatnonzero(alive)
+    nonzero, units = np.zeros(len(alive), dtype=bool), places_in(alive)
     least, most = norms(statement, x, found.away, units)
     nonzero[units] = least > most
     if proof.box is not None:
@@ -92,9 +92,15 @@ def _certified(
     if facts is not None:
         nonzero |= alive & facts.nonzero & alive_blocks(proof, nonzero, facts)[statement.labels]
         facts = facts.settled(zero, nonzero)
-    gone = zero | ~statement.eligible
-    gone[statement.units[problem.unpenalised]] = False
-    return _claims(proof, gone, nonzero, found, values, facts)
+    return _claims(proof, _gone(statement, zero), nonzero, found, values, facts)
+
+
+def _gone(statement: Statement, zero: Mask) -> Mask:
+    """Return which units are zero or have no atoms; coefficients without a price are none of them."""
+    gone, free = zero | ~statement.eligible, statement.problem.unpenalised
+    if len(free):
+        gone[statement.units[free]] = False
+    return gone
 
 
 def _settled(proof: Proof, zero: Mask) -> tuple[Statement, Array]:
@@ -140,12 +146,12 @@ def _claims(
     statement, problem, x, b = proof.statement, proof.statement.problem, proof.x, proof.free
     with quiet():
         away, lower, upper = _intervals(proof, zero, found.away, values, facts)
-        primal = float((Enclosure.exact(proof.objective.high) / statement.total).high)
-        least = Enclosure.exact(proof.objective.low) - Enclosure.exact(proof.gap)
-        dual = float((least / statement.total).low)
-        gap = float((Enclosure.exact(proof.gap) / statement.total).high)
+        widest = Enclosure.exact(proof.gap)
+        primal = float((Enclosure.exact(float(proof.objective.high)) / statement.total).high)
+        dual = float(((Enclosure.exact(float(proof.objective.low)) - widest) / statement.total).low)
+        gap = float((widest / statement.total).high)
         if statement.plain and facts is None:  # a coefficient is not zero if its interval excludes 0
-            held = np.flatnonzero(nonzero)
+            held = places_in(nonzero)
             nonzero[held] = (lower.ravel()[held] > 0) | (upper.ravel()[held] < 0)
         free_lower, free_upper = np.nextafter(b - found.around, -np.inf), np.nextafter(b + found.around, np.inf)
     own = problem.core.unpenalised()

@@ -227,7 +227,9 @@ def describe(problem: Problem, blocks: int) -> dict[str, Any]:
 
     Verdicts are about `blocks`.
     """
-    beside: dict[str, Any] = {} if not np.any(problem.ridge != 0) else {"ridge": _plain(problem.ridge)}
+    ridge = problem.ridge
+    charged = ridge.any() if isinstance(ridge, np.ndarray) else ridge != 0
+    beside: dict[str, Any] = {"ridge": _plain(ridge)} if charged else {}
     if problem.limits is not None:
         sides = zip(("lower", "upper"), problem.stated_limits, strict=True)
         beside["limits"] = {side: [_number(v) for v in values] for side, values in sides}

@@ -23,6 +23,7 @@ from atomsieve.design.sparse import SparseDesign
 from atomsieve.numerics import exact
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
+from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Problem
 from atomsieve.problem.span import Span
@@ -64,7 +65,7 @@ class Frame:
         centred, centres, homes = _centred(design) if constants else _as_it_is(design)
         homes_of_given = np.arange(given.shape[1]) % max(constants, 1)
         means = np.zeros(given.shape[1])
-        if constants:
+        if constants and given.shape[1] > constants:
             means[constants:] = _finite(given[:, constants:].sum(axis=0) / (len(given) // constants))
         free = Enclosure.exact(given)
         if means.any():
@@ -78,7 +79,9 @@ class Frame:
             y = (y.reshape(-1, constants) - level).ravel()
             rest = Enclosure(np.zeros(len(y)), EPS * np.abs(y))
             fixed = rest if fixed is None else fixed + rest
-        free_centres, free_homes = beside(Enclosure.exact(means), centres[own]), np.append(homes_of_given, homes[own])
+        free_centres, free_homes = Enclosure.exact(means), homes_of_given
+        if len(own):
+            free_centres, free_homes = beside(free_centres, centres[own]), np.append(free_homes, homes[own])
         return cls(problem, constants, centred, centres, homes, free, free_centres, free_homes, level, y, fixed)
 
     @cached_property
@@ -117,6 +120,8 @@ class Frame:
         """Return free coefficients as the problem states them. With several classes, their sums over them stay 0."""
         if not self.constants:
             return Enclosure.exact(b)
+        if b.ndim == 1 and x.ndim == 1 and self.constants == 1 and len(b) == 1:
+            return self._intercept(x, float(b[0]))
         x, b = x.reshape(len(self.homes), -1), b.reshape(len(b), -1)
         used = np.flatnonzero(x.any(axis=1))
         x, homes = x[used], self.homes[used]
@@ -136,10 +141,23 @@ class Frame:
         shape = (len(b), *self.problem.outputs)
         return Enclosure(mid.reshape(shape), rad.reshape(shape))
 
+    def _intercept(self, x: Array, b: float) -> Enclosure:
+        """Return the only free coefficient, a constant, as the problem states it."""
+        used = support_of(x)
+        c = self.centres[used]
+        factors, terms = np.empty((2, len(used) + 2))
+        factors[:-2], factors[-2:], terms[:-2], terms[-2:] = c.mid, (-1.0, -self.level[0]), x[used], (b, 1.0)
+        total, small, lost = exact.product(factors, terms)
+        mid = -(total + small)
+        rad = up(lost + EPS * abs(mid) + float(c.rad @ np.abs(x[used])) * (1 + gamma(len(used) + 2)))
+        return Enclosure(np.array([mid]), np.array([rad]))
+
     def directions(self, free: Index, columns: Index) -> list[Enclosure]:
         """Return what each constant is as a sum of coefficients in this frame: of some columns of B, and of A."""
+        if not self.constants:
+            return []
         homes = np.concatenate([self.free_homes[free], self.homes[columns]])
-        centres = beside(self.free_centres[free][None], self.centres[columns][None])[0]
+        centres = beside(self.free_centres[free], self.centres[columns])
         found = []
         for home in range(self.constants):
             mid, rad = -centres.mid * (homes == home), centres.rad * (homes == home)

@@ -7,9 +7,27 @@ import numpy as np
 from atomsieve.certificate.classes import Shared
 from atomsieve.certificate.gram import Plain, Rows, inverse_of
 from atomsieve.certificate.statement import Statement
+from atomsieve.losses.bounds import Sight
 from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, norm, quiet, root, up
 from atomsieve.numerics.rounding import EPS
-from atomsieve.typing import Array
+from atomsieve.typing import Array, Index
+
+
+def seen(statement: Statement, image: Enclosure, b: Array) -> Sight:
+    """Return what the samples show at the exact minimiser over the free coefficients, with no or one by the core."""
+    samples, used = (statement.y, statement.counts), statement.used
+    if image.ndim == 1 and len(used) < 2:
+        column, coefficient = None, 0.0
+        if statement.problem.span is not None and len(used):
+            free = scaled_columns(statement, used)[:, 0]
+            column, coefficient = free, float(b[used[0]] / statement.free_scale[used[0]])
+        found = statement.loss.seen(image, column, coefficient, samples)
+        if found is not None:
+            return found
+    u, shift, slopes = with_free(statement, image, b)
+    theta = slopes * statement.weights_of(slopes.ndim)
+    losses = (statement.loss.values(u, slopes, statement.y) * Enclosure.exact(statement.counts)).sum()
+    return Sight(shift, slopes, theta, losses)
 
 
 def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosure, float, Enclosure]:
@@ -25,9 +43,7 @@ def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosu
     if statement.problem.span is None:
         return image, 0.0, loss.slopes(image, y)
     used = statement.used
-    scale = statement.free_scale[used]
-    free = statement.unpenalised[:, used]
-    free = Enclosure(free.mid * scale, free.rad * scale)
+    scale, free = statement.free_scale[used], scaled_columns(statement, used)
     u = image + _product(free, b[used] / scale.reshape(-1, *[1] * (b.ndim - 1)))
     middle = loss.slopes(Enclosure.exact(u.mid) if u.ndim == 1 else u, y)
     bend = loss.curvature(u, y) if u.ndim == 1 else None
@@ -52,6 +68,12 @@ def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosu
                 # the minimiser lies in the ball, and so do the curvatures on the way
                 return u, shift, loss.slopes(u, y) if bend is None else loss.moved(middle, u.rad, bend)
     raise Uncertain("the best free coefficients (intercept) could not be enclosed")
+
+
+def scaled_columns(statement: Statement, used: Index) -> Enclosure:
+    """Return free columns, scaled to entries of at most about 1."""
+    free, scale = statement.unpenalised[:, used], statement.free_scale[used]
+    return Enclosure(free.mid * scale, free.rad * scale)
 
 
 def _gradient(free: Enclosure, theta: Enclosure) -> Array:

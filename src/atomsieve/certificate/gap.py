@@ -2,17 +2,16 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
 from atomsieve.certificate import elastic, limited
-from atomsieve.certificate.free import with_free
+from atomsieve.certificate.free import seen
 from atomsieve.certificate.point import image_of, mass_of
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.scores import sharper
 from atomsieve.certificate.statement import Statement
-from atomsieve.numerics.enclosures import LEAST, Enclosure, Uncertain, gamma, quiet, up
+from atomsieve.numerics.enclosures import Enclosure, Uncertain, quiet, up
 from atomsieve.numerics.places import support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
@@ -31,26 +30,24 @@ def prove(statement: Statement, x: Array, b: Array, image: Enclosure | None = No
     The predictions of x alone may be known.
     """
     blur = statement.blur(x)
-    point = Enclosure.exact(x) if blur is None else Enclosure(x, blur)
-    sizes = x if blur is None else point.size
+    sizes = x if blur is None else Enclosure(x, blur).size
     support = support_of(sizes if x.ndim == 1 else sizes.any(axis=1))
     image = image_of(statement, x, support) if image is None else image
     if blur is not None:
         image = image + statement.design.enclose(Enclosure(0 * x[support], blur[support]), support)
     offset = statement.frame.offset
-    u, shift, slopes = with_free(statement, image if offset is None else image + offset, b)
-    theta = slopes * statement.weights_of(slopes.ndim)
+    shift, slopes, theta, losses = seen(statement, image if offset is None else image + offset, b)
     mass = mass_of(statement, x)
     with quiet():
         z, scores = sharper(statement, statement.pulled(theta), theta, support)
     sigma = statement.highest(scores[1])
     unscaled = Proof(statement, x, b, slopes, z, shift, sigma, 1.0, mass, np.inf, (z, scores))
-    losses = (statement.loss.values(u, slopes, statement.y) * Enclosure.exact(statement.counts)).sum()
     charge = statement.total * statement.penalty.value(mass)
     if statement.ridges is not None:
         charge = charge + elastic.held(statement, statement.ridges, x, support)
     objective = losses + charge
-    pull = (point[support] * z[support]).sum()
+    held = Enclosure.exact(x[support]) if blur is None else Enclosure(x[support], blur[support])
+    pull = (held * z[support]).sum()
 
     def gap_at(shrink: float, answer: float) -> float:
         if shrink == 1:
@@ -70,7 +67,7 @@ def prove(statement: Statement, x: Array, b: Array, image: Enclosure | None = No
         raise Uncertain("the gap is not finite in double precision")
     gap = float(up(max(gap, 0.0) * SLACK))
     objective = objective.widened(gap * (SLACK - 1))
-    return replace(unscaled, shrink=shrink, objective=objective, gap=gap)
+    return Proof(statement, x, b, slopes, z, shift, sigma, shrink, objective, gap, (z, scores))
 
 
 def _best_gap(unscaled: Proof, gap_at: Callable[[float, float], float]) -> tuple[float, float]:
@@ -105,28 +102,13 @@ def scaling_cost(statement: Statement, slopes: Enclosure, shrink: float) -> floa
     """
     if slopes.ndim > 1:
         return math.inf
-    sizes, counts = slopes.size, statement.counts
-    with quiet():
-        if statement.problem.loss.quadratic:
-            least = statement.constant_curvatures[0]
-        else:
-            low, high = slopes.low, slopes.high
-            blur = 4 * EPS * sizes + 2 * LEAST  # products with the scale are rounded once, and so are these sums
-            low, high = np.minimum(low, shrink * low) - blur, np.maximum(high, shrink * high) + blur
-            least = statement.loss.curvatures(low, high, statement.y)[0]
-        bent = np.where(sizes > 0, sizes * (sizes / least), 0.0)
-        underflow = 4 * LEAST * (float(counts.sum()) + len(sizes))
-        total = (float(counts @ bent) + underflow) * (1 + float(gamma(len(sizes) + 8)))
-        return float(up(total / 2 * float(up(1 - shrink)) ** 2))
+    total = statement.loss.stiffness(slopes, shrink, statement.y, statement.counts)
+    return float(up(total / 2 * float(up(1 - shrink)) ** 2))
 
 
 def _dual_loss(unscaled: Proof, theta: Enclosure, shrink: float) -> Enclosure:
     """Return an upper bound of the conjugate of the loss at the dual point, scaled; without what an offset adds."""
-    statement, slopes = unscaled.statement, unscaled.slopes
-    low, high = slopes.low, slopes.high
-    shrunk = [np.minimum(shrink * low, shrink * high), np.maximum(shrink * low, shrink * high)]
-    ends = np.nextafter(shrunk[0], -np.inf), np.nextafter(shrunk[1], np.inf)
-    bound = statement.loss.conjugates(*ends, statement.y)
-    dual = (Enclosure.exact(bound) * Enclosure.exact(statement.counts)).sum()
+    statement = unscaled.statement
+    dual = statement.loss.dual_sum(unscaled.slopes, shrink, statement.y, statement.counts)
     offset = statement.frame.offset
     return dual if offset is None else dual - (theta * Enclosure.exact(shrink) * offset).sum()

@@ -15,6 +15,7 @@ from atomsieve.certificate.frame import beside
 from atomsieve.core import _core
 from atomsieve.core.clock import look, remaining
 from atomsieve.design.sparse import DENSE, scaled_rows
+from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, quiet, up
 from atomsieve.typing import Array, Index
 
@@ -70,7 +71,8 @@ def products_of(pieces: Iterator[tuple[Enclosure, Array]], count: int) -> Produc
         half = columns.mid * roots
         gram += half.T @ half
         if columns.rad.any():
-            blurs += np.sum((columns.rad * roots) ** 2, axis=0)
+            wide = columns.rad * roots
+            blurs += np.einsum("ij,ij->j", wide, wide)
     return Products(gram, blurs)
 
 
@@ -94,7 +96,7 @@ class Plain:
     @property
     def columns(self) -> Enclosure:
         """All columns."""
-        return self._rows(slice(None))
+        return self.own if self.before is None else beside(self.before, self.own)
 
     def _rows(self, part: slice) -> Enclosure:
         return self.own[part] if self.before is None else beside(self.before[part], self.own[part])
@@ -103,6 +105,8 @@ class Plain:
         """Return the products of the columns."""
         n, k = self.shape
         step = max(1, min(max(ROWS_AT_ONCE // max(k, 1), k), INVERSE_PIECE // max(k * k, 1)))
+        if n <= step:
+            return products_of(iter([(self.columns, self.weights)]), k)
         parts = (slice(start, start + step) for start in range(0, n, step))
         return products_of(((self._rows(part), self.weights[part]) for part in parts), k)
 
@@ -207,7 +211,7 @@ class Inverse:
     error: Array
     scale: Array
 
-    @property
+    @cached_property
     def diagonal(self) -> Array:
         """Upper bounds of the diagonal of the exact inverse."""
         bound = np.maximum(self.approximate.diagonal() + self.error, 0.0)
@@ -223,15 +227,16 @@ class Inverse:
         """Return upper bounds of the norms of rows in the inverse."""
         scaled = rows.mid * self.scale
         sizes = np.abs(scaled)
-        rough = np.sum(sizes @ np.abs(self.approximate) * sizes, axis=1)
-        middle = np.sum(scaled @ self.approximate * scaled, axis=1)
+        rough = (sizes @ np.abs(self.approximate) * sizes).sum(axis=1)
+        middle = (scaled @ self.approximate * scaled).sum(axis=1)
         middle = middle + sizes.sum(axis=1) * (sizes @ self.error) * (1 + 2.0**-40)
         middle = up(np.maximum(middle + gamma(2 * sizes.shape[1] + 4) * rough, 0.0) * (1 + 2.0**-40))
         return np.asarray(up((np.sqrt(middle) + rows.rad @ np.sqrt(self.diagonal)) * (1 + 2.0**-40)))
 
     def of(self, v: Enclosure) -> float:
         """Return an upper bound of `v . inv(G) v`, which is the square of a norm."""
-        return float(up(self.lengths(v[None])[0] ** 2))
+        parts = (self.approximate, self.error, self.scale, v.mid, v.rad)
+        return float(_core.form(*(np.ascontiguousarray(part) for part in parts)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,8 +81,10 @@ class Determined:
 
     def combinations(self) -> list[tuple[Index, Array]]:
         """Return the sums that the data determine beside single coefficients: each with its columns and factors."""
-        found = []
-        for k in np.unique(np.concatenate([d.of for d in self.dependencies] or [self.involved])):
+        found: list[tuple[Index, Array]] = []
+        if not self.dependencies:
+            return found
+        for k in np.unique(np.concatenate([d.of for d in self.dependencies])):
             parts = [(d.column, float(d.times[d.of == k][0])) for d in self.dependencies if k in d.of]
             index, times = zip((int(k), 1.0), *parts, strict=True)
             found.append((np.array(index, dtype=np.intp), np.array(times)))

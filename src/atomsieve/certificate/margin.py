@@ -5,6 +5,7 @@ import numpy as np
 from atomsieve.certificate.proof import Proof
 from atomsieve.certificate.statement import Statement
 from atomsieve.numerics.enclosures import quiet
+from atomsieve.numerics.places import places_in
 from atomsieve.typing import Array, Index, Mask
 
 
@@ -12,12 +13,12 @@ def margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
     """Return the smallest relative distance from a wrong decision."""
     statement = proof.statement
     with quiet():
-        sizes, moved = norms(statement, proof.x, away, np.flatnonzero(nonzero))
+        sizes, moved = norms(statement, proof.x, away, places_in(nonzero))
         held = (1 - moved / sizes)[sizes > 0]
         if statement.decides:  # the scores of sets of entries decide, which are too many to list
             return float(np.min(held, initial=1.0, where=held > 0))
         highest = np.max(proof.unscaled_scores[1], where=zero & statement.eligible, initial=-np.inf)
-        above = proof.from_above(np.array([highest]))
+        above = proof.from_above(highest[None])
         slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
         best = proof.sigma * proof.shrink if statement.limits is None else proof.least_slope
         slack = 1 - above / max(best, slope, 1e-300)

@@ -13,6 +13,7 @@ from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import Enclosure, gamma, up
+from atomsieve.numerics.places import places_in
 from atomsieve.typing import Array, Index, Mask
 
 
@@ -33,7 +34,7 @@ class Pattern:
     @classmethod
     def of(cls, alive: Mask, facts: Facts | None) -> "Pattern":
         """Return the pattern of the entries that are alive."""
-        entries = np.flatnonzero(alive)
+        entries = places_in(alive)
         if facts is None or not (facts.clusters[entries] >= 0).any():
             return cls(entries, entries, np.arange(len(entries)), np.ones(len(entries)))
         labels = facts.clusters[entries]

@@ -75,7 +75,7 @@ def mass_of(statement: Statement, x: Array) -> Enclosure:
         high = statement.block_norms(sizes)[blocks]
         low = statement.least_norms(sizes)[blocks]
         norms = Enclosure((high + low) / 2, up((high - low) / 2 + EPS * high))
-    return (norms * statement.prices[blocks]).sum()
+    return (norms if statement.free_of_prices else norms * statement.prices[blocks]).sum()
 
 
 def image_of(statement: Statement, x: Array, support: Index) -> Enclosure:

@@ -16,9 +16,6 @@ from atomsieve.numerics.enclosures import Enclosure, gamma, quiet, root, up
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
-SETTLED = 0.99
-"""Bounds of curvatures are made anew, at most three times, until none of them falls below this part of itself."""
-
 SPARED = 2.0**-20
 """Part of the slope by which singular values must stay below it, so that a checker can confirm rank and subspaces."""
 
@@ -57,22 +54,11 @@ class Proof:
         With several outputs, the Hessian of a sample is at least `diag(q) - q q' / sum(q)` with the first of them, and
         its diagonal is at most the second.
         """
-        loss, counts = self.statement.loss, self.statement.weights_of(self.slopes.ndim).mid
-        t, y = self.slopes, self.statement.y
-        if self.statement.problem.loss.quadratic and t.ndim == 1:
-            return self.statement.constant_curvatures
-        low, high = np.minimum(t.low, self.shrink * t.low), np.maximum(t.high, self.shrink * t.high)
-        with quiet():
-            most, blur = loss.largest(low, high, y, up(self.gap_bound / counts)), 4 * EPS * t.size
-            for _ in range(3):
-                before = most
-                # what rounding takes from the sums is within the last term, and the 2^-48 that a root is rounded up by
-                away = root(up(up(most / counts) * self.gap_bound)) + blur
-                ends = low - away, high + away
-                least, most = loss.curvatures(*ends, y)
-                if (most >= SETTLED * before).all():
-                    break
-            return (least if t.ndim == 1 else loss.shares(*ends, y)), most
+        statement, t = self.statement, self.slopes
+        if statement.problem.loss.quadratic and t.ndim == 1:
+            return statement.constant_curvatures
+        counts = statement.counts if t.ndim == 1 else statement.counts[:, None]
+        return statement.loss.between(t, self.shrink, statement.y, counts, self.gap_bound)
 
     @cached_property
     def spread(self) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from atomsieve.certificate.segments import segment_inverse
 from atomsieve.design.cumulated import CumulatedDesign
 from atomsieve.gauges.facts import Facts
 from atomsieve.numerics.enclosures import Enclosure, dots, gamma, quiet, root, up
-from atomsieve.numerics.places import support_of
+from atomsieve.numerics.places import places_in, support_of
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -61,7 +61,7 @@ def ranges(proof: Proof, alive: Mask, facts: Facts | None = None) -> Ranges:
     around, left = np.full(proof.b.shape, np.inf), statement.by_entry(alive)
     if proof.held is None:
         away = np.zeros(shape)
-        away.ravel()[np.flatnonzero(left)] = np.inf
+        away.ravel()[places_in(left)] = np.inf
     else:
         away = up(up(proof.reach) * root(up(1 / proof.held))).reshape(shape)
         away = away if proof.sway is None else up(away + proof.sway[0].reshape(shape))

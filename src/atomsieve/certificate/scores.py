@@ -6,6 +6,7 @@ from atomsieve.certificate.point import SHARP, side_by_side
 from atomsieve.certificate.statement import Statement
 from atomsieve.gauges.signs import some
 from atomsieve.numerics.enclosures import Enclosure, up
+from atomsieve.numerics.places import places_in
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index
 
@@ -61,7 +62,7 @@ def sharper(
     below, above = scores_of(statement, z)
     matters = statement.for_entries(above >= NEAR * statement.highest(below)).reshape(z.shape)
     matters[support] = True
-    index = np.flatnonzero(matters if matters.ndim == 1 else matters.any(axis=1))
+    index = places_in(matters if matters.ndim == 1 else matters.any(axis=1))
     if len(index) * theta.mid.size > SHARP:
         index = support
     if not len(index) or len(index) * theta.mid.size > SHARP:

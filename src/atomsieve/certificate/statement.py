@@ -266,6 +266,8 @@ class Statement:
     @cached_property
     def free_scale(self) -> Array:
         """For each column of B, a power of two near 1 / (its largest entry)."""
+        if self.unpenalised.shape[1] == self.frame.constants:
+            return np.ones(self.frame.constants)
         largest = np.abs(self.unpenalised.mid).max(axis=0)
         return np.asarray(2.0 ** -np.round(np.log2(np.where(largest > 0, largest, 1.0))))
 
@@ -314,9 +316,8 @@ class Statement:
     @cached_property
     def used(self) -> Index:
         """The free columns without those in `sums`."""
-        kept = np.ones(self.unpenalised.shape[1], dtype=bool)
-        kept[[d.column for d in self.sums]] = False
-        return np.flatnonzero(kept)
+        every = np.arange(self.unpenalised.shape[1])
+        return np.setdiff1d(every, [d.column for d in self.sums]) if self.sums else every
 
     def block_norms(self, sizes: Array) -> Array:
         """Return upper bounds of the l2 norm of each block, from upper bounds of the entries."""

@@ -9,7 +9,7 @@ from atomsieve.certificate.point import SHARP
 from atomsieve.certificate.scores import low
 from atomsieve.gauges.signs import some
 from atomsieve.numerics.enclosures import Enclosure, quiet, root, up
-from atomsieve.numerics.places import support_of
+from atomsieve.numerics.places import places_in
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array, Index, Mask
 
@@ -30,10 +30,10 @@ def zero_blocks(proof: "Proof") -> Mask:
         if statement.ridges is not None:  # zero if and only if the score is at most the slope
             return np.asarray(out & eligible)
         if statement.priced and statement.problem.core.entrywise and not statement.problem.outputs:
-            left = ~out & eligible
-            left[support_of(proof.x)] = False
-            index = np.flatnonzero(left)
-            out[index] = proof.beaten(index)
+            left = places_in(~out)
+            left = left[eligible[left] & (proof.x.ravel()[left] == 0)]
+            if len(left):
+                out[left] = proof.beaten(left)
     return np.asarray(out & eligible)
 
 
@@ -52,11 +52,12 @@ def _below(proof: "Proof", slope: float) -> Mask:
     metric = up(statement.counts * proof.curvatures[1])
     prices = None if statement.free_of_prices else low(statement.prices)
     cheapest = 1.0 if prices is None else float(np.min(prices, where=statement.problem.eligible, initial=np.inf))
-    widest = float(statement.widest(metric, np.array([statement.lengths.argmax()]))[0])
+    least, most = float(metric.min()), float(metric.max())
+    widest = float(up(float(statement.lengths.max()) * math.sqrt(most) * (1 + 4 * EPS)))
     room = (slope - float(up(proof.radius * up(widest / cheapest)))) * (1 - 8 * EPS)
     bound = room / proof.shrink * (1 - 8 * EPS) if proof.shrink > 0 else 0.0
     out = np.asarray(above < bound) if bound > 0 else np.zeros(len(above), dtype=bool)
-    index, least, most = np.flatnonzero(~out), float(metric.min()), float(metric.max())
+    index = places_in(~out)
     for lengths in (statement.widest, statement.spreads):
         if not len(index):
             break

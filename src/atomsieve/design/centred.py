@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.dense import DenseDesign
 from atomsieve.numerics import exact
@@ -47,11 +46,8 @@ class CentredDesign:
 
     def sharp(self, x: Array, index: Index) -> Enclosure:
         """Return `(A - 1 c')[:, index] x` for floats x, as if summed in twice the precision."""
-        centres = self.centres[index]
-        high = _dot(centres, x).mid  # and what is left of it, which is much smaller
-        low = _dot(np.append(centres, -1.0), np.append(x, high))
-        level = float(high[0]), float(low.mid[0])
-        return self.design.sharp(x, index, level).widened(low.rad)
+        high, low, lost = exact.product(self.centres[index], np.ascontiguousarray(x))
+        return self.design.sharp(x, index, (high, low)).widened(lost)
 
     def enclose_adjoint(self, r: Enclosure, norms: Array | None = None) -> Enclosure:
         n = self.shape[0]
@@ -85,11 +81,6 @@ class CentredDesign:
     def survey(self, r: Enclosure, *, told: bool = True) -> exact.Survey:
         """Return `(A - 1 c')' r`, lengths of the columns, and a fingerprint of A if asked, in one pass."""
         return self.design.survey(r, self.centres, told=told)
-
-
-def _dot(a: Array, b: Array) -> Enclosure:
-    """Return the product of two vectors, in twice the precision."""
-    return exact.dots(Packed.of(a[:, None]), Enclosure.exact(b))
 
 
 def _product(centres: Array, x: Enclosure) -> Enclosure:

@@ -110,7 +110,7 @@ class DeviceDesign(ChunkedDesign):
         if self.taken is not None:
             return self._centred.sharp(x, index)
         total, small, size = on_host(self.kernels.sharp_image(self.columns_there(index), self.there(x), *level))
-        return exact.rounded(total, small, size, len(index) + 2, 0.0)
+        return exact.rounded(total, small, size, len(index) + 2, None)
 
     def sharp_adjoint(self, r: Enclosure, index: Index, centres: Array | None = None) -> Enclosure:
         """Return some entries of `A' r`; what r is off by counts by lengths, those of columns less their centres."""
@@ -118,7 +118,7 @@ class DeviceDesign(ChunkedDesign):
             return self._centred.sharp_adjoint(r, index)
         columns, n = self.columns_there(index), self.shape[0]
         total, small, size = on_host(self.kernels.sharp_products(columns, self.there(r.mid)))
-        spread: Array | float = 0.0
+        spread: Array | None = None
         if r.rad.any():
             found = self.kernels.of_columns(columns, squares=True, taken=self.there(centres))
             spread = up(self._lengths(found, float(n)) * norm(r.rad))

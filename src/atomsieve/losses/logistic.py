@@ -6,7 +6,7 @@ import numpy as np
 
 from atomsieve.core import _core
 from atomsieve.losses.base import Loss, infinite_where_not, require_signs, x_log_x
-from atomsieve.losses.bounds import LossBounds
+from atomsieve.losses.bounds import SETTLED, CompiledBounds, LossBounds
 from atomsieve.numerics.enclosures import Enclosure
 from atomsieve.numerics.namespace import array_namespace
 from atomsieve.typing import Array, Samples
@@ -74,12 +74,16 @@ class Logistic(Loss):
             )
 
 
-class LogisticBounds(LossBounds):
+class LogisticBounds(CompiledBounds):
     """Sharper bounds of the curvature `p (1 - p)`, and those of the compiled core (`core/logistic.h`).
 
     The curvature is concave in p, so its minimum is at an end of the interval. Evaluated as a product, it would have
     wider bounds. Losses that are made of this one have formulas of their own, which count.
     """
+
+    @property
+    def number(self) -> int | None:
+        return 1 if type(self.loss) is Logistic else None
 
     def slopes_at(self, u: Array, y: Array) -> Enclosure:
         found = self._compiled(SLOPES, u, u, y)
@@ -100,9 +104,18 @@ class LogisticBounds(LossBounds):
             raise ValueError("expected a label for each slope.")
         return out[0], out[1]
 
+    def between(
+        self, slopes: Enclosure, shrink: float, y: Array, counts: Array, gap_bound: float
+    ) -> tuple[Array, Array]:
+        out = np.empty((5, len(y)))
+        given = slopes.mid, slopes.rad, y, counts, shrink, gap_bound, SETTLED, out
+        if self.number is None or not _core.reach(*given):
+            return super().between(slopes, shrink, y, counts, gap_bound)
+        return out[0].copy(), out[1].copy()
+
     def _compiled(self, what: int, first: Array, second: Array, y: Array) -> Array | None:
         """Return two rows of bounds from the core; None where it does not know the formula, or cannot read numbers."""
-        if type(self.loss) is not Logistic:
+        if self.number is None:
             return None
         out = np.empty((2, len(y)))
         return out if _core.logistic(what, first, second, y, out) else None

@@ -130,6 +130,8 @@ class Verdict(NoArray):
     __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
+        if type(self.true) is np.bool_ and (self.true or self.false):  # most often, and five times as fast
+            return bool(self.true)
         if np.size(self.true) != 1:
             raise ValueError("a comparison of several numbers has several answers: use where")
         if not np.any(self.true | self.false):
@@ -158,6 +160,8 @@ class Enclosure(NoArray):
     @classmethod
     def exact(cls, mid: Any) -> "Enclosure":
         """Return floats as enclosures of radius 0."""
+        if type(mid) is float:
+            return cls(mid, 0.0)
         mid = np.asarray(mid, dtype=np.float64)
         return cls(mid, np.zeros(mid.shape))
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.core import Packed, _core
-from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norm, quiet, up
-from atomsieve.numerics.rounding import EPS
+from atomsieve.numerics.enclosures import Enclosure, gamma, norm
 from atomsieve.typing import Array
 
 KEYS = np.frombuffer(os.urandom(2 * 1024 * 8), dtype=np.int64)
@@ -46,15 +45,23 @@ def image(packed: Packed, x: Array, n: int, level: tuple[float, float] = (0.0, 0
         sums[:] = np.array([-level[0], -level[1], abs(level[1])])[:, None]
     _core.exact_image(packed, np.ascontiguousarray(x), sums)
     total, small, size = sums
-    return rounded(total, small, size, len(packed.counts) + 2, 0.0)
+    return rounded(total, small, size, len(packed.counts) + 2, None)
 
 
-def rounded(total: Array, small: Array, size: Array, terms: int, spread: Array | float) -> Enclosure:
+def product(a: Array, b: Array) -> tuple[float, float, float]:
+    """Return the product of two vectors in twice the precision: a sum of two numbers, and how far it may be off."""
+    total, small, lost = _core.product(a, b)
+    return total, small, lost
+
+
+def rounded(total: Array, small: Array, size: Array, terms: int, spread: Array | None) -> Enclosure:
     """Return sums rounded once; what is lost is the rounding of the sum of all rounding errors."""
-    with quiet():
-        mid = total + small
-        lost = gamma(4 * terms + 64) * (1 + gamma(4 * terms + 64)) * size + 32 * terms * LEAST
-        return Enclosure(mid, up(spread + lost + EPS * np.abs(mid)))
+    out = np.empty((2, *total.shape))
+    if not _core.rounded(total, small, size, spread, terms, out):
+        parts = (np.broadcast_to(part, total.shape) for part in (total, small, size, 0.0 if spread is None else spread))
+        fits = _core.rounded(*(np.ascontiguousarray(part, dtype=np.float64) for part in parts), terms, out)
+        assert fits  # noqa: S101 -- all are of one shape
+    return Enclosure(out[0], out[1])
 
 
 def squared_lengths(packed: Packed, weights: Array, centres: Array, *, by_rows: bool) -> Array:

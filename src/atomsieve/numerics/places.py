@@ -2,9 +2,13 @@
 
 from typing import Any
 
-import numpy as np
+from atomsieve.typing import Index, Mask
 
-from atomsieve.typing import Index
+
+def places_in(mask: Mask) -> Index:
+    """Return the places of a mask, row by row; `np.flatnonzero` takes as long again to find out what it was given."""
+    places: Index = mask.ravel().nonzero()[0]
+    return places
 
 
 def support_of(x: Any) -> Index:
@@ -15,4 +19,4 @@ def support_of(x: Any) -> Index:
     >>> support_of(np.array([0.0, 2.0, 0.0, -1.0]))
     array([1, 3])
     """
-    return np.flatnonzero(x != 0)
+    return places_in(x != 0)

@@ -31,10 +31,15 @@ class PenaltyBounds:
         ranges = {} if self.strengths is None else {self.penalty.main: Enclosure.between(*self.strengths)}
         return Formulas(self.penalty, ranges)
 
+    @cached_property
+    def _unlimited(self) -> bool:
+        """Whether the class says that there is no limit, and no parameter and no formula of it says otherwise."""
+        return "limit" not in vars(self.penalty) and getattr(type(self.penalty), "limit", None) == np.inf
+
     def value(self, mass: Enclosure) -> Enclosure:
         """Return phi(mass); inf if the mass may lie outside its domain."""
-        inside = mass <= self._known("limit")
-        return self._known("value", mass) if inside.true else UNKNOWN
+        inside = mass.high < np.inf if self._unlimited else (mass <= self._known("limit")).true
+        return self._known("value", mass) if inside else UNKNOWN
 
     def conjugate(self, t: Enclosure) -> Enclosure:
         """Return phi*(t); inf if t may lie outside its domain."""

@@ -30,15 +30,19 @@ ENDED = (Status.CONVERGED, Status.STALLED, Status.EXHAUSTED, Status.NO_HEADWAY)
 def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) -> Result:
     """Solve to smaller gaps until the certificate decides every coefficient, or no smaller gap would decide more.
 
-    A certificate can cost more than a solve. So before the first one, the next gap is reached if screening says that
-    some blocks would stay undecided. A new one is made only if it is expected to decide every block that is left, and
-    once more at the end, unless dependent columns are what the last one leaves undecided and nothing else is expected
-    of it. The expectation takes bounds of the curvature as they were; they may shrink much faster (`Poisson`).
+    A certificate can cost as much as a solve. So before the first one, the next gap is reached if screening says that
+    some blocks would stay undecided; a run that is there already is not asked. A new one is made only if it is expected
+    to decide every block that is left, and once more at the end, unless dependent columns are what the last one leaves
+    undecided and nothing else is expected of it. The expectation takes bounds of the curvature as they were; they may
+    shrink much faster (`Poisson`).
     """
     asked, result = limits, go(first, limits)
-    if result.status is Status.CONVERGED and limits.gap > SMALLEST * limits.baseline and _leaves_some(result):
-        limits = replace(limits, gap=limits.gap / NEXT)
-        result = _further(go, result, limits)
+    if result.status is Status.CONVERGED and limits.gap > SMALLEST * limits.baseline:
+        following = replace(limits, gap=limits.gap / NEXT)
+        if following.reached(result.point):
+            limits = following
+        elif _leaves_some(result):
+            limits, result = following, _further(go, result, following)
     if result.status not in ENDED:
         return result
     certificate: Certificate | None = None
