@@ -100,7 +100,9 @@ class DaskDesign:
 
     def _narrowed(self, index: Columns) -> tuple[Any, Columns]:
         """Return the same without keeping any columns that are not kept yet."""
-        for columns, matrix in () if isinstance(index, slice) else self._kept:
+        if isinstance(index, slice):
+            return self.matrix, index
+        for columns, matrix in self._kept:
             order = np.argsort(columns)
             places = order[np.minimum(np.searchsorted(columns, index, sorter=order), len(columns) - 1)]
             if np.array_equal(columns[places], index):
@@ -174,7 +176,17 @@ class DaskDesign:
         return float(self._total(largest_of, combine=max))
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
-        return np.asarray(self._total(partial(squares_of, scale=scale), weights))
+        for before, at, found in self._squares:
+            if before is weights and at == scale:
+                return found
+        found = np.asarray(self._total(partial(squares_of, scale=scale), weights))
+        self._squares[:] = [(weights, scale, found)]
+        return found
+
+    @cached_property
+    def _squares(self) -> list[tuple[Samples, float, Array]]:
+        """The weights and the scale of the last lengths, and their squares: norms with and without B ask for them."""
+        return []
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite."""
@@ -385,11 +397,12 @@ def _stacked(pieces: Sequence[Any]) -> Any:
 
 def _gram(block: Any, weights: Array, *basis: Array, index: Columns, unit: float, taken: Array | None) -> Array:
     """Return the Gram matrix of a basis and of columns less multiples of it, some rows at a time: in cache."""
-    samples, total = tuple(map(rows_of, (weights, *basis))), 0.0
+    samples = tuple(map(rows_of, (weights, *basis)))
+    width = block[:1, index].shape[1] + sum(part.shape[1] for part in basis)
+    height, total = max(LEAST_ROWS, ROWS_HELD // (width + 1)), np.zeros((width, width))
     for start in range(0, block.shape[0], AT_ONCE):
         weighted, *own = (part[start : start + AT_ONCE] for part in samples)
         roots = np.sqrt(weighted)[:, None]
-        height = max(LEAST_ROWS, ROWS_HELD // (block[:1, index].shape[1] + 1))
         for first in range(0, len(roots), height):
             some = slice(first, first + height)
             rows = _doubles(block[start + first : min(start + first + height, start + AT_ONCE)], index) / unit
@@ -398,8 +411,8 @@ def _gram(block: Any, weights: Array, *basis: Array, index: Columns, unit: float
                 rows -= before[0] @ taken
             rows = np.hstack([*before, rows]) if before else rows
             rows *= roots[some]
-            total = total + rows.T @ rows
-    return np.asarray(total)
+            total += rows.T @ rows
+    return total
 
 
 def _taken(block: Any, index: Index) -> Any:

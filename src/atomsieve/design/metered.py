@@ -41,7 +41,7 @@ class Metered:
     ) -> Made:
         """Return what a formula makes of samples and of the rows of A beside them: one product with A or A'."""
         own: Any = self.design
-        self.meter.passes += self.share if index is ALL else self.share * len(index) / self.shape[1]
+        self.meter.passes += self.share if isinstance(index, slice) else self.share * len(index) / self.shape[1]
         found: Made = own.sweep(formula, *samples, index=index, then=then)
         return found
 

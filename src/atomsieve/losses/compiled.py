@@ -93,8 +93,9 @@ def measured(
     if number is not None:
         value, apart, size, steep = core.measure(number, y, weights, u, slopes, scale)
         return value, apart, size * size, steep * steep
-    apart = weights @ loss.fenchel_young(u, scale * slopes, y) if scale < 1 else 0.0
-    return weights @ loss.value(u, y), apart, weights @ (u * u), weights @ (slopes * slopes)
+    apart = float(weights @ loss.fenchel_young(u, scale * slopes, y)) if scale < 1 else 0.0
+    value, size, steep = (float(weights @ part) for part in (loss.value(u, y), u * u, slopes * slopes))
+    return value, apart, size, steep
 
 
 def caution(loss: Loss) -> float:

@@ -19,7 +19,6 @@ from atomsieve.problem.smooth import Smooth
 from atomsieve.problem.span import FLAT, UnsettledError, newton_direction
 from atomsieve.typing import Array, Samples
 
-
 SCOUTED = 2
 """Places at the end of a move that the trip along it looks at: where Newton's method begins, and where that leads."""
 
@@ -135,7 +134,7 @@ def _beside(smooth: Smooth) -> tuple[Samples, ...]:
 def _back(along: Array, hessian: Array, bent: Array) -> Array:
     """Return the coordinates that a move takes back where the losses are as curved as at its beginning."""
     known = np.isfinite(hessian).all() and np.isfinite(bent).all()
-    return np.linalg.lstsq(hessian, bent, rcond=FLAT)[0] if known else along
+    return np.asarray(np.linalg.lstsq(hessian, bent, rcond=FLAT)[0]) if known else along
 
 
 def _aimed(whole: Made, coordinates: Array) -> Array:
@@ -179,10 +178,8 @@ def _sloping_there(image: Array, move: Array, *others: Array, loss: Loss) -> Mad
     return _sloping(image + move, move, *others, loss=loss)
 
 
-def _told_there(
-    aim: Array, whole: Made, image: Array, move: Array, basis: Array, y: Array, weights: Array, *fixed: Array,
-    loss: Loss,
-) -> Made:  # fmt: skip
+def _told_there(aim: Array, whole: Made, image: Array, move: Array, *others: Array, loss: Loss) -> Made:
     """Return what a search may ask for at the end of a move."""
+    basis, y, weights, *fixed = others
     there = image + move + fixed[0] if fixed else image + move
     return told_of(there, basis, y, weights, move, loss=loss, coordinates=aim, taken=whole.sums[1])

@@ -16,6 +16,7 @@ from atomsieve.numerics.namespace import on_host
 from atomsieve.numerics.tasks import AT_ONCE, Errand, Trip, in_parts, made_anew, received, rows_of
 from atomsieve.typing import Array, Samples
 
+
 class Made(NamedTuple):
     """What a formula makes of samples."""
 

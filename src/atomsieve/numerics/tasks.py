@@ -23,7 +23,7 @@ FAN_IN = 8
 INLINE = 1 << 14
 """Bytes of what a formula brings along up to which each task has a copy of its own; more is sent once."""
 
-AT_ONCE = 1 << 13
+AT_ONCE = 1 << 12
 """Samples of a chunk that a formula gets at one time. What it makes on the way then stays in the cache, and is smaller
 than what a worker of dask gives back to the system at once, to ask for it again: 11 ms became 2 for 125,000 samples
 (6 and 2 in a process with other settings)."""
@@ -224,7 +224,7 @@ def in_parts(kept: Sequence[Any], part: Callable[[Any], Any], heights: Sequence[
 
 
 class Later:
-    """Rows that a formula makes of arrays as they are read, so that nothing as long as a chunk is in memory for them."""
+    """Rows that a formula makes of arrays as they are read: nothing as long as a chunk is in memory for them."""
 
     def __init__(self, formula: Callable[..., Any], *parts: Any) -> None:
         self.formula, self.parts = received(formula), tuple(map(rows_of, parts))

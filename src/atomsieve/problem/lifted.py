@@ -275,6 +275,11 @@ class Lifted:
         error = noise_level(self.smooth.y.shape[0]) * size
         return self.smooth.loss.smoothness_near(u) * error * error
 
+    @cached_property
+    def last_seen(self) -> list[View]:
+        """The last view whose samples are on the workers of dask."""
+        return []
+
     def view(self, state: State) -> View:
         """Return the view at a state, which takes one product with A'."""
         return self._pulled(self._sight(state))

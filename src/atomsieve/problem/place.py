@@ -181,8 +181,9 @@ def told_of(
     number = number_of(loss)
     if number is not None and loss.smoothness < math.inf:
         k, samples = basis.shape[1], (y, weights, basis.ravel())
-        sums, (*sizes, square, slope, far) = core.told(number, samples, image, coordinates, *(moved or (None,)), taken)
-        parts = sums[:k], sums[2 * k :].reshape(k, k), *sizes, sums[k : 2 * k], square, slope
+        move = moved[0] if moved else None
+        found, (*near, square, along, far) = core.told(number, samples, image, coordinates, move, taken)
+        parts = (found[:k], found[2 * k :].reshape(k, k), *near, found[k : 2 * k], square, along)
         return Made((), parts, (far, loss.smoothness))
     u = _predicted(image, basis, coordinates=coordinates)
     theta, bends, weighted = weights * loss.gradient(u, y), weights * loss.curvature(u, y), weights * image

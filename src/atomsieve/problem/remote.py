@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
 
 def view_there(lifted: "Lifted", state: State) -> View:
-    """Return the view at a state, with the image of that held on the workers; all else is made anew from it."""
+    """Return the view at a state, with the image of that held on the workers; all else is made anew from it.
+
+    Where the same image was seen last, as at the end of a working set that leaves nothing out, nothing is asked again.
+    """
+    for last in lifted.last_seen:
+        if last.state.image is state.image and last.state.coordinates is state.coordinates:
+            return replace(last, state=replace(state, place=last.state.place))
+    lifted.last_seen[:] = [_view_there(lifted, state)]
+    return lifted.last_seen[0]
+
+
+def _view_there(lifted: "Lifted", state: State) -> View:
     smooth, span = lifted.smooth, lifted.smooth.span
     place: Any = None if span is None else ended(state) or smooth.search(state.image, state.coordinates)
     samples = [state.image, smooth.targets, smooth.weights]

@@ -291,8 +291,8 @@ def newton_direction(gradient: Array, hessian: Array, steepest: float, farthest:
     else:
         direction = -vectors[:, bent] @ (along[bent] / values[bent])
     # where the losses are nearly flat, the step is nearly infinite: limit it to the size of the predictions
-    longest_move = largest * float(np.abs(direction).sum())
-    return np.asarray(direction * min(1.0, 10 * (1 + farthest) / longest_move))
+    longest_move, limit = largest * float(np.abs(direction).sum()), 10 * (1 + farthest)
+    return np.asarray(direction * (limit / longest_move) if longest_move > limit else direction)
 
 
 def finite(hessian: Array) -> Array:

@@ -21,8 +21,9 @@ def hessian(point: Point, entries: Index, unit: float) -> Array:
     """Return the Hessian on entries of the flattened x, in units of x: divided by the square of the unit."""
     problem, told = point.problem, point.view.told
     if point.u.ndim == 1:
-        if told is not None and told.errand is not None and told.errand.answers(_plain(problem), entries, unit):
-            return np.array(told.errand.gram, order="C")
+        asked = None if told is None else told.errand
+        if isinstance(asked, Asked) and asked.answers(_plain(problem), entries, unit):
+            return np.array(asked.gram, order="C")
         return np.asarray(problem.design.gram(_weights(problem, point.u), entries, entries, unit, _basis(problem)))
     if not problem.shape[1:]:
         return _between_images(problem, point.u, entries, unit)

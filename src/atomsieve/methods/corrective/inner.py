@@ -158,7 +158,8 @@ class Modelled:
         if found.parts is not None:
             return self.problem.combined(found.parts, found.image, found.coordinates, found.drift)
         x = self.part.widen(found).x
-        return self.problem.inside(x, found.image, found.coordinates, found.drift, length=found.length)
+        state = self.problem.inside(x, found.image, found.coordinates, found.drift, length=found.length)
+        return replace(state, place=found.place)
 
     def solve(self, enough: float) -> float:
         point, idle, penalty = self.point, 0, self.problem.penalty
