@@ -26,9 +26,11 @@ from atomsieve.certificate.identity import digest_of
 from atomsieve.design import ALL, as_design
 from atomsieve.design.dense import DenseDesign
 from atomsieve.methods.corrective.inner import BESIDE
+from atomsieve.methods.trail import _aimed_on
 from atomsieve.numerics.namespace import like, on_host
 from atomsieve.numerics.samplewise import Made, evaluate
-from atomsieve.numerics.tasks import watched
+from atomsieve.numerics.tasks import Later, received, watched
+from atomsieve.problem.place import told_of
 
 pytest.importorskip("dask.array", reason="dask is not installed")
 
@@ -231,7 +233,115 @@ def test_what_passes_through_the_client(intercept):
     assert result.converged
     assert traffic.most_received <= min(bound, 8 * ROWS)
     assert traffic.most_sent <= 3 * bound  # each chunk is told the working set
-    assert traffic.trips <= (110 if intercept else 70)
+    assert traffic.trips <= (35 if intercept else 30)
+
+
+def counted(monkeypatch, name=None, instead=None):
+    """Return the result and the trips of a fit, perhaps with one of the ways to spare trips taken away."""
+    entries, labels = large()
+    with monkeypatch.context() as patch:
+        if name is not None:
+            patch.setattr(name, instead)
+        pieces = {"loss": Logistic(), "penalty": Linear(0.02), "intercept": True}
+        problem = Problem(in_dask(entries, rows=500), in_dask(labels, rows=500), **pieces)
+        with watched() as traffic:
+            result = solve(problem, tol=1e-9)
+    return result, traffic.trips
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("atomsieve.methods.trail.Scouts.places", ()),
+        ("atomsieve.methods.corrective.inner.foreseen", lambda _problem, view, *_: view),
+    ],
+    ids=["places at the end of a move", "the next Hessian"],
+)
+def test_what_comes_along_with_a_trip_changes_no_answer(monkeypatch, name, instead):
+    """It spares trips, and what is found without it is the same to rounding."""
+    found, trips = counted(monkeypatch)
+    expected, more = counted(monkeypatch, name, instead)
+    assert trips <= more - 3
+    assert found.n_iter == expected.n_iter
+    assert np.abs(found.x - expected.x).max() <= 1e-13
+    assert found.gap == pytest.approx(expected.gap, rel=1e-6, abs=1e-15)
+
+
+def test_nothing_is_asked_twice_of_the_last_image():
+    problem = Problem(in_dask(X), in_dask(SIGNS), loss=Logistic(), penalty=Linear(0.06), intercept=True)
+    point = solve(problem).point
+    with watched() as traffic:
+        again = problem.lifted.view(point.state)
+    assert traffic.trips == 0
+    assert again.z is point.view.z
+    assert again.state.x is point.state.x
+    elsewhere = problem.state(np.zeros(D))
+    with watched() as traffic:
+        problem.lifted.view(elsewhere)
+    assert traffic.trips > 0
+
+
+@pytest.mark.parametrize("put", IN_CHUNKS.values(), ids=IN_CHUNKS)
+def test_columns_that_are_kept(put):
+    """The Gram matrix of any columns, in any order, after those of others."""
+    chunks, whole = as_design(put(X)), DenseDesign(X)
+    w = np.random.default_rng(0).uniform(0.1, 1, len(X))
+    there, basis = like(w, chunks.matrix), np.ones((len(X), 1))
+    for index in map(np.array, ([3, 7, 20], [20, 3], [7], [5, 3], range(D), [29, 0])):
+        for over in (None, basis):
+            own = None if over is None else like(over, chunks.matrix)
+            expected = whole.gram(w, index, index, 2.0, over)
+            assert np.allclose(chunks.gram(there, index, index, 2.0, own), expected, rtol=1e-12, atol=1e-12)
+        kept = [columns.tolist() for columns, _ in chunks._kept]
+        assert len(kept) == 1
+        assert len(kept[0]) <= D / 2
+
+
+@pytest.mark.parametrize("hessian", [0.3, 0.0, np.inf, np.nan])
+@pytest.mark.parametrize("gradient", [0.0, 1.0, 1e308, -np.inf, np.nan])
+def test_a_task_that_aims_raises_nothing(gradient, hessian):
+    """Where a search has nowhere to go, the trip that looks ahead of it ends all the same."""
+    told = Made((), (np.array([gradient]), np.array([[hessian]])), (3.0, 0.25))
+    with np.errstate(all="ignore"):
+        aim = _aimed_on(told, np.array([2.0]), 1.0)
+    assert aim.shape == (1,)
+    assert gradient != 0.0 or aim[0] == 2.0
+
+
+class Unknown(Logistic):
+    """A loss of which the core knows nothing."""
+
+
+@pytest.mark.parametrize("known", [Squared(), Logistic(), Huber(0.5), SquaredHinge()], ids=repr)
+@pytest.mark.parametrize("moves", [False, True])
+def test_the_core_tells_what_the_formulas_do(monkeypatch, known, moves):
+    rng = np.random.default_rng(3)
+    image, move, w = rng.standard_normal((3, 700))
+    arrays = (image, rng.standard_normal((700, 2)), np.sign(rng.standard_normal(700)), np.abs(w))
+    moved, taken = ((move,), rng.standard_normal(2)) if moves else ((), None)
+    pieces = {"loss": known, "coordinates": rng.standard_normal(2), "taken": taken}
+    found = told_of(*arrays, *moved, **pieces)
+    monkeypatch.setattr("atomsieve.problem.place.number_of", lambda _: None)
+    expected = told_of(*arrays, *moved, **pieces)
+    for part, own in zip((*found.sums, *found.maxima), (*expected.sums, *expected.maxima), strict=True):
+        assert np.allclose(part, own, rtol=1e-11, atol=1e-11)
+
+
+def test_a_loss_that_the_core_does_not_know():
+    pieces = {"penalty": Linear(0.06), "intercept": True}
+    found = solve(Problem(in_dask(X), in_dask(SIGNS), loss=Unknown(), **pieces), tol=1e-15)
+    expected = solve(Problem(X, SIGNS, loss=Logistic(), **pieces), tol=1e-15)
+    assert np.abs(found.x - expected.x).max() <= 1e-10
+
+
+def test_rows_that_are_made_as_they_are_read():
+    first, second = np.arange(10_000.0), np.sin(np.arange(10_000.0))
+    inner = Later(np.multiply, first, second)
+    outer = Later(lambda a, b: a - b, inner, first)
+    assert len(outer) == 10_000
+    assert np.array_equal(outer[4095:4099], (first * second - first)[4095:4099])
+    assert np.array_equal(received(outer), first * second - first)
+    assert received(Later(np.negative, np.zeros(0))).shape == (0,)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])

@@ -43,6 +43,61 @@ def test_slopes_and_theta(build, loss, seed, n, spread):
 @pytest.mark.parametrize("build", BUILDS)
 @pytest.mark.parametrize("loss", range(5))
 @settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**20), n=st.integers(1, 70), spread=st.sampled_from([0.0, 1e-8, 1.0, 20.0]))
+def test_slopes_and_curvatures_with_weights(build, loss, seed, n, spread):
+    case, u = samples(seed, loss, n, spread)
+    slopes, bends = np.empty((2, n))
+    build.sight((loss, case.delta), case.y, case.w, u, slopes, bends)
+    far = u.astype(LONG)
+    np.testing.assert_allclose(slopes, case.slope(far).astype(float), rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(bends, (case.w * case.curvature(far)).astype(float), rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("loss", range(5))
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**20), n=st.integers(0, 1200), k=st.integers(0, 3), moves=st.booleans())
+@example(seed=0, n=512, k=1, moves=True)
+@example(seed=0, n=513, k=1, moves=True)
+def test_what_a_place_tells(build, loss, seed, n, k, moves):
+    """All sums, also where samples are more than what is taken at a time."""
+    case, image = samples(seed, loss, max(n, 1), 1.0)
+    rng = np.random.default_rng(seed)
+    y, w, image = case.y[:n], case.w[:n], image[:n]
+    basis, move = rng.standard_normal((n, k)), rng.standard_normal(n)
+    coordinates, taken = rng.standard_normal((2, k))
+    sums = np.full(k * (k + 2), np.nan)
+    given_move = (move, taken) if moves else (None, None)
+    kind = (loss, case.delta)
+    steep, reach, bent, square, slope, far = build.told(
+        kind, y, w, basis.ravel(), image, coordinates, *given_move, sums
+    )
+    u = image + basis @ coordinates
+    slopes, bends = np.empty((2, n))
+    build.sight(kind, y, w, u, slopes, bends)
+    theta, spans, sizes = w * slopes, np.abs(basis).sum(axis=1), np.abs(image) + np.abs(u)
+    known = [spans @ np.abs(theta), spans @ (w * sizes), spans @ (bends * sizes), image @ (w * image)]
+    np.testing.assert_allclose([steep, reach, bent, square], known, rtol=1e-12)
+    assert far == pytest.approx(np.abs(u).max(initial=0.0), rel=1e-15)
+    assert slope == pytest.approx(
+        theta @ (move - basis @ taken) if moves else 0.0, abs=1e-12 * (1 + np.abs(theta).sum())
+    )
+    expected = [basis.T @ theta, basis.T @ (w * image), (basis.T @ (bends[:, None] * basis)).ravel()]
+    np.testing.assert_allclose(sums, np.concatenate(expected), rtol=1e-10, atol=1e-12 * (1 + np.abs(theta).sum()))
+
+
+@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_place_that_is_too_far_away_says_so(build, bad):
+    image, ones, sums = np.zeros(600), np.ones(600), np.empty(3)
+    image[5] = bad
+    far = build.told((1, 0.0), ones, ones, ones, image, np.zeros(1), None, None, sums)[-1]
+    assert not far < 1e300
+
+
+@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("loss", range(5))
+@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     n=st.integers(1, 70),

@@ -287,6 +287,24 @@ def measure(
     return value, apart, size, steep
 
 
+def sight(loss: tuple[int, float], y: Array, weights: Array, u: Array, slopes: Array, bends: Array) -> None:
+    """Write the slopes of the losses at predictions, and the curvatures there times the weights."""
+    _core.sight(loss, y, weights, u, slopes, bends)
+
+
+def told(
+    loss: tuple[int, float], samples: tuple[Array, Array, Array], image: Array, coordinates: Array,
+    move: Array | None, taken: Array | None,
+) -> tuple[Array, tuple[float, ...]]:  # fmt: skip
+    """Return what a place of the search for the best unpenalised coefficients tells by sums over samples.
+
+    Samples are targets, weights, and the basis row by row. The first answer holds the gradient, the coordinates of the
+    image and the Hessian, one after the other.
+    """
+    sums = np.empty(len(coordinates) * (len(coordinates) + 2))
+    return sums, _core.told(loss, *samples, image, coordinates, move, taken, sums)
+
+
 def squares(values: Array, ends: NDArray[np.int64]) -> Array:
     """Return the sum of squares of the values up to each end, from the end before."""
     sums = np.empty(len(ends))

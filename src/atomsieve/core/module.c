@@ -17,6 +17,7 @@
 #include "fingerprint.h"
 #include "inverse_calls.h"
 #include "machine.h"
+#include "place.h"
 #include "reading.h"
 #include "sha256.h"
 #include "steps_calls.h"
@@ -315,6 +316,66 @@ static PyObject *measure(PyObject *self, PyObject *args)
     double size = weighted_square(u, w, n), steep = weighted_square(slope, w, n);
     double apart = scale < 1 ? fenchel_young(loss, n, u, y, slope, w, scale) : 0;
     answer = Py_BuildValue("dddd", loss_value(loss, n, u, y, slope, w), apart, sqrt(size), sqrt(steep));
+done:
+    release(&held);
+    return answer;
+}
+
+static PyObject *sight(PyObject *self, PyObject *args)
+{
+    PyObject *y_, *w_, *u_, *slope_, *bend_, *answer = NULL;
+    loss_t loss;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "(id)OOOOO", &loss.kind, &loss.delta, &y_, &w_, &u_, &slope_, &bend_)) return NULL;
+    if (!is_loss(loss)) return NULL;
+    arrays held = {.count = 0};
+    const double *u, *w, *y = array_of(&held, y_, "y", 'd', -1, 0);
+    double *slope, *bend;
+    if (!y) goto done;
+    Py_ssize_t n = length_of(&held);
+    if (!(w = array_of(&held, w_, "weights", 'd', n, 0))) goto done;
+    if (!(u = array_of(&held, u_, "u", 'd', n, 0))) goto done;
+    if (!(slope = array_of(&held, slope_, "slopes", 'd', n, 1))) goto done;
+    if (!(bend = array_of(&held, bend_, "bends", 'd', n, 1))) goto done;
+    PyThreadState *thread = PyEval_SaveThread();
+    loss_slopes(loss, n, u, y, slope);
+    loss_curvatures(loss, n, u, y, slope, w, 0, bend);
+    PyEval_RestoreThread(thread);
+    answer = Py_NewRef(Py_None);
+done:
+    release(&held);
+    return answer;
+}
+
+static PyObject *told(PyObject *self, PyObject *args)
+{
+    PyObject *y, *w, *basis, *image, *coordinates, *move, *taken, *sums, *answer = NULL;
+    place p = {.move = NULL};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "(id)OOOOOOOO", &p.loss.kind, &p.loss.delta, &y, &w, &basis, &image, &coordinates,
+                          &move, &taken, &sums))
+        return NULL;
+    if (!is_loss(p.loss)) return NULL;
+    arrays held = {.count = 0};
+    if (!(p.coordinates = array_of(&held, coordinates, "coordinates", 'd', -1, 0))) goto done;
+    p.k = length_of(&held);
+    if (!(p.y = array_of(&held, y, "y", 'd', -1, 0))) goto done;
+    p.n = length_of(&held);
+    if (!(p.w = array_of(&held, w, "weights", 'd', p.n, 0))) goto done;
+    if (!(p.basis = array_of(&held, basis, "basis", 'd', p.n * p.k, 0))) goto done;
+    if (!(p.image = array_of(&held, image, "image", 'd', p.n, 0))) goto done;
+    if (move != Py_None) {
+        if (!(p.move = array_of(&held, move, "move", 'd', p.n, 0))) goto done;
+        if (!(p.taken = array_of(&held, taken, "taken", 'd', p.k, 0))) goto done;
+    }
+    double *found = array_of(&held, sums, "sums", 'd', p.k * (p.k + 2), 1);
+    if (!found) goto done;
+    told_sums s = {.gradient = found, .along = found + p.k, .hessian = found + 2 * p.k};
+    memset(found, 0, (size_t)(p.k * (p.k + 2)) * sizeof *found);
+    PyThreadState *thread = PyEval_SaveThread();
+    tell(&p, &s);
+    PyEval_RestoreThread(thread);
+    answer = Py_BuildValue("dddddd", s.steep, s.reach, s.bent, s.square, s.slope, s.far);
 done:
     release(&held);
     return answer;
@@ -679,6 +740,8 @@ static PyMethodDef methods[] = {
     {"quadratic", quadratic, METH_VARARGS, "Minimise one model that is given by its Hessian."},
     {"view", view, METH_VARARGS, "Settle the unpenalised coefficients, and return what the samples show."},
     {"measure", measure, METH_VARARGS, "Measure predictions and slopes: value, Fenchel-Young gap, norms."},
+    {"sight", sight, METH_VARARGS, "Write the slopes of the losses, and their curvatures with weights."},
+    {"told", told, METH_VARARGS, "Write what a place of the search for unpenalised coefficients tells by sums."},
     {"best", best, METH_VARARGS, "Write some places, and those of the best scores beside them."},
     {"outside", outside, METH_VARARGS, "Return the highest score outside of some blocks."},
     {"squares", squares, METH_VARARGS, "Sum the squares of runs of numbers."},

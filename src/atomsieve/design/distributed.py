@@ -31,8 +31,8 @@ from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.digest import Sha256
 from atomsieve.numerics.namespace import held
 from atomsieve.numerics.rounding import EPS
-from atomsieve.numerics.samplewise import Made, evaluate
-from atomsieve.numerics.tasks import Trip, in_parts, received
+from atomsieve.numerics.samplewise import Made, Then, evaluate
+from atomsieve.numerics.tasks import AT_ONCE, Trip, in_parts, received, rows_of
 from atomsieve.typing import Array, Index, Mask, Samples
 
 T = TypeVar("T")
@@ -83,9 +83,36 @@ class DaskDesign:
         """Return what a task makes of the chunks, combined in a tree on the workers."""
         return reduced(self.matrix, partial(_run, task=task, index=index), samples, combine)
 
-    def sweep(self, formula: Callable[..., Made], *samples: Samples) -> Made:
+    def sweep(
+        self, formula: Callable[..., Made], *samples: Samples, index: Columns = ALL, then: Then | None = None
+    ) -> Made:
         """Return what a formula makes of samples and of the rows of A beside them, which it gets as a design."""
-        return evaluate(partial(_run, task=formula, index=ALL), self.matrix, *samples)
+        matrix, places = self._narrowed(index)
+        return evaluate(partial(_run, task=formula, index=places), matrix, *samples, then=then)
+
+    def narrow(self, index: Index) -> tuple[Any, Columns]:
+        """Return chunks that hold some columns, and the places of these there; they are kept for who asks next."""
+        if 2 * len(index) <= self.shape[1] and self._narrowed(index)[0] is self.matrix:
+            chunks = (self.matrix.chunks[0], (len(index),))
+            matrix = self.matrix.map_blocks(_taken, index=index, dtype=self.matrix.dtype, chunks=chunks)
+            self._kept[:] = [(index, held(matrix))]
+        return self._narrowed(index)
+
+    def _narrowed(self, index: Columns) -> tuple[Any, Columns]:
+        """Return the same without keeping any columns that are not kept yet."""
+        if isinstance(index, slice):
+            return self.matrix, index
+        for columns, matrix in self._kept:
+            order = np.argsort(columns)
+            places = order[np.minimum(np.searchsorted(columns, index, sorter=order), len(columns) - 1)]
+            if np.array_equal(columns[places], index):
+                return matrix, ALL if np.array_equal(places, np.arange(len(columns))) else places
+        return self.matrix, index
+
+    @cached_property
+    def _kept(self) -> list[tuple[Index, Any]]:
+        """The columns of which a Gram matrix was made last, beside X on the workers."""
+        return []
 
     def matvec(self, x: Array, index: Columns = ALL) -> Samples:
         return self._mapped(partial(_run, task=partial(image_of, x=x), index=index), x.shape[1:])
@@ -116,31 +143,8 @@ class DaskDesign:
         every = np.arange(self.shape[1])
         left, right = every[index], every[others]
         both = left if index is others else np.concatenate([left, right])
-        whole = self._rows_gram((weights,), both, unit) if basis is None else self._less(weights, both, unit, basis)
+        whole = Asked(self, weights, both, unit, basis).gram
         return np.array(whole if index is others else whole[: len(left), len(left) :], order="C")
-
-    def _rows_gram(self, samples: Sequence[Samples], index: Index, unit: float, taken: Array | None = None) -> Array:
-        task = partial(_gram, index=index, unit=unit, taken=taken)
-        return np.asarray(reduced(self.matrix, task, samples, sum))
-
-    def _less(self, weights: Samples, both: Index, unit: float, basis: Samples) -> Array:
-        """Return the Gram matrix of columns modulo a basis: in one trip, or in more where too many digits cancel."""
-        k = basis.shape[1]
-        taken = self._taken.get(k)
-        near = None if taken is None else taken[:, both] / unit
-        gram = self._rows_gram((weights, basis), both, unit, near)
-        values, vectors = np.linalg.eigh(gram[:k, :k])
-        if values[0] > LEAST_KEPT * values[-1]:
-            along = (vectors.T @ gram[:k, k:]) / np.sqrt(values)[:, None]
-            whole = gram[k:, k:] - along.T @ along
-            if (whole.diagonal() >= LEAST_KEPT * gram.diagonal()[k:]).all():
-                return np.asarray(whole)
-        whole, along = self._gram_across(weights, both, unit, basis)
-        # what was found here is taken away first the next time: any multiple of the basis may be
-        taken = np.zeros((k, self.shape[1])) if taken is None else taken.copy()
-        taken[:, both] = unit * along
-        self._taken[k] = taken
-        return whole
 
     @cached_property
     def _taken(self) -> dict[int, Array]:
@@ -172,11 +176,80 @@ class DaskDesign:
         return float(self._total(largest_of, combine=max))
 
     def squared_norms(self, weights: Samples, scale: float = 1.0) -> Array:
-        return np.asarray(self._total(partial(squares_of, scale=scale), weights))
+        for before, at, found in self._squares:
+            if before is weights and at == scale:
+                return found
+        found = np.asarray(self._total(partial(squares_of, scale=scale), weights))
+        self._squares[:] = [(weights, scale, found)]
+        return found
+
+    @cached_property
+    def _squares(self) -> list[tuple[Samples, float, Array]]:
+        """The weights and the scale of the last lengths, and their squares: norms with and without B ask for them."""
+        return []
 
     def is_finite(self) -> bool:
         """Return whether every entry is finite."""
         return bool(self._total(is_finite, combine=all))
+
+
+@dataclass(eq=False)
+class Asked:
+    """A Gram matrix of columns, modulo a basis if there is one: asked for in a trip of its own, or in another one."""
+
+    design: DaskDesign
+    weights: Samples
+    both: Index
+    unit: float
+    basis: Samples | None
+    found: Any = None
+    """What the trip brought: the Gram matrix of the basis and of the columns less multiples of it."""
+
+    @cached_property
+    def _near(self) -> Array | None:
+        """What is taken from the columns at once: their coordinates along the basis, as far as they are known."""
+        taken = None if self.basis is None else self.design._taken.get(self.basis.shape[1])
+        return None if taken is None else taken[:, self.both] / self.unit
+
+    def start(self, trip: Trip) -> Any:
+        """Add the tasks to a trip, and return the node of what they make."""
+        samples = (self.weights,) if self.basis is None else (self.weights, self.basis)
+        matrix, places = self.design.narrow(self.both)
+        task = partial(_gram, index=places, unit=self.unit, taken=self._near)
+        return trip.joined(trip.each(task, *map(trip.chunks, (matrix, *samples))), sum)
+
+    def answers(self, design: Any, index: Index, unit: float) -> bool:
+        """Return whether this has brought what is asked for now."""
+        same = design is self.design and unit == self.unit and np.array_equal(index, self.both)
+        return self.found is not None and same
+
+    @property
+    def gram(self) -> Array:
+        """The Gram matrix; it takes a trip if none has brought it, or more where too many digits cancel."""
+        if self.found is None:
+            trip = Trip()
+            self.found = trip.fetch([self.start(trip)])[0][0]
+        gram = np.asarray(self.found)
+        if self.basis is None:
+            return gram
+        k = self.basis.shape[1]
+        values, vectors = np.linalg.eigh(gram[:k, :k])
+        if values[0] > LEAST_KEPT * values[-1]:
+            along = (vectors.T @ gram[:k, k:]) / np.sqrt(values)[:, None]
+            whole = gram[k:, k:] - along.T @ along
+            if (whole.diagonal() >= LEAST_KEPT * gram.diagonal()[k:]).all():
+                return np.asarray(whole)
+        return self._across(self.basis)
+
+    def _across(self, basis: Samples) -> Array:
+        """Return it in several trips; what is found on the way is taken away first the next time: any multiple may."""
+        design, k = self.design, basis.shape[1]
+        whole, along = design._gram_across(self.weights, self.both, self.unit, basis)
+        before = design._taken.get(k)
+        taken = np.zeros((k, design.shape[1])) if before is None else before.copy()
+        taken[:, self.both] = self.unit * along
+        design._taken[k] = taken
+        return whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,31 +395,38 @@ def _stacked(pieces: Sequence[Any]) -> Any:
     return vstack(pieces, format="csr") if issparse(pieces[0]) else np.concatenate(pieces)
 
 
-def _gram(block: Any, weights: Array, *basis: Array, index: Index, unit: float, taken: Array | None) -> Array:
+def _gram(block: Any, weights: Array, *basis: Array, index: Columns, unit: float, taken: Array | None) -> Array:
     """Return the Gram matrix of a basis and of columns less multiples of it, some rows at a time: in cache."""
-    root, before = np.sqrt(received(weights))[:, None], tuple(map(received, basis))
-    width = len(index) + sum(part.shape[1] for part in before)
-    total = np.zeros((width, width))
-    height = max(LEAST_ROWS, ROWS_HELD // (len(index) + 1))
-    for start in range(0, block.shape[0], height):
-        some = slice(start, start + height)
-        rows = _doubles(block[some], index)
-        rows /= unit
-        own = [part[some] for part in before]
-        if own and taken is not None:
-            rows -= own[0] @ taken
-        rows = np.hstack([*own, rows]) if own else rows
-        rows *= root[some]
-        total += rows.T @ rows
+    samples = tuple(map(rows_of, (weights, *basis)))
+    width = block[:1, index].shape[1] + sum(part.shape[1] for part in basis)
+    height, total = max(LEAST_ROWS, ROWS_HELD // (width + 1)), np.zeros((width, width))
+    for start in range(0, block.shape[0], AT_ONCE):
+        weighted, *own = (part[start : start + AT_ONCE] for part in samples)
+        roots = np.sqrt(weighted)[:, None]
+        for first in range(0, len(roots), height):
+            some = slice(first, first + height)
+            rows = _doubles(block[start + first : min(start + first + height, start + AT_ONCE)], index) / unit
+            before = [part[some] for part in own]
+            if before and taken is not None:
+                rows -= before[0] @ taken
+            rows = np.hstack([*before, rows]) if before else rows
+            rows *= roots[some]
+            total += rows.T @ rows
     return total
 
 
-def _doubles(rows: Any, index: Index) -> Array:
-    """Return columns of some rows, in doubles of their own."""
+def _taken(block: Any, index: Index) -> Any:
+    """Return columns of a chunk, row by row if it is dense."""
+    return _picked(block, index).tocsr() if issparse(block) else np.take(block, index, axis=1)
+
+
+def _doubles(rows: Any, index: Columns) -> Array:
+    """Return columns of some rows, in doubles."""
     chunk: Any = rows
     if issparse(rows):
         return np.ascontiguousarray(chunk.tocsc()[:, index].toarray(), dtype=np.float64)
-    return np.take(np.asarray(rows), index, axis=1).astype(np.float64, copy=False)
+    chosen = np.asarray(rows) if isinstance(index, slice) else np.take(np.asarray(rows), index, axis=1)
+    return chosen.astype(np.float64, copy=False)
 
 
 def _basis_gram(basis: Array, weights: Array, transform: Array) -> Array:

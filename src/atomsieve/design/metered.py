@@ -6,7 +6,7 @@ from typing import Any
 
 from atomsieve.core import Packed
 from atomsieve.design.base import ALL, Columns, Design
-from atomsieve.numerics.samplewise import Made
+from atomsieve.numerics.samplewise import Made, Then
 from atomsieve.typing import Array, Index, Mask, Samples
 
 
@@ -36,11 +36,13 @@ class Metered:
         """Whether one trip to the workers takes formulas over samples together with a product."""
         return hasattr(self.design, "sweep")
 
-    def sweep(self, formula: Callable[..., Made], *samples: Samples) -> Made:
+    def sweep(
+        self, formula: Callable[..., Made], *samples: Samples, index: Columns = ALL, then: Then | None = None
+    ) -> Made:
         """Return what a formula makes of samples and of the rows of A beside them: one product with A or A'."""
         own: Any = self.design
-        self.meter.passes += self.share
-        found: Made = own.sweep(formula, *samples)
+        self.meter.passes += self.share if isinstance(index, slice) else self.share * len(index) / self.shape[1]
+        found: Made = own.sweep(formula, *samples, index=index, then=then)
         return found
 
     @property

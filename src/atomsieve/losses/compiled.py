@@ -53,8 +53,9 @@ class CompiledLoss:
         basis = np.zeros(0) if basis is None else basis.T.ravel()
         y, weights, basis = [np.ascontiguousarray(part, dtype=np.float64) for part in (y, weights, basis)]
         offset = None if offset is None else np.ascontiguousarray(offset, dtype=np.float64)
-        parameter = loss.delta if type(loss) is Huber else 0.0
-        return cls((NUMBERS[type(loss)], parameter), (y, weights, offset, basis))
+        number = number_of(loss)
+        assert number is not None  # noqa: S101
+        return cls(number, (y, weights, offset, basis))
 
     def view(self, image: Array, coordinates: Array) -> Seen:
         """Return what the samples show where the rest of the predictions is the image."""
@@ -67,6 +68,34 @@ class CompiledLoss:
     def measure(self, u: Array, slopes: Array, scale: float) -> tuple[float, float, float, float]:
         """Return the loss, `F(u) + F*(scale theta) - scale u . theta`, and the norms of u and of the slopes."""
         return core.measure(self.number, self.samples[0], self.samples[1], u, slopes, scale)
+
+
+def number_of(loss: Loss) -> tuple[int, float] | None:
+    """Return how the core calls a loss, if it knows it."""
+    return (NUMBERS[type(loss)], loss.delta if type(loss) is Huber else 0.0) if type(loss) in NUMBERS else None
+
+
+def slopes_and_bends(loss: Loss, u: Array, y: Array, weights: Array) -> tuple[Array, Array]:
+    """Return the slopes of the losses at predictions on the host, and the curvatures there times the weights."""
+    number = number_of(loss)
+    if number is None:
+        return loss.gradient(u, y), weights * loss.curvature(u, y)
+    slopes, bends = np.empty_like(u), np.empty_like(u)
+    core.sight(number, y, weights, u, slopes, bends)
+    return slopes, bends
+
+
+def measured(
+    loss: Loss, u: Array, slopes: Array, y: Array, weights: Array, scale: float
+) -> tuple[float, float, float, float]:
+    """Return what `CompiledLoss.measure` does, with the squares of the norms, for some samples on the host."""
+    number = number_of(loss)
+    if number is not None:
+        value, apart, size, steep = core.measure(number, y, weights, u, slopes, scale)
+        return value, apart, size * size, steep * steep
+    apart = float(weights @ loss.fenchel_young(u, scale * slopes, y)) if scale < 1 else 0.0
+    value, size, steep = (float(weights @ part) for part in (loss.value(u, y), u * u, slopes * slopes))
+    return value, apart, size, steep
 
 
 def caution(loss: Loss) -> float:

@@ -1,7 +1,7 @@
 """A move whose image is on the workers of dask: what one trip tells at each of its lengths is kept for the next."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
@@ -9,12 +9,18 @@ import numpy as np
 
 from atomsieve.core.clock import look
 from atomsieve.losses import Loss
+from atomsieve.losses.compiled import slopes_and_bends
 from atomsieve.numerics.places import support_of
-from atomsieve.numerics.samplewise import Made, in_chunks, lazily, totals
+from atomsieve.numerics.samplewise import Made, arrays_of, in_chunks, lazily, sums_of, totals
+from atomsieve.numerics.tasks import Trip, received
 from atomsieve.problem import Point, State
-from atomsieve.problem.place import Aside
-from atomsieve.problem.span import FLAT, UnsettledError
-from atomsieve.typing import Array, Index, Samples
+from atomsieve.problem.place import Aside, told_of
+from atomsieve.problem.smooth import Smooth
+from atomsieve.problem.span import FLAT, UnsettledError, newton_direction
+from atomsieve.typing import Array, Samples
+
+SCOUTED = 2
+"""Places at the end of a move that the trip along it looks at: where Newton's method begins, and where that leads."""
 
 
 @dataclass(eq=False)
@@ -26,6 +32,8 @@ class Trail:
     length: float
     bent: Array | None
     """The coordinates that the move takes back where the losses are as curved as at its beginning."""
+    scouts: "Scouts"
+    """What the trip that made the image found at the end of the move."""
     step: float = math.nan
     """Where the last look was."""
     there: Samples = None
@@ -41,16 +49,14 @@ class Trail:
         design: Any = problem.design
         if not in_chunks(problem.y) or not design.sweeps or change.ndim > 1:
             return None
-        index, span = support_of(change), problem.span
+        index, span, scouts = support_of(change), problem.span, Scouts(point)
         basis = () if span is None else (span.basis, point.u, problem.targets)
-        formula = partial(_moved, x=change[index], index=index, loss=problem.loss)
-        found = design.sweep(formula, problem.weights, *basis)
+        formula = partial(_moved, x=change[index], loss=problem.loss)
+        found = design.sweep(formula, problem.weights, *basis, index=index, then=scouts)
         if span is None:
-            return cls(found.arrays[0], None, math.sqrt(found.sums[0]), None)
-        square, along, hessian, bent = found.sums
-        known = np.isfinite(hessian).all() and np.isfinite(bent).all()
-        back = np.linalg.lstsq(hessian, bent, rcond=FLAT)[0] if known else along
-        return cls(found.arrays[0], along, math.sqrt(square), back)
+            return cls(found.arrays[0], None, math.sqrt(found.sums[0]), None, scouts)
+        square, along, *curved = found.sums
+        return cls(found.arrays[0], along, math.sqrt(square), _back(along, *curved), scouts)
 
     def move_to(self, state: State, step: float) -> Samples:
         """Return the image of the state that is so far along the move."""
@@ -65,14 +71,15 @@ class Trail:
         problem, state = point.problem, point.state
         smooth, image = problem.smooth, self.move_to(state, step)
         if smooth.span is None:
-            samples = [image, self.image, smooth.targets, smooth.weights]
-            samples += [] if smooth.fixed is None else [smooth.fixed]
-            slope, square = totals(partial(_sloping, loss=smooth.loss), *samples)
+            formula = partial(_sloping, loss=smooth.loss)
+            samples = (image, self.image, *_beside(smooth))
+            slope, square = self.scouts.found[0].sums if step == 1.0 else totals(formula, *samples)
             self.reach = math.sqrt(square)
             return float(slope)
         assert self.along is not None and self.bent is not None  # noqa: S101, PT018
+        aside = Aside(self.image, self.along, self.scouts.places if step == 1.0 else ())
         try:
-            self.place = smooth.search(image, state.coordinates - step * self.bent, Aside(self.image, self.along))
+            self.place = smooth.search(image, state.coordinates - step * self.bent, aside)
         except UnsettledError:  # so far out that losses cannot be compared
             return math.inf
         self.reach = self.place.length if smooth.fixed is None else None
@@ -87,15 +94,72 @@ class Trail:
         return replace(state, coordinates=before.coordinates - step * self.along)
 
 
-def _moved(design: Any, weights: Array, *others: Array, x: Array, index: Index, loss: Loss) -> Made:
+@dataclass(eq=False)
+class Scouts:
+    """What looks at the end of a move in the trip that makes its image.
+
+    Each of the first steps of the search for the best free coefficients there is made by a task, with the formulas of
+    that search: where it comes by again, it finds what was told. Anywhere else it makes a trip of its own.
+    """
+
+    point: Point
+    found: list[Any] = field(default_factory=list)
+
+    def follow(self, trip: Trip, made: list[Any], whole: Any) -> list[Any]:
+        """Add the tasks to the trip, and return the nodes of what comes back."""
+        state, smooth = self.point.state, self.point.problem.smooth
+        ends = [trip.chunks(state.image), arrays_of(made, 0)]
+        own = [trip.chunks(part) for part in _beside(smooth)]
+        if smooth.span is None:
+            return [sums_of(trip, partial(_sloping_there, loss=smooth.loss), *ends, *own)]
+        own.insert(0, trip.chunks(smooth.span.basis))
+        aims, told = [trip.task(_aimed, whole, state.coordinates)], []
+        for k in range(SCOUTED):
+            formula = partial(_told_there, loss=smooth.loss)
+            told.append(sums_of(trip, formula, *ends, *own, given=(aims[k], whole)))
+            if k + 1 < SCOUTED:
+                aims.append(trip.task(_aimed_on, told[k], aims[k], smooth.span.largest))
+        return [*aims, *told]
+
+    @property
+    def places(self) -> list[tuple[Array, Made]]:
+        """The coordinates at which losses were looked at, with what was told there."""
+        return list(zip(self.found[:SCOUTED], self.found[SCOUTED:], strict=True))
+
+
+def _beside(smooth: Smooth) -> tuple[Samples, ...]:
+    return (smooth.targets, smooth.weights, *(() if smooth.fixed is None else (smooth.fixed,)))
+
+
+def _back(along: Array, hessian: Array, bent: Array) -> Array:
+    """Return the coordinates that a move takes back where the losses are as curved as at its beginning."""
+    known = np.isfinite(hessian).all() and np.isfinite(bent).all()
+    return np.asarray(np.linalg.lstsq(hessian, bent, rcond=FLAT)[0]) if known else along
+
+
+def _aimed(whole: Made, coordinates: Array) -> Array:
+    """Return where the search at the end of a move begins."""
+    return np.asarray(coordinates - 1.0 * _back(*received(whole.sums)[1:]))
+
+
+def _aimed_on(told: Made, coordinates: Array, largest: float) -> Array:
+    """Return where Newton's method leads from there."""
+    gradient, hessian = received(told.sums)[:2]
+    farthest, steepest = told.maxima
+    if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
+        return coordinates
+    return np.asarray(coordinates + newton_direction(gradient, hessian, steepest, farthest, largest))
+
+
+def _moved(design: Any, weights: Array, *others: Array, x: Array, loss: Loss) -> Made:
     """Return the image of a change of x; its square, its coordinates along B, and what bends along B and the image."""
-    image = np.asarray(design.matvec(x, index))
+    image = np.asarray(design.matvec(x))
     weighted = weights * image
     if not others:
         return Made((image,), (image @ weighted,))
     basis, u, y = others
-    curvature = loss.curvature(u, y)
-    along = (basis.T @ weighted, basis.T @ ((weights * curvature)[:, None] * basis), basis.T @ (curvature * weighted))
+    _, bends = slopes_and_bends(loss, u, y, weights)
+    along = (basis.T @ weighted, basis.T @ (bends[:, None] * basis), basis.T @ (bends * image))
     return Made((image,), (image @ weighted, *along))
 
 
@@ -107,3 +171,15 @@ def _sloping(image: Array, move: Array, y: Array, weights: Array, *fixed: Array,
     """Return the slope of the losses along a move, and the square of the image."""
     slopes = loss.gradient(image + fixed[0] if fixed else image, y)
     return Made(sums=((weights * slopes) @ move, weights @ (image * image)))
+
+
+def _sloping_there(image: Array, move: Array, *others: Array, loss: Loss) -> Made:
+    """Return the same at the end of a move."""
+    return _sloping(image + move, move, *others, loss=loss)
+
+
+def _told_there(aim: Array, whole: Made, image: Array, move: Array, *others: Array, loss: Loss) -> Made:
+    """Return what a search may ask for at the end of a move."""
+    basis, y, weights, *fixed = others
+    there = image + move + fixed[0] if fixed else image + move
+    return told_of(there, basis, y, weights, move, loss=loss, coordinates=aim, taken=whole.sums[1])

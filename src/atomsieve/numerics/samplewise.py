@@ -4,22 +4,17 @@ A formula takes arrays of samples and returns what it makes of them: arrays of s
 the workers that is one task for each chunk, in NumPy, and all sums come back in one trip.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import array_api_compat
 import numpy as np
 from scipy.sparse import issparse
 
 from atomsieve.numerics.namespace import on_host
-from atomsieve.numerics.tasks import Trip, in_parts, made_anew, received
+from atomsieve.numerics.tasks import AT_ONCE, Errand, Trip, in_parts, made_anew, received, rows_of
 from atomsieve.typing import Array, Samples
-
-AT_ONCE = 1 << 13
-"""Samples of a chunk that a formula gets at one time. What it makes on the way then stays in the cache, and is smaller
-than what a worker of dask gives back to the system at once, to ask for it again: 11 ms became 2 for 125,000 samples
-(6 and 2 in a process with other settings)."""
 
 
 class Made(NamedTuple):
@@ -35,32 +30,45 @@ class Made(NamedTuple):
     """The largest of all samples; on the host in the end."""
 
 
+class Then(Protocol):
+    """What follows in the same trip on what a formula makes."""
+
+    found: list[Any]
+    """What came back."""
+
+    def follow(self, trip: Trip, made: list[Any], whole: Any) -> list[Any]:
+        """Add its tasks; return nodes of what comes back. Given are the nodes of each `Made`, and that of the sums."""
+
+
 def totals(formula: Callable[..., Made], *samples: Samples) -> tuple[Any, ...]:
     """Return the sums that a formula makes of all samples."""
     return numbers(formula, *samples).sums
 
 
-def numbers(formula: Callable[..., Made], *samples: Samples) -> Made:
-    """Return the sums and maxima that a formula makes of all samples."""
+def numbers(formula: Callable[..., Made], *samples: Samples, errand: Errand | None = None) -> Made:
+    """Return the sums and maxima that a formula makes of all samples; a trip to the workers runs an errand as well."""
     if not in_chunks(samples[0]):
         return evaluate(formula, *samples)
     trip = Trip()
-    made = trip.each(partial(_summed, formula), *map(trip.chunks, samples))
-    (found,), _ = trip.fetch([trip.joined(made, _added)])
+    asked = [sums_of(trip, formula, *map(trip.chunks, samples))]
+    asked += [] if errand is None else [errand.start(trip)]
+    (found, *brought), _ = trip.fetch(asked)
+    if errand is not None:
+        errand.found = brought[0]
     return Made((), found.sums, found.maxima)
 
 
-def evaluate(formula: Callable[..., Made], *samples: Samples) -> Made:
-    """Return what a formula makes of all samples."""
+def evaluate(formula: Callable[..., Made], *samples: Samples, then: Then | None = None) -> Made:
+    """Return what a formula makes of all samples; on workers something may follow in the same trip."""
     if in_chunks(samples[0]):
-        return _by_chunks(formula, samples)
+        return _by_chunks(formula, samples, then)
     arrays, sums, maxima = formula(*samples)
     return Made(arrays, tuple(map(on_host, sums)), tuple(float(value) for value in maxima))
 
 
 def lazily(formula: Callable[..., Samples], *samples: Samples) -> Samples:
     """Return the array of samples that a formula makes; on workers whoever reads it makes it anew."""
-    return made_anew(partial(_one, formula), samples) if in_chunks(samples[0]) else formula(*samples)
+    return made_anew(formula, samples) if in_chunks(samples[0]) else formula(*samples)
 
 
 def in_chunks(array: Any) -> bool:
@@ -68,36 +76,59 @@ def in_chunks(array: Any) -> bool:
     return type(array) is not np.ndarray and bool(array_api_compat.is_dask_array(array))
 
 
-def _by_chunks(formula: Callable[..., Made], samples: tuple[Any, ...]) -> Made:
+def sums_of(trip: Trip, formula: Callable[..., Made], *columns: Sequence[Any], given: Sequence[Any] = ()) -> Any:
+    """Return the node of the sums and maxima that a formula makes of all chunks, in a trip that is being prepared.
+
+    Its first arguments are what the nodes that are given make.
+    """
+    count = len(columns[0])
+    task = partial(_summed, formula, len(given))
+    return trip.joined(trip.each(task, *([node] * count for node in given), *columns), _added)
+
+
+def arrays_of(made: Sequence[Any], k: int) -> list[Any]:
+    """Return nodes for the chunks of an array that a formula makes in a trip that is being prepared."""
+    from dask._task_spec import Task  # noqa: PLC0415
+
+    return [Task(None, partial(_array, k=k), node) for node in made]
+
+
+def _by_chunks(formula: Callable[..., Made], samples: tuple[Any, ...], then: Then | None) -> Made:
     trip = Trip()
     made = trip.each(partial(_host_made, formula), *map(trip.chunks, samples))
     whole = trip.joined(trip.each(_totals, made), _added)
-    ((widths, sums, maxima),), kept = trip.fetch([whole], made)
+    more = [] if then is None else then.follow(trip, made, whole)
+    ((widths, sums, maxima), *found), kept = trip.fetch([whole, *more], made)
+    if then is not None:
+        then.found = found
     heights = samples[0].chunks[0]
     arrays = (in_parts(kept, partial(_array, k=k), heights, width) for k, width in enumerate(widths))
     return Made(tuple(arrays), sums, maxima)
 
 
 def _host_made(formula: Callable[..., Made], *chunk: Array) -> Made:
-    formula, chunk = received(formula), tuple(map(received, chunk))
-    count = chunk[0].shape[0]
+    formula, chunk = received(formula), tuple(map(rows_of, chunk))
     with np.errstate(all="ignore"):
-        if count <= AT_ONCE or issparse(chunk[0]):
-            made: Made = formula(*chunk)
-            return made
-        spans = (slice(start, start + AT_ONCE) for start in range(0, count, AT_ONCE))
-        parts = [formula(*(part[span] for part in chunk)) for span in spans]
+        parts = [formula(*part) for part in _in_blocks(chunk)]
+    if len(parts) == 1:
+        made: Made = parts[0]
+        return made
     arrays = tuple(map(np.concatenate, zip(*(part.arrays for part in parts), strict=True)))
     return _added(parts)._replace(arrays=arrays)
 
 
-def _one(formula: Callable[..., Array], *chunk: Array) -> Array:
-    with np.errstate(all="ignore"):
-        return np.asarray(received(formula)(*map(received, chunk)))
+def _in_blocks(chunk: tuple[Any, ...]) -> Iterator[tuple[Array, ...]]:
+    """Yield some samples of a chunk at a time; sparse ones are not cut."""
+    if issparse(chunk[0]):
+        yield tuple(map(received, chunk))
+        return
+    count = len(chunk[0])
+    for start in range(0, max(count, 1), AT_ONCE):
+        yield tuple(part[start : start + AT_ONCE] for part in chunk)
 
 
-def _summed(formula: Callable[..., Made], *chunk: Array) -> Made:
-    return _totals(_host_made(formula, *chunk))
+def _summed(formula: Callable[..., Made], count: int, *chunk: Any) -> Made:
+    return _totals(_host_made(partial(formula, *chunk[:count]), *chunk[count:]))
 
 
 def _array(made: Made, k: int) -> Array:

@@ -32,9 +32,9 @@ class Dual(NamedTuple):
         penalty = problem.penalty
         charge, answer = penalty.value(view.state.mass), penalty.conjugate(sigma)
         if penalty.superlinear or answer < math.inf:
-            return cls(1.0, charge, answer, problem.smooth.measure(view.u, view.slopes, 1.0))
+            return cls(1.0, charge, answer, problem.smooth.measure(view.u, view.slopes, 1.0, view.told))
         scale = penalty.slope(0.0) / sigma
-        measured = problem.smooth.measure(view.u, view.slopes, scale)
+        measured = problem.smooth.measure(view.u, view.slopes, scale, view.told)
         return cls(scale, charge, measured.apart, measured)
 
     @classmethod
@@ -45,13 +45,13 @@ class Dual(NamedTuple):
         """
         penalty, alive = problem.penalty, scores > -np.inf
         charge = penalty.value(view.state.mass)
-        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
+        measured = problem.smooth.measure(view.u, view.slopes, 1.0, view.told)
         whole = cls(1.0, charge, limits.conjugate(penalty, view.z, alive).value, measured)
         highest = float(scores.max())
         if penalty.superlinear or not penalty.slope(0.0) < highest < math.inf:
             return whole
         scale = penalty.slope(0.0) / highest * (1 - 4 * EPS)  # in spite of rounding no score is higher than the slope
-        measured = problem.smooth.measure(view.u, view.slopes, scale)
+        measured = problem.smooth.measure(view.u, view.slopes, scale, view.told)
         answer = limits.conjugate(penalty, scale * view.z, alive).value
         scaled = cls(scale, charge, answer + measured.apart, measured)
         return cls._better(whole, scaled, pull, noise_level(view.u.shape[0]) * charge)
@@ -67,7 +67,7 @@ class Dual(NamedTuple):
         """Take theta as it is, for a ridge beside a gauge with a prox; sigma is that of `-A' theta - ridge x`."""
         penalty, state = problem.penalty, view.state
         charge = penalty.value(state.mass) + shrinkage.value(state.x, state.support)
-        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
+        measured = problem.smooth.measure(view.u, view.slopes, 1.0, view.told)
         return cls(1.0, charge, shrinkage.answer(penalty, view.z, sigma), measured)
 
     @classmethod
@@ -78,13 +78,13 @@ class Dual(NamedTuple):
         """
         penalty, state = problem.penalty, view.state
         charge = penalty.value(state.mass) + shrinkage.value(state.x, state.support)
-        measured = problem.smooth.measure(view.u, view.slopes, 1.0)
+        measured = problem.smooth.measure(view.u, view.slopes, 1.0, view.told)
         whole = cls(1.0, charge, shrinkage.conjugate(penalty, scores).value, measured)
         if penalty.superlinear:
             return whole
         scale = shrinkage.fitting_scale(penalty.slope(0.0), scores, problem.core.sizes(state.x))
         if not 0 < scale < 1:
             return whole
-        measured = problem.smooth.measure(view.u, view.slopes, scale)
+        measured = problem.smooth.measure(view.u, view.slopes, scale, view.told)
         scaled = cls(scale, charge, shrinkage.conjugate(penalty, scale * scores).value + measured.apart, measured)
         return cls._better(whole, scaled, pull, noise_level(view.u.shape[0]) * charge)

@@ -256,7 +256,8 @@ class Lifted:
     @cached_property
     def baseline(self) -> float:
         """The loss at x = 0 with the best free coefficients."""
-        return self.smooth.measure(self._first_sight.u, self._first_sight.slopes, 1.0).value
+        seen = self._first_sight
+        return self.smooth.measure(seen.u, seen.slopes, 1.0, seen.told).value
 
     @cached_property
     def critical(self) -> float:
@@ -269,9 +270,15 @@ class Lifted:
     @cached_property
     def negligible(self) -> float:
         """The objective that rounding of the predictions at x = 0 can produce where the exact objective is 0."""
-        u = self._first_sight.u
-        error = noise_level(self.smooth.y.shape[0]) * self.seminorm.plain_norm(u)
+        u, told = self._first_sight.u, self._first_sight.told
+        size = self.seminorm.plain_norm(u) if told is None else told.measured.size
+        error = noise_level(self.smooth.y.shape[0]) * size
         return self.smooth.loss.smoothness_near(u) * error * error
+
+    @cached_property
+    def last_seen(self) -> list[View]:
+        """The last view whose samples are on the workers of dask."""
+        return []
 
     def view(self, state: State) -> View:
         """Return the view at a state, which takes one product with A'."""

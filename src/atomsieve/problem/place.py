@@ -5,14 +5,17 @@ chunks on the workers of dask, a place is one trip there, which brings all the n
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from atomsieve import core
 from atomsieve.design.seminorm import combine, weigh
 from atomsieve.losses import Loss
+from atomsieve.losses.compiled import number_of
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace, like
 from atomsieve.numerics.samplewise import Made, evaluate, in_chunks, lazily, numbers, totals
@@ -27,6 +30,8 @@ class Aside(NamedTuple):
 
     image: Samples
     along: Array
+    scouted: Sequence[tuple[Array, Made]] = ()
+    """Coordinates at which a trip has looked already, with what it told."""
 
 
 class Sized:
@@ -116,10 +121,19 @@ class There(Sized):
     @classmethod
     def at(cls, span: "Span", image: Samples, coordinates: Array, aside: Aside | None) -> "There":
         """Return the same by the sums that one trip brings."""
+        for where, told in () if aside is None else aside.scouted:
+            if np.array_equal(where, coordinates):
+                return cls.told(span, image, coordinates, told)
         taken = None if aside is None else aside.along
-        formula = partial(_told, loss=span.loss, coordinates=coordinates, taken=taken)
+        formula = partial(told_of, loss=span.loss, coordinates=coordinates, taken=taken)
         moved = () if aside is None else (aside.image,)
-        _, sums, (farthest, steepest) = numbers(formula, image, span.basis, span.y, span.weights, *moved)
+        told = numbers(formula, image, span.basis, span.y, span.weights, *moved)
+        return cls.told(span, image, coordinates, told)
+
+    @classmethod
+    def told(cls, span: "Span", image: Samples, coordinates: Array, told: Made) -> "There":
+        """Return a place by what the workers told of it."""
+        _, sums, (farthest, steepest) = told
         gradient, hessian, steep, reach, bent, along, square, slope = sums
         sizes = float(steep), float(reach)
         return cls(
@@ -159,11 +173,18 @@ def _seen(image: Samples, basis: Samples, y: Samples, weights: Samples, *, loss:
     return Made((u, slopes, theta), (basis.T @ theta,), (xp.max(xp.abs(u)),))
 
 
-def _told(
+def told_of(
     image: Array, basis: Array, y: Array, weights: Array, *moved: Array,
     loss: Loss, coordinates: Array, taken: Array | None,
 ) -> Made:  # fmt: skip
     """Return all that a search may ask for; see `There`."""
+    number = number_of(loss)
+    if number is not None and loss.smoothness < math.inf:
+        k, samples = basis.shape[1], (y, weights, basis.ravel())
+        move = moved[0] if moved else None
+        found, (*near, square, along, far) = core.told(number, samples, image, coordinates, move, taken)
+        parts = (found[:k], found[2 * k :].reshape(k, k), *near, found[k : 2 * k], square, along)
+        return Made((), parts, (far, loss.smoothness))
     u = _predicted(image, basis, coordinates=coordinates)
     theta, bends, weighted = weights * loss.gradient(u, y), weights * loss.curvature(u, y), weights * image
     spans, sizes = abs(basis).sum(axis=1), abs(image) + abs(u)

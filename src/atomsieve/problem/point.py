@@ -237,8 +237,13 @@ class Point:
             return self.rounding
         scale = penalty.slope(0.0) / highest
         # with the highest possible score, the dual point would need a smaller scale
-        apart = self.problem.smooth.measure(self.u, self.slopes, scale * self.dual_scale).apart - self.measured.apart
+        apart = self._apart_beyond(scale)
         return self.rounding + max(apart, 0.0) + (1 - scale) * abs(self.pull)
+
+    def _apart_beyond(self, scale: float) -> float:
+        """Return how much farther losses are from their conjugates if the dual point is scaled further."""
+        measure = self.problem.smooth.measure
+        return measure(self.u, self.slopes, scale * self.dual_scale, self.view.told).apart - self.measured.apart
 
     def _unsure_beside(self, shrinkage: Shrinkage, off: float) -> float:
         """Return how far the gap may move if scores are off: as they are or, for `Linear`, with a scale that fits."""
@@ -253,7 +258,7 @@ class Point:
         scale = shrinkage.fitting_scale(penalty.slope(0.0), raised, problem.core.sizes(self.state.x))
         if not 0 < scale < 1:
             return whole
-        apart = problem.smooth.measure(self.u, self.slopes, scale * self.dual_scale).apart - self.measured.apart
+        apart = self._apart_beyond(scale)
         held = 2 * shrinkage.value(self.state.x, self.state.support)
         moved = (1 - scale) * (abs(self.pull) + self.dual_scale * held) + max(apart, 0.0)
         return min(whole, max(shrinkage.conjugate(penalty, scale * raised).value - here, 0.0) + moved)
@@ -270,7 +275,7 @@ class Point:
         if not highest > penalty.slope(0.0):
             return whole
         scale = penalty.slope(0.0) / highest * (1 - 4 * EPS)
-        apart = problem.smooth.measure(self.u, self.slopes, scale * self.dual_scale).apart - self.measured.apart
+        apart = self._apart_beyond(scale)
         closed = np.where(self.scores == 0, off, 0.0)  # the scores of the others are below the slope
         held = limits.conjugate(penalty, scale * z, alive, closed).value - here
         return min(whole, max(apart, 0.0) + (1 - scale) * abs(self.pull) + max(held, 0.0))

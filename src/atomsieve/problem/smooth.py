@@ -1,7 +1,7 @@
 """The smooth part of a problem, `A x -> min over b of F(A x + B b + offset)`; gauge and penalty play no role here."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from atomsieve.design.seminorm import inner, weigh
 from atomsieve.losses import Loss
-from atomsieve.losses.compiled import CompiledLoss
+from atomsieve.losses.compiled import CompiledLoss, measured, slopes_and_bends
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace, like, on_host
-from atomsieve.numerics.samplewise import Made, evaluate, lazily, totals
+from atomsieve.numerics.samplewise import Made, evaluate, in_chunks, lazily, numbers, totals
+from atomsieve.numerics.tasks import Errand
 from atomsieve.problem.data import Data
 from atomsieve.problem.place import Aside, Place
 from atomsieve.problem.span import Span
@@ -35,6 +36,19 @@ class Measured(NamedTuple):
     """The norm of the slopes."""
 
 
+class Told(NamedTuple):
+    """What the trip to the workers of dask that made predictions told of them."""
+
+    pull: float
+    """The product of the image, less its part in the span of B, with theta."""
+    length: float
+    """The norm of that part of the image."""
+    measured: Measured
+    """The losses there, with slopes that are not scaled."""
+    errand: Errand | None = None
+    """What the next trip, if one is needed to measure slopes that are scaled, asks for as well."""
+
+
 @dataclass(frozen=True, eq=False)
 class Smooth:
     """The weighted loss of all samples as a function of the image A x, at the best free coefficients.
@@ -52,6 +66,8 @@ class Smooth:
     offset: Samples | None
     outputs: tuple[int, ...]
     """Trailing shape of the predictions: (K,) if the loss makes K outputs from one target."""
+    hosted: Self | None = None
+    """The same on the host, from where samples came that are on the workers of dask; None elsewhere."""
 
     @classmethod
     def of(cls, data: Data, loss: Loss, own: Samples) -> Self:
@@ -67,16 +83,24 @@ class Smooth:
             offset = None if offset is None else offset.ravel()
             outputs = ()
         unpenalised, y = np.concatenate([*given, on_host(own)], axis=1), data.y.ravel()
+        here = cls(loss, y, weights, stated, unpenalised, offset, outputs)
         if type(own) is np.ndarray:
-            return cls(loss, y, weights, stated, unpenalised, offset, outputs)
-        y, weights, unpenalised = (like(part, own) for part in (y, weights, unpenalised))
-        return cls(loss, y, weights, stated, unpenalised, None if offset is None else like(offset, own), outputs)
+            return here
+        y, weights = like(y, own), like(weights, own)
+        offset = None if offset is None else like(offset, own)
+        if in_chunks(own):
+            return replace(here, y=y, weights=weights, offset=offset, hosted=here)
+        return cls(loss, y, weights, stated, like(unpenalised, own), offset, outputs)
 
     @cached_property
     def span(self) -> Span | None:
         """The span of the unpenalised columns, with the best coefficients at x = 0; None without such columns."""
         if not self.unpenalised.shape[1]:
             return None
+        if self.hosted is not None:
+            found = self.hosted.span
+            assert found is not None  # noqa: S101
+            return found.beside(self.y if found.y is self.hosted.y else like(found.y, self.y), self.weights)
         return Span.of(self.unpenalised, self.loss, self.y, self.weights, self.outputs, self.offset)
 
     @cached_property
@@ -101,8 +125,10 @@ class Smooth:
         basis = None if self.span is None else self.span.basis
         return None if self.outputs else CompiledLoss.of(self.loss, self.targets, self.weights, self.fixed, basis)
 
-    def measure(self, u: Samples, slopes: Samples, scale: float) -> Measured:
-        """Measure predictions with the slopes of the losses there."""
+    def measure(self, u: Samples, slopes: Samples, scale: float, told: Told | None = None) -> Measured:
+        """Measure predictions with the slopes of the losses there; what was told of them is not asked again."""
+        if told is not None:
+            return told.measured if scale == 1 else told.measured._replace(apart=self._apart(u, scale, told))
         if self.compiled is not None:
             return Measured(*self.compiled.measure(u, slopes, scale))
         if type(u) is not np.ndarray:
@@ -118,6 +144,11 @@ class Smooth:
         formula = partial(_measures, loss=self.loss, scale=scale)
         value, apart, size, steep = map(float, totals(formula, u, slopes, self.targets, self.weights))
         return Measured(value, apart, math.sqrt(size), math.sqrt(steep))
+
+    def _apart(self, u: Samples, scale: float, told: Told) -> float:
+        """Return how far losses are from their conjugates at scaled slopes."""
+        formula = partial(_aparts, loss=self.loss, scale=scale)
+        return float(numbers(formula, u, self.targets, self.weights, errand=told.errand).sums[0])
 
     def value(self, u: Samples) -> float:
         """Return F(u)."""
@@ -166,6 +197,11 @@ def _sum(first: Samples, second: Samples) -> Samples:
 def _slopes(u: Samples, y: Samples, *, loss: Loss) -> Made:
     """Return predictions and the slopes of the losses there."""
     return Made((u, loss.gradient(u, y)))
+
+
+def _aparts(u: Array, y: Array, weights: Array, *, loss: Loss, scale: float) -> Made:
+    slopes, _ = slopes_and_bends(loss, u, y, weights)
+    return Made(sums=(measured(loss, u, slopes, y, weights, scale)[1],))
 
 
 def _measures(u: Samples, slopes: Samples, y: Samples, weights: Samples, *, loss: Loss, scale: float) -> Made:

@@ -85,6 +85,8 @@ class Span:
     origin: Array
     centre: Array
     floor: float = 0.0
+    hosted: Self | None = None
+    """The same on the host, where what is as long as the samples is elsewhere."""
 
     @classmethod
     @np.errstate(over="ignore", invalid="ignore")
@@ -123,6 +125,10 @@ class Span:
         floor = EPS**2 * float(totals(sizes_of, span.spans, weigh(weights, slopes), u, u, weights)[0])
         return replace(span, origin=origin, centre=origin + span.along(nothing), floor=floor)
 
+    def beside(self, y: Samples, weights: Samples) -> Self:
+        """Return the same span with its targets, its weights and its basis where targets and weights are given."""
+        return replace(self, y=y, weights=weights, basis=like(self.basis, y), hosted=self)
+
     def along(self, image: Samples) -> Array:
         """Return the coordinates of the part of an image in the span of the basis."""
         found: Array = totals(_coordinates, self.basis, self.weights, image)[0]
@@ -136,6 +142,8 @@ class Span:
     @cached_property
     def largest(self) -> float:
         """Largest absolute entry of the basis."""
+        if self.hosted is not None:
+            return self.hosted.largest
         xp = array_namespace(self.basis)
         return float(xp.max(xp.abs(self.basis))) if self.basis.shape[1] else 0.0
 
@@ -248,18 +256,8 @@ class Span:
 
     def _newton_step(self, here: Place, aside: Aside | None) -> tuple[Place, int]:
         """Return a place where the slope along Newton's direction is at most half, and the number of places tried."""
-        values, vectors = _spectrum(finite(here.hessian))
         gradient = here.gradient.ravel()
-        along, bent = vectors.T @ gradient, values > max(FLAT * values[-1], SUBNORMAL)
-        # Flat directions (clipped residuals; one constant added to every class) have no Newton step. If they hold a
-        # large part of the gradient, go down along them until the losses have curvature.
-        if np.abs(along[~bent]).sum() > np.abs(along[bent]).sum() / 10:
-            direction = -vectors[:, ~bent] @ along[~bent] / max(here.steepest, SUBNORMAL)
-        else:
-            direction = -vectors[:, bent] @ (along[bent] / values[bent])
-        # where the losses are nearly flat, the step is nearly infinite: limit it to the size of the predictions
-        longest_move = self.largest * float(np.abs(direction).sum())
-        direction *= min(1.0, 10 * (1 + here.farthest) / longest_move)
+        direction = newton_direction(gradient, finite(here.hessian), here.steepest, here.farthest, self.largest)
         fall = -float(direction @ gradient)
         shortest = 0.0
         longest = np.inf
@@ -280,6 +278,21 @@ class Span:
                 longest = step
             step = (shortest + longest) / 2 if longest < np.inf else 2 * step
         return following, tried
+
+
+def newton_direction(gradient: Array, hessian: Array, steepest: float, farthest: float, largest: float) -> Array:
+    """Return Newton's direction from what a place says; `largest` is the largest entry of the basis."""
+    values, vectors = _spectrum(hessian)
+    along, bent = vectors.T @ gradient, values > max(FLAT * values[-1], SUBNORMAL)
+    # Flat directions (clipped residuals; one constant added to every class) have no Newton step. If they hold a
+    # large part of the gradient, go down along them until the losses have curvature.
+    if np.abs(along[~bent]).sum() > np.abs(along[bent]).sum() / 10:
+        direction = -vectors[:, ~bent] @ along[~bent] / max(steepest, SUBNORMAL)
+    else:
+        direction = -vectors[:, bent] @ (along[bent] / values[bent])
+    # where the losses are nearly flat, the step is nearly infinite: limit it to the size of the predictions
+    longest_move, limit = largest * float(np.abs(direction).sum()), 10 * (1 + farthest)
+    return np.asarray(direction * (limit / longest_move) if longest_move > limit else direction)
 
 
 def finite(hessian: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -10,20 +10,12 @@ from scipy.sparse import issparse
 from atomsieve.design.seminorm import inner
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.krylov import as_dense
+from atomsieve.problem.smooth import Told
 from atomsieve.problem.state import State
 from atomsieve.typing import Array, Mask, Samples
 
 if TYPE_CHECKING:
     from atomsieve.problem.problem import Problem
-
-
-class Told(NamedTuple):
-    """Sums over the samples of a view, the image less its part in the span of B."""
-
-    pull: float
-    """Its product with theta."""
-    length: float
-    """Its norm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +34,7 @@ class View:
     """z, or the table of its entries where samples see single entries of a matrix (`Lifted.seen_places`); None before
     the product with A' is made."""
     stray: float
-    told: "Told | None" = None
+    told: Told | None = None
     """What the trip to the workers that made these arrays told of them."""
 
     @cached_property

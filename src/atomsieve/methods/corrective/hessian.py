@@ -1,31 +1,59 @@
 """The Hessian of the loss part on some entries, b minimised out, for losses that the compiled core does not know."""
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from atomsieve.design import ALL, DenseDesign, Design
+from atomsieve.design.distributed import Asked, DaskDesign
 from atomsieve.design.sparse import DENSE
 from atomsieve.losses import Loss
+from atomsieve.losses.compiled import slopes_and_bends
 from atomsieve.numerics.samplewise import lazily
 from atomsieve.problem import Point, Problem
+from atomsieve.problem.view import View
 from atomsieve.typing import Array, Index, Samples
 
 
 def hessian(point: Point, entries: Index, unit: float) -> Array:
     """Return the Hessian on entries of the flattened x, in units of x: divided by the square of the unit."""
-    problem = point.problem
+    problem, told = point.problem, point.view.told
     if point.u.ndim == 1:
-        weights = lazily(partial(_bends, loss=problem.loss), point.u, problem.targets, problem.weights)
-        basis = None if problem.span is None else problem.span.basis
-        return np.asarray(problem.design.gram(weights, entries, entries, unit, basis))
+        asked = None if told is None else told.errand
+        if isinstance(asked, Asked) and asked.answers(_plain(problem), entries, unit):
+            return np.array(asked.gram, order="C")
+        return np.asarray(problem.design.gram(_weights(problem, point.u), entries, entries, unit, _basis(problem)))
     if not problem.shape[1:]:
         return _between_images(problem, point.u, entries, unit)
     return _between_outputs(problem, point.u, entries, unit)
 
 
+def foreseen(problem: Problem, view: View, entries: Index, unit: float) -> View:
+    """Return a view whose next trip to the workers, if it makes one to be measured, brings a Hessian there as well."""
+    design: Any = _plain(problem)
+    if view.told is None or not isinstance(design, DaskDesign):
+        return view
+    asked = Asked(design, _weights(problem, view.u), entries, unit, _basis(problem))
+    return replace(view, told=view.told._replace(errand=asked))
+
+
+def _plain(problem: Problem) -> Any:
+    return getattr(problem.design, "unmetered", problem.design)
+
+
+def _weights(problem: Problem, u: Samples) -> Samples:
+    """Return the weights of samples in the Hessian."""
+    return lazily(partial(_bends, loss=problem.loss), u, problem.targets, problem.weights)
+
+
+def _basis(problem: Problem) -> Samples | None:
+    return None if problem.span is None else problem.span.basis
+
+
 def _bends(u: Samples, y: Samples, weights: Samples, *, loss: Loss) -> Samples:
-    return weights * loss.curvature(u, y)
+    return slopes_and_bends(loss, u, y, weights)[1] if type(u) is np.ndarray else weights * loss.curvature(u, y)
 
 
 def _free_inverse(problem: Problem, u: Samples) -> Array:

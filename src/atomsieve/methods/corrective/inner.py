@@ -17,7 +17,7 @@ from atomsieve.design import ALL
 from atomsieve.gauges import Atom
 from atomsieve.gauges.proximal import Line
 from atomsieve.losses.compiled import caution
-from atomsieve.methods.corrective.hessian import hessian
+from atomsieve.methods.corrective.hessian import foreseen, hessian
 from atomsieve.methods.corrective.lines import TIGHT, meet
 from atomsieve.methods.corrective.part import Part, limited, sized
 from atomsieve.methods.moves import Move, apply
@@ -27,6 +27,7 @@ from atomsieve.numerics.roots import monotone_zero
 from atomsieve.numerics.rounding import EPS
 from atomsieve.problem import Point, Problem
 from atomsieve.problem.state import State
+from atomsieve.problem.view import scores_at
 from atomsieve.typing import Array, Index, Mask
 
 NEWTON_STEPS = 50
@@ -157,7 +158,8 @@ class Modelled:
         if found.parts is not None:
             return self.problem.combined(found.parts, found.image, found.coordinates, found.drift)
         x = self.part.widen(found).x
-        return self.problem.inside(x, found.image, found.coordinates, found.drift, length=found.length)
+        state = self.problem.inside(x, found.image, found.coordinates, found.drift, length=found.length)
+        return replace(state, place=found.place)
 
     def solve(self, enough: float) -> float:
         point, idle, penalty = self.point, 0, self.problem.penalty
@@ -174,7 +176,7 @@ class Modelled:
             asked = share * min(max(enough / 4, self.rough * point.gap), point.gap / 2)
             state, length = self._newton(point, asked)
             if length > 0:
-                point = self.point = point.problem.at(state, self.alive)
+                point = self.point = self._seen(point.problem, state)
             elif penalty.line is None and asked > EPS * point.rounding:
                 share *= TIGHT
             else:
@@ -183,12 +185,8 @@ class Modelled:
 
     def _newton(self, point: Point, enough: float) -> tuple[State, float]:
         """Return the state after a Newton step on the blocks that matter, by a model solved to a gap."""
-        problem, state, line = point.problem, point.state, point.problem.penalty.line
-        chosen, scores = problem.core.sizes(state.x) > 0, point.unscaled_scores
-        support = np.flatnonzero(chosen)
-        slope = problem.penalty.slope(0.0) if line is None else line[0] + line[1] * state.mass
-        joining = np.where(scores > slope, scores, -np.inf)
-        chosen[best(joining, max(BESIDE, len(support)), beside=support)] = True
+        problem, state = point.problem, point.state
+        chosen = self._chosen(problem, state, point.unscaled_scores)
         if not chosen.any():
             return state, 0.0
         model = self._model(point, chosen)
@@ -203,6 +201,31 @@ class Modelled:
             state = replace(state, held=x, known_support=None)
         return state, length
 
+    def _seen(self, problem: Problem, state: State) -> Point:
+        """Return the point at a state; where that takes a trip to the workers, the next Hessian may come with it."""
+        view = problem.lifted.view(state)
+        entries = None if view.told is None else self._next(problem, state, scores_at(problem, view, self.alive))
+        return Point.of(problem, view if entries is None else foreseen(problem, view, entries, self.unit), self.alive)
+
+    def _next(self, problem: Problem, state: State, scores: Array) -> Index | None:
+        """Return the entries whose Hessian the next step from a state asks for."""
+        return self._entries(problem, self._chosen(problem, state, scores))
+
+    def _chosen(self, problem: Problem, state: State, scores: Array) -> Mask:
+        """Return the blocks that matter at a state."""
+        chosen, line = problem.core.sizes(state.x) > 0, problem.penalty.line
+        support = np.flatnonzero(chosen)
+        slope = problem.penalty.slope(0.0) if line is None else line[0] + line[1] * state.mass
+        joining = np.where(scores > slope, scores, -np.inf)
+        chosen[best(joining, max(BESIDE, len(support)), beside=support)] = True
+        return chosen
+
+    def _entries(self, problem: Problem, chosen: Mask) -> Index:
+        """Return the entries of blocks, block by block."""
+        labels = problem.lifted.labels
+        entries = np.flatnonzero(chosen[labels])
+        return entries[np.argsort(labels[entries], kind="stable")]
+
     def along(self, point: Point, change: Array, growth: float) -> Move:
         """Return the move along a change of x by which the mass grows."""
         trail = Trail.of(point, change)
@@ -212,9 +235,7 @@ class Modelled:
     def _model(self, point: Point, chosen: Mask) -> "Model":
         """Return the second-order model at a point, over the entries of the chosen blocks."""
         problem, unit = point.problem, self.unit
-        labels = problem.lifted.labels
-        entries = np.flatnonzero(chosen[labels])
-        entries = entries[np.argsort(labels[entries], kind="stable")]
+        entries = self._entries(problem, chosen)
         blocks = limited(problem.limits, entries, sized(problem.lifted, entries, None, 1 / unit))
         matrix = np.ascontiguousarray(hessian(point, entries, unit))
         stiffness = np.repeat(blocks.stiffness, np.diff(blocks.ends, prepend=0))

@@ -15,7 +15,7 @@ from atomsieve.methods.corrective.inner import ROUGH, Memory, Modelled
 from atomsieve.methods.corrective.lines import meet
 from atomsieve.methods.corrective.part import Part
 from atomsieve.numerics.rounding import EPS
-from atomsieve.problem import Point
+from atomsieve.problem import Point, Problem
 from atomsieve.problem.state import State
 from atomsieve.typing import Array
 
@@ -170,6 +170,9 @@ class Proximal(Modelled):
         change = ((descent.x - start) / unit).reshape(point.state.x.shape)
         move = self.along(point, change, gauge.growth(start, descent.x) / unit)
         return self._arrived(point, self._go(point, change, move), descent.x)
+
+    def _next(self, problem: Problem, state: State, scores: Array) -> None:
+        """Ask for nothing beforehand."""
 
     def _gauge(self, point: Point) -> Any:
         """Return the gauge of the entries of x, in units."""
