@@ -88,11 +88,18 @@ def checked(path: Path, data: str, given: dict[str, str | None]) -> dict[str, An
     verdict = check(path, samples.X, y, sample_weight=samples.weights, offset=samples.offset)
     if not certificate.valid and (verdict.valid or not verdict.known):
         return {"valid": False, "says": _nothing(certificate), "claims": 0}
-    about = f" It is about {len(samples)} rows and {len(samples.columns)} features of {data}, target {reading.target}."
+    whole = f"{len(samples)} rows and {len(samples.columns)} features of {data}, target {reading.target}"
+    about = f" It is about {whole}{_one_class(certificate)}."
     doubt = " Are these the data of the fit?" if verdict.known else ""
     says = f"{verdict}." + (about if verdict.valid else doubt)
     counts = {name: int(getattr(certificate, name).sum()) for name in ("zero", "nonzero", "undecided")}
     return {"valid": bool(verdict.valid), "says": says.replace("..", "."), "claims": verdict.checked, **counts}
+
+
+def _one_class(certificate: "Certificate") -> str:
+    """Say which class a certificate is about, where there is one for each."""
+    titles = certificate.names.get("outputs") or ()
+    return f", {titles[0]} against the rest" if len(titles) == 1 else ""
 
 
 def _require_certificate(path: Path) -> None:

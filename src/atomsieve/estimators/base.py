@@ -23,6 +23,7 @@ from atomsieve.estimators.proof import ModelProof
 from atomsieve.estimators.solver import Solution, Solver, attributes, coefficients, intercepts, uninterrupted
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.summary import summary_of
+from atomsieve.estimators.targets import titles
 from atomsieve.estimators.task import Task, TrainingData, require_columns, scales_of
 from atomsieve.estimators.verdicts import group_table, model_coefficients, support_table, unproven_coefficients
 from atomsieve.estimators.watching import CallbackSupportMixin, Watch, printer_of, with_callbacks
@@ -195,7 +196,8 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         data = TrainingData.of(self, X, y, sample_weight, offset, reset=False)
         with watched_by(printer_of(self)):
             solver = Solver.of(self, time_limit=time_limit)
-            self._proof = ModelProof.of(self._solved.problems(data), self._solution, solver)
+            named = titles(self._solved.targets, len(np.atleast_2d(self.coef_)))
+            self._proof = ModelProof.of(self._solved.problems(data), self._solution, solver, named)
         self._told = False
         return self._proof
 

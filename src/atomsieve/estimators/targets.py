@@ -191,3 +191,8 @@ def columns_of(offset: Array, rows: int, *, shared: bool = False) -> Array:
     if offset.shape != wanted and not (shared and offset.ndim == 1):
         raise ValueError(f"offset must have shape {wanted}, like the linear predictions, got {offset.shape}.")
     return offset.reshape(len(offset), -1)
+
+
+def titles(targets: Numbers | Classes, rows: int) -> list[str | None]:
+    """Return what each row of coefficients is about, such as "class setosa"; None where there is just one row."""
+    return [f"{targets.kind} {name}" for name in targets.outputs] if rows > 1 else [None]
