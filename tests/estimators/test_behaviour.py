@@ -53,6 +53,8 @@ from atomsieve import (
 )
 from atomsieve.methods.corrective.inner import Compiled
 
+FRAMES = (pd.DataFrame, pl.DataFrame)
+
 
 def diabetes():
     return load_diabetes(return_X_y=True)
@@ -178,6 +180,45 @@ class TestCompany:
             model.predict(X[X.columns[::-1]])
         with pytest.raises(ValueError, match="no feature of that name"):
             CertifiedLasso(unpenalized=["height"]).fit(data, y)
+
+    @pytest.mark.parametrize("model", [CertifiedLasso(alpha=0.5), CertifiedLassoCV(alphas=3), GaugeRegressor()])
+    @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, csr_array, csc_matrix, *FRAMES])
+    def test_what_is_missing_is_counted_by_column(self, form, model):
+        X, y = (part[:60] for part in load_diabetes(return_X_y=True))
+        names = [f"gene {j}" for j in range(10)]
+        spoilt = X.copy()
+        spoilt[:17, 2], spoilt[5:9, 3], spoilt[3, 3] = np.nan, np.nan, -np.inf
+
+        def of(values):
+            return form(dict(zip(names, values.T, strict=True))) if form in FRAMES else form(values)
+
+        called = "gene {}" if form in FRAMES else "column {}"
+        counts = f"{called.format(2)} \\(17 NaN\\), {called.format(3)} \\(4 NaN, 1 infinite\\)"
+        with pytest.raises(ValueError, match=rf"^X contains .* of 60 rows: {counts}\. Impute or remove them") as caught:
+            clone(model).fit(of(spoilt), y)
+        assert caught.value.__suppress_context__
+        fitted = clone(model).fit(of(X), y)
+        with pytest.raises(ValueError, match=counts):
+            fitted.predict(of(spoilt))
+
+    def test_missing_entries_of_nullable_columns(self):
+        X, y = load_diabetes(return_X_y=True, as_frame=True)
+        nullable = X.assign(s1=X.s1.astype("Float64"), s2=X.s2.where(X.index > 2).astype("Float64"))
+        with pytest.raises(ValueError, match=r"of 442 rows: s2 \(3 NaN\)\."):
+            CertifiedLasso().fit(nullable, y)
+
+    @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+    def test_columns_of_text_are_named(self, frame):
+        data = frame({"age": [1.0, 2.0, 3.0], "ward": ["a", "b", "a"], "smoker": ["no", "yes", "no"]})
+        with pytest.raises(ValueError, match=r"^X has text in these columns: ward, smoker\. Turn them into numbers"):
+            CertifiedLasso().fit(data, [1.0, 2.0, 3.0])
+
+    def test_other_mistakes_are_told_as_ever(self):
+        model = CertifiedLasso().fit(np.eye(3), [1.0, 2.0, 3.0])
+        with pytest.raises(ValueError, match="X has 2 features, but CertifiedLasso is expecting 3 features"):
+            model.predict(np.eye(2))
+        with pytest.raises(ValueError, match="Input y contains NaN"):
+            CertifiedLasso().fit(np.eye(3), [1.0, np.nan, 3.0])
 
     def test_set_output_after_a_selector(self):
         from atomsieve import CertifiedSelector  # noqa: PLC0415

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.verify import verify
@@ -24,7 +24,7 @@ from atomsieve.estimators.solver import Solution, Solver, attributes, coefficien
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.summary import summary_of
 from atomsieve.estimators.targets import titles
-from atomsieve.estimators.task import Task, TrainingData, require_columns, scales_of
+from atomsieve.estimators.task import Task, TrainingData, require_columns, scales_of, validated
 from atomsieve.estimators.verdicts import group_table, model_coefficients, support_table, unproven_coefficients
 from atomsieve.estimators.watching import CallbackSupportMixin, Watch, printer_of, with_callbacks
 from atomsieve.intake.names import feature_names
@@ -156,7 +156,7 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             offset = at_hand(offset)
             predicted: Array = image(checked(self, X, reset=False), coefs) + self.intercept_
         else:
-            X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
+            X = validated(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
             predicted = X @ coefs + self.intercept_
         shift = check_offset(self._own_offset if offset is None else offset, len(predicted))
         return predicted if shift is None else predicted + self._solved.targets.shift(shift)

@@ -16,6 +16,8 @@ from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.gauges import Gauge, Image
 from atomsieve.gauges.coordinates import Coordinates
 from atomsieve.intake.arguments import as_numbers
+from atomsieve.intake.columns import is_frame, names_of, not_finite, require_exact, stored_in, texts_in
+from atomsieve.intake.names import listed
 from atomsieve.penalties import Penalty
 from atomsieve.problem import Problem
 from atomsieve.problem.data import check_offset
@@ -50,7 +52,7 @@ class TrainingData:
             _, y = check_X_y(np.zeros((X.shape[0], 1)), y, **checks)
         else:
             checks["accept_sparse"] = ("csr", "csc")
-            X, y = validate_data(model, X, y, reset=reset, dtype=(np.float64, np.float32), **checks)
+            X, y = validated(model, X, y, reset=reset, dtype=(np.float64, np.float32), **checks)
             X = X if not issparse(X) and is_narrow(X) else X.astype(np.float64, copy=False)
         y = as_numbers(y, "y") if numeric else y
         y = column_or_1d(y, warn=True) if y.shape[1:] == (1,) else y
@@ -69,6 +71,43 @@ class TrainingData:
         weights = None if self.weights is None else self.weights[samples]
         offset = None if self.offset is None else self.offset[samples]
         return replace(self, X=rows_of(self.X, samples), y=self.y[samples], weights=weights, offset=offset)
+
+
+def validated(model: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Return data as scikit-learn checks them; what is missing, infinite or text is told column by column."""
+    require_exact(X, "X")
+    try:
+        return validate_data(model, X, *y, **options)
+    except ValueError as error:
+        told = wrong_columns(X, str(error))
+        if told is None:
+            raise
+        raise ValueError(told) from None
+
+
+def wrong_columns(X: Any, error: str) -> str | None:
+    """Say which columns of X are the reason of an error of scikit-learn; None where it has other reasons."""
+    texts = texts_in(X) if is_frame(X) else []
+    if texts:
+        return (
+            f"X has text in these columns: {listed(texts)}. Turn them into numbers first (pandas.get_dummies, or "
+            "scikit-learn's OneHotEncoder in a pipeline), or leave them out."
+        )
+    if "NaN" not in error and "inf" not in error:
+        return None
+    try:
+        numbers, entries = _numbers_of(X)
+    except (TypeError, ValueError):
+        return None
+    return None if np.isfinite(entries).all() else not_finite(numbers, "X", names_of(X))
+
+
+def _numbers_of(X: Any) -> tuple[Any, Any]:
+    """Return a sparse matrix as it is, anything else as an array with NaN for what is missing, and their entries."""
+    if issparse(X):
+        return X, stored_in(X)
+    array = X.to_numpy(np.float64, na_value=np.nan) if hasattr(X, "iloc") else np.asarray(X, dtype=np.float64)
+    return array, array
 
 
 def require_unmasked(values: Any, name: str) -> None:
