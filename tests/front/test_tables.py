@@ -295,6 +295,21 @@ class TestArchives:
             read_table(written(tmp_path, "rubbish, of course", name))
 
 
+def test_columns_that_are_no_features_are_refused_together(tmp_path):
+    days = [f"2020-01-{k % 28 + 1:02}" for k in range(40)]
+    rows = [f"p{k},{k}.5,{days[k]},{k % 3},{days[-k]},q{k}" for k in range(40)]
+    path = written(tmp_path, "\n".join(["id,a,in,y,out,name", *rows]))
+    with pytest.raises(TableError) as caught:
+        samples(path)
+    text = str(caught.value)
+    assert [text.count(f"Column {name!r}") for name in ("id", "in", "out", "name")] == [1, 1, 1, 0]
+    assert text.endswith("All of them at once: --exclude id,in,out,name.")
+    assert samples(path, exclude=("id,in,out,name",))[1].features == ("a",)
+    with pytest.raises(TableError) as caught:
+        samples(path, exclude=("id", "in", "out"))
+    assert "at once" not in str(caught.value)
+
+
 class TestWholeNumbersBeyondDoubles:
     TEXT = "a,t,y\n1.5,7,1\n2,{},2\n3,8,0\n"
 

@@ -38,12 +38,12 @@ def sentence(certificate: "Certificate") -> str:
     masks = (certificate.zero, certificate.nonzero, certificate.undecided)
     zero, nonzero, undecided = (int(np.count_nonzero(mask)) for mask in masks)
     at_limit = int(np.count_nonzero(certificate.at_lower | certificate.at_upper))
-    held = f" ({at_limit} at a limit)" if at_limit else ""
-    decided = f"{zero} of {blocks} {noun} proven zero, {nonzero} proven non-zero{held}, {undecided} undecided"
+    held = f" ({at_limit:,} at a limit)" if at_limit else ""
+    decided = f"{zero:,} of {blocks:,} {noun} proven zero, {nonzero:,} proven non-zero{held}, {undecided:,} undecided"
     change = changes_of(certificate.statement["gauge"])
     if change is not None:
-        found = f"{nonzero} proven {change}{'' if nonzero == 1 else 's'}"
-        decided = f"{zero} of {blocks} places proven to have no {change}, {found}, {undecided} undecided"
+        found = f"{nonzero:,} proven {change}{'' if nonzero == 1 else 's'}"
+        decided = f"{zero:,} of {blocks:,} places proven to have no {change}, {found}, {undecided:,} undecided"
     if noun == "groups" and blocks == 1:  # the whole of x, for gauges that cannot be taken apart
         verdict = "proven zero" if zero else "proven not all zero" if nonzero else "undecided as a whole"
         decided = f"{certificate.lower.size} coefficients {verdict}"

@@ -70,6 +70,7 @@ def checked(path: Path, data: str, given: dict[str, str | None]) -> dict[str, An
     """Check one certificate."""
     from atomsieve.certificate import Certificate  # noqa: PLC0415 -- slow to import
     from atomsieve.certificate.verify import verify as check  # noqa: PLC0415
+    from atomsieve.display.numbers import count  # noqa: PLC0415
 
     _require_certificate(path)
     try:
@@ -88,7 +89,8 @@ def checked(path: Path, data: str, given: dict[str, str | None]) -> dict[str, An
     verdict = check(path, samples.X, y, sample_weight=samples.weights, offset=samples.offset)
     if not certificate.valid and (verdict.valid or not verdict.known):
         return {"valid": False, "says": _nothing(certificate), "claims": 0}
-    whole = f"{len(samples)} rows and {len(samples.columns)} features of {data}, target {reading.target}"
+    size = f"{count(len(samples), 'row')} and {count(len(samples.columns), 'feature')}"
+    whole = f"{size} of {data}, target {reading.target}"
     about = f" It is about {whole}{_one_class(certificate)}."
     doubt = " Are these the data of the fit?" if verdict.known else ""
     says = f"{verdict}." + (about if verdict.valid else doubt)
