@@ -213,6 +213,18 @@ class TestCompany:
         with pytest.raises(ValueError, match=r"^X has text in these columns: ward, smoker\. Turn them into numbers"):
             CertifiedLasso().fit(data, [1.0, 2.0, 3.0])
 
+    @pytest.mark.parametrize("model", [CertifiedLasso(), CertifiedLassoCV(cv=2), GaugeRegressor(loss=Poisson())])
+    @pytest.mark.parametrize("form", [list, np.array, pd.Series])
+    def test_classes_as_targets_of_numbers(self, model, form):
+        with pytest.raises(
+            ValueError, match=r"^y holds text, such as 'ill', and .* For classes take CertifiedLogistic"
+        ):
+            clone(model).fit(np.eye(4), form(["ill", "well", "ill", "well"]))
+
+    def test_paths_of_files(self):
+        with pytest.raises(TypeError, match=r"X is the path 'data.csv', .* read it first"):
+            CertifiedLasso().fit("data.csv", [1.0, 2.0])
+
     def test_other_mistakes_are_told_as_ever(self):
         model = CertifiedLasso().fit(np.eye(3), [1.0, 2.0, 3.0])
         with pytest.raises(ValueError, match="X has 2 features, but CertifiedLasso is expecting 3 features"):
@@ -312,6 +324,10 @@ class TestData:
         assert report.verdict[0] == report.verdict[15] == "undecided"
         assert report.verdict[16] == report.verdict[17] == "zero"
         assert "x0" in report.feature[0]
+
+    def test_one_class_is_shown_as_it_is(self):
+        with pytest.raises(ValueError, match="got one class: 'ill'"):
+            CertifiedLogisticRegression().fit(np.eye(3), np.array(["ill"] * 3))
 
     def test_one_class_is_refused(self):
         with pytest.raises(ValueError, match="at least two classes"):

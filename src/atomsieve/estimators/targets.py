@@ -84,7 +84,7 @@ class Classes:
         check_classification_targets(y)
         labels = np.unique(y)
         if len(labels) < 2:
-            raise ValueError(f"y must have at least two classes, got one class: {labels[0]!r}.")
+            raise ValueError(f"y must have at least two classes, got one class: {labels.tolist()[0]!r}.")
         factors = None
         if class_weight is not None:
             with np.errstate(divide="ignore", invalid="ignore"):  # a class without weight is nobody's

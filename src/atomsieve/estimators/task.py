@@ -15,9 +15,10 @@ from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.gauges import Gauge, Image
 from atomsieve.gauges.coordinates import Coordinates
-from atomsieve.intake.arguments import as_numbers
+from atomsieve.intake.arguments import as_numbers, require_read
 from atomsieve.intake.columns import is_frame, names_of, not_finite, require_exact, stored_in, texts_in
 from atomsieve.intake.names import listed
+from atomsieve.numerics.namespace import is_foreign
 from atomsieve.penalties import Penalty
 from atomsieve.problem import Problem
 from atomsieve.problem.data import check_offset
@@ -51,6 +52,8 @@ class TrainingData:
             X = checked(model, X, reset=reset)
             _, y = check_X_y(np.zeros((X.shape[0], 1)), y, **checks)
         else:
+            if numeric:
+                require_no_text(model, y)
             checks["accept_sparse"] = ("csr", "csc")
             X, y = validated(model, X, y, reset=reset, dtype=(np.float64, np.float32), **checks)
             X = X if not issparse(X) and is_narrow(X) else X.astype(np.float64, copy=False)
@@ -102,6 +105,18 @@ def wrong_columns(X: Any, error: str) -> str | None:
     return None if np.isfinite(entries).all() else not_finite(numbers, "X", names_of(X))
 
 
+def require_no_text(model: Any, y: Any) -> None:
+    """Refuse text as targets where numbers are predicted."""
+    if is_foreign(y) or np.asarray(y).dtype.kind not in "OU":
+        return
+    text = next((value for value in np.ravel(np.asarray(y, dtype=object)) if isinstance(value, str)), None)
+    if text is not None:
+        raise ValueError(
+            f"y holds text, such as {str(text)!r}, and {type(model).__name__} predicts numbers. For classes take "
+            "CertifiedLogisticRegression or GaugeClassifier."
+        )
+
+
 def _numbers_of(X: Any) -> tuple[Any, Any]:
     """Return a sparse matrix as it is, anything else as an array with NaN for what is missing, and their entries."""
     if issparse(X):
@@ -117,7 +132,8 @@ def require_unmasked(values: Any, name: str) -> None:
 
 
 def require_columns(X: Any) -> None:
-    """Refuse a data frame without columns, masked entries and operators, in plain words."""
+    """Refuse a data frame without columns, masked entries, operators and paths of files, in plain words."""
+    require_read(X)
     require_entries(X)
     require_unmasked(X, "X")
     if hasattr(X, "columns") and len(X.columns) == 0:
