@@ -17,8 +17,8 @@ class Numbers:
     """Targets are numbers: one problem, with a row of coefficients for each output."""
 
     loss: Loss
-    count: int = 1
-    """How many numbers a sample has: the columns of y."""
+    outputs: Sequence[Any] = (0,)
+    """What the rows of coefficients are called: by the names of the columns of y, or by their numbers."""
 
     kind: ClassVar[str] = "output"
     """What a row of coefficients belongs to."""
@@ -28,9 +28,9 @@ class Numbers:
             raise TypeError(f"{self.loss!r} is a loss for classes: take GaugeClassifier.")
 
     @property
-    def outputs(self) -> Sequence[Any]:
-        """What the rows of coefficients are called: by the number of the column of y."""
-        return range(self.count)
+    def count(self) -> int:
+        """How many numbers a sample has: the columns of y."""
+        return len(self.outputs)
 
     @property
     def mean_loss(self) -> str:

@@ -1,5 +1,6 @@
 """What an estimator is asked to solve, as values: checked data, and the task that parameters state."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from atomsieve.intake.names import listed
 from atomsieve.numerics.namespace import is_foreign
 from atomsieve.penalties import Penalty
 from atomsieve.problem import Problem
-from atomsieve.problem.data import check_offset
+from atomsieve.problem.data import check_names, check_offset
 from atomsieve.typing import Array, Index
 
 
@@ -40,10 +41,13 @@ class TrainingData:
     names: Array | None
     """Names of the features, where they have any."""
 
+    outputs: Sequence[Any] = (0,)
+    """What the targets are called: the columns of a data frame by their names, others by their numbers."""
+
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, sample_weight: Any, offset: Any, *, reset: bool) -> "TrainingData":
         """Check data by scikit-learn's rules: against those of the last fit, or to be remembered in their place."""
-        numeric = not is_classifier(model)
+        numeric, given = not is_classifier(model), y
         require_columns(X)
         require_unmasked(y, "y")
         checks: dict[str, Any] = {"y_numeric": numeric, "multi_output": numeric}
@@ -62,12 +66,9 @@ class TrainingData:
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-        return cls(X, y, weights, check_offset(offset, len(y)), getattr(model, "feature_names_in_", None))
-
-    @property
-    def outputs(self) -> int:
-        """How many targets a sample has."""
-        return self.y.shape[1] if self.y.ndim == 2 else 1
+        names, count = getattr(model, "feature_names_in_", None), y.shape[1] if y.ndim == 2 else 1
+        outputs = (check_names(None, given, count) if count > 1 else None) or range(count)
+        return cls(X, y, weights, check_offset(offset, len(y)), names, outputs)
 
     def part(self, samples: Index) -> "TrainingData":
         """Return some of the samples."""
