@@ -157,9 +157,10 @@ def _by_names(certificate: "Certificate", data: str, given: dict[str, str | None
     table = read_table(data, roles.selection())
     if roles.target is None and table.target is None and names is not None:
         others = [name for name in table.columns if name not in _sources(names)]
+        held = f"{data} has {listed(others)}" if others else f"{data} has no column: add that of the target"
         raise RefusedError(
             f"Which column does the model explain? No data.json beside the certificate says it: name it by --target. "
-            f"Beside the features {data} has {listed(others)}."
+            f"Beside the features {held}."
         )
     if names is not None:
         table = _only(table, [*names, *roles.apart])
