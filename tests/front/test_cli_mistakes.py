@@ -363,4 +363,4 @@ def test_a_certificate_alone_and_data_without_a_target(call, data, tmp_path):
     rows = [line.split(",") for line in data.read_text().splitlines()]
     (tmp_path / "X.csv").write_text("\n".join(",".join(row[:4]) for row in rows))
     refused(call("verify", "fitted", "X.csv"), 2, "Beside the features X.csv has no column: add that of the target.")
-    refused(call("verify", "fitted", data), 2, "data.csv has colour, outcome.")
+    refused(call("verify", "fitted", data), 2, "data.csv has outcome, colour.")
