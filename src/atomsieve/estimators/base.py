@@ -205,8 +205,9 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """Return the proof, made from the data of the fit if need be; say why, once, where it proves nothing."""
         check_is_fitted(self)
         proof = self._prove(*self._source.recall()) if self._proof is None else self._proof
-        if proof.silence is not None and not self._told:
-            tell(proof.silence[0].upper() + proof.silence[1:], UnprovenWarning)
+        warning = proof.silence or proof.left_open
+        if warning is not None and not self._told:
+            tell(warning[0].upper() + warning[1:], UnprovenWarning)
         self._told = True
         return proof
 

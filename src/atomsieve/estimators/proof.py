@@ -7,7 +7,7 @@ import numpy as np
 
 from atomsieve.certificate import Certificate, nothing
 from atomsieve.certificate.statement import unprovable
-from atomsieve.estimators.notices import why_nothing
+from atomsieve.estimators.notices import why_nothing, why_open
 from atomsieve.estimators.solver import Solution, Solver, fits
 from atomsieve.estimators.verdicts import Verdicts
 from atomsieve.gauges.found import Combination
@@ -28,6 +28,9 @@ class ModelProof:
     silence: str | None
     """Why nothing is proven, and what to do about it; None where something is."""
 
+    left_open: str | None = None
+    """Why no coefficient of several classes is decided, though the optimal value is proven."""
+
     @classmethod
     def of(
         cls, stated: Sequence[Problem], solution: Solution, solver: Solver, titles: Sequence[str | None]
@@ -45,7 +48,7 @@ class ModelProof:
             per = len(titles) // len(certificates)
             certificates = [named(one, titles[k * per : (k + 1) * per]) for k, one in enumerate(certificates)]
         verdicts = [Verdicts.of(*pair) for pair in zip(problems, certificates, strict=True)]
-        return cls(certificates, verdicts, why_nothing(problems, certificates))
+        return cls(certificates, verdicts, why_nothing(problems, certificates), why_open(problems, certificates))
 
     @property
     def zero(self) -> Mask:
