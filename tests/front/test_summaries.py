@@ -29,6 +29,7 @@ from atomsieve import (
     Multinomial,
     Poisson,
     Problem,
+    SparseGroup,
     StabilitySelector,
     path,
     solve,
@@ -217,6 +218,15 @@ class TestSummary:
         model = GaugeClassifier(loss=Logistic(), standardize=True).fit(X, np.where(Y > 140, "high", "low"))
         assert "outputs" not in model.certificate_.names
         assert "class" not in str(model.certificate_)
+
+    @pytest.mark.parametrize("targets", [Y, np.column_stack([Y, -Y])])
+    def test_features_in_units_of_their_own_keep_their_names(self, targets):
+        gauge = SparseGroup(["a"] * 4 + ["b"] * 6)
+        model = GaugeRegressor(gauge=gauge, penalty=Linear(10.0), standardize=True).fit(X, targets)
+        text = str(model.certificate_)
+        assert "bmi" in text
+        assert not re.search(r"\bx\d", text)
+        assert set(model.certificate_.to_frame()["preimage"]) == set(X.columns)
 
     def test_what_was_chosen_and_by_what(self):
         assert "chosen by CriticalFraction(0.1)" in str(GaugeRegressor().fit(X, Y).summary())
