@@ -83,12 +83,72 @@ def spoilt(values, value, place=3):
     return copy
 
 
+class TestWholeNumbersBeyondDoubles:
+    ROUNDED = 2**53 + 1
+
+    def of(self, number, kind=np.int64):
+        return (np.arange(N * D).reshape(N, D) + np.array([0, number, 0, 0, 0])).astype(kind)
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            np.asarray,
+            np.asfortranarray,
+            np.ndarray.tolist,
+            sparse.csr_array,
+            sparse.coo_array,
+            sparse.dok_array,
+            pd.DataFrame,
+        ],
+    )
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_they_are_refused(self, form, sign):
+        with refused(r"\bX holds the whole number -?9007\d+, which would be rounded", "Subtract a constant"):
+            Problem(form(sign * self.of(self.ROUNDED)), Y)
+
+    def test_largest_of_each_type(self):
+        for kind in np.int64, np.uint64:
+            with refused("would be rounded"):
+                Problem(np.full((N, 1), np.iinfo(kind).max), Y)
+
+    def test_a_column_beside_others_is_named(self):
+        frame = pd.DataFrame({"size": X[:, 0], "time": np.arange(N) + self.ROUNDED})
+        with refused("Column 'time' of X holds the whole number 9007199254740993"):
+            Problem(frame, Y)
+        with refused("Column 'time' of X holds the whole number 9007199254740993"):
+            CertifiedLasso().fit(frame, Y)
+        fitted = CertifiedLasso().fit(frame - [0.0, self.ROUNDED], Y)
+        with refused("Column 'time' of X holds"):
+            fitted.predict(frame)
+
+    def test_targets(self):
+        with refused("y holds the whole number"):
+            Problem(X, np.arange(N) + self.ROUNDED)
+
+    def test_those_that_doubles_hold_are_kept(self):
+        whole = self.of(0)
+        whole[:, 1] = 2**53 + 2 * whole[:, 1]
+        whole[:, 2] = -(2**62)
+        assert (Problem(whole, Y).data.design.columns(slice(None)) == whole.astype(float)).all()
+        assert (Problem(pd.DataFrame(whole), Y).data.design.columns(slice(None)) == whole.astype(float)).all()
+
+
 class TestNotFinite:
     @not_finite
     @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_matrix, pd.DataFrame])
     def test_x(self, form, value):
         with refused(r"\bX\b", "NaN", "infinite", "impute|remove"):
             Problem(form(spoilt(X, value)), Y)
+
+    @not_finite
+    def test_x_column_by_column(self, value):
+        spoilt_x = spoilt(spoilt(spoilt(X, value, D + 2), value, 2), value, 4)
+        word = "NaN" if np.isnan(value) else "infinite"
+        for form in (np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_matrix):
+            with refused(rf"in these columns, of {N} rows: column 2 \(2 {word}\), column 4 \(1 {word}\)\. Impute"):
+                Problem(form(spoilt_x), Y)
+        with refused(rf"of {N} rows: c \(2 {word}\), e \(1 {word}\)\. Impute"):
+            Problem(pd.DataFrame(spoilt_x, columns=list("abcde")), Y)
 
     @not_finite
     def test_x_in_single_precision(self, value):

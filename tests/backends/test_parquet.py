@@ -82,3 +82,16 @@ def test_types_and_the_order_of_columns_may_differ_from_file_to_file(tmp_path):
     pq.write_table(pa.table({"a": ["x"], "b": ["y"]}), tmp_path / "3.parquet")
     with pytest.raises(ValueError, match="Column 'a' is of the type string"):
         Parquet(tmp_path)
+
+
+def test_whole_numbers_that_no_double_holds_are_refused(tmp_path):
+    pa, pq = library("pyarrow"), library("pyarrow.parquet")
+    large = [2**53 + 1, 5]
+    for name, others in {"whole": [1, 2], "real": [1.5, 2.5]}.items():
+        pq.write_table(pa.table({"a": large, "b": others}), tmp_path / f"{name}.parquet")
+        with pytest.raises(
+            ValueError, match="Column 'a' holds the whole number 9007199254740993, which would be rounde"
+        ):
+            Problem(Parquet(tmp_path / f"{name}.parquet"), [1.0, 2.0])
+        with pytest.raises(ValueError, match="y holds the whole number 9007199254740993"):
+            Problem([[1.0], [2.0]], Parquet(tmp_path / f"{name}.parquet").column("a"))

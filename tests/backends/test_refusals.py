@@ -51,6 +51,16 @@ def test_complex_numbers_and_wrong_shapes():
         Problem(strict.asarray(spoilt), Y)
 
 
+@pytest.mark.parametrize("name", ["array_api_strict", "torch"])
+def test_whole_numbers_that_no_double_holds(name):
+    asarray = library(name).asarray
+    whole = np.arange(X.size).reshape(X.shape)
+    Problem(asarray(whole + 2**52), Y)
+    Problem(asarray(2 * whole + 2**53), Y)
+    with pytest.raises(ValueError, match="X holds the whole number -9007199254740993, which would be rounded"):
+        Problem(asarray(np.where(whole == 7, -(2**53) - 1, whole)), Y)
+
+
 def test_single_precision_devices():
     jax = library("jax")
     jax.config.update("jax_enable_x64", False)

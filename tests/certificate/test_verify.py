@@ -281,6 +281,24 @@ def test_on_the_command_line(way, stored, tmp_path):
     assert "NOT valid" in done.stdout
 
 
+@pytest.mark.parametrize("form", ["names,", "names ", "plain,", "comment "])
+def test_text_on_the_command_line(form, stored, tmp_path):
+    path, data, y = stored
+    separator = form[-1]
+    header = separator.join(f"f{j}" for j in range(data.shape[1])) if form[:-1] != "plain" else ""
+    comments = "# " if form.startswith("comment") else ""
+    np.savetxt(tmp_path / "X.csv", data, fmt="%.17g", delimiter=separator, header=header, comments=comments)
+    np.savetxt(tmp_path / "y.txt", y, fmt="%.17g", header="target", comments="")
+    command = [sys.executable, "-I", str(CHECKER), str(path), str(tmp_path / "X.csv"), str(tmp_path / "y.txt")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "The certificate is valid" in done.stdout, done.stdout + done.stderr
+    (tmp_path / "X.csv").write_text("a,b\n1,2\n3,many\n")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "X.csv holds something else than numbers: could not convert string 'many'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "duplicates"])
 def test_sparse_files_on_the_command_line(form, tmp_path):
     data, y = np.round(X[:6, :3]), Y[:6]

@@ -53,6 +53,8 @@ from atomsieve import (
 )
 from atomsieve.methods.corrective.inner import Compiled
 
+FRAMES = (pd.DataFrame, pl.DataFrame)
+
 
 def diabetes():
     return load_diabetes(return_X_y=True)
@@ -179,6 +181,57 @@ class TestCompany:
         with pytest.raises(ValueError, match="no feature of that name"):
             CertifiedLasso(unpenalized=["height"]).fit(data, y)
 
+    @pytest.mark.parametrize("model", [CertifiedLasso(alpha=0.5), CertifiedLassoCV(alphas=3), GaugeRegressor()])
+    @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, csr_array, csc_matrix, *FRAMES])
+    def test_what_is_missing_is_counted_by_column(self, form, model):
+        X, y = (part[:60] for part in load_diabetes(return_X_y=True))
+        names = [f"gene {j}" for j in range(10)]
+        spoilt = X.copy()
+        spoilt[:17, 2], spoilt[5:9, 3], spoilt[3, 3] = np.nan, np.nan, -np.inf
+
+        def of(values):
+            return form(dict(zip(names, values.T, strict=True))) if form in FRAMES else form(values)
+
+        called = "gene {}" if form in FRAMES else "column {}"
+        counts = f"{called.format(2)} \\(17 NaN\\), {called.format(3)} \\(4 NaN, 1 infinite\\)"
+        with pytest.raises(ValueError, match=rf"^X contains .* of 60 rows: {counts}\. Impute or remove them") as caught:
+            clone(model).fit(of(spoilt), y)
+        assert caught.value.__suppress_context__
+        fitted = clone(model).fit(of(X), y)
+        with pytest.raises(ValueError, match=counts):
+            fitted.predict(of(spoilt))
+
+    def test_missing_entries_of_nullable_columns(self):
+        X, y = load_diabetes(return_X_y=True, as_frame=True)
+        nullable = X.assign(s1=X.s1.astype("Float64"), s2=X.s2.where(X.index > 2).astype("Float64"))
+        with pytest.raises(ValueError, match=r"of 442 rows: s2 \(3 NaN\)\."):
+            CertifiedLasso().fit(nullable, y)
+
+    @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+    def test_columns_of_text_are_named(self, frame):
+        data = frame({"age": [1.0, 2.0, 3.0], "ward": ["a", "b", "a"], "smoker": ["no", "yes", "no"]})
+        with pytest.raises(ValueError, match=r"^X has text in these columns: ward, smoker\. Turn them into numbers"):
+            CertifiedLasso().fit(data, [1.0, 2.0, 3.0])
+
+    @pytest.mark.parametrize("model", [CertifiedLasso(), CertifiedLassoCV(cv=2), GaugeRegressor(loss=Poisson())])
+    @pytest.mark.parametrize("form", [list, np.array, pd.Series])
+    def test_classes_as_targets_of_numbers(self, model, form):
+        with pytest.raises(
+            ValueError, match=r"^y holds text, such as 'ill', and .* For classes take CertifiedLogistic"
+        ):
+            clone(model).fit(np.eye(4), form(["ill", "well", "ill", "well"]))
+
+    def test_paths_of_files(self):
+        with pytest.raises(TypeError, match=r"X is the path 'data.csv', .* read it first"):
+            CertifiedLasso().fit("data.csv", [1.0, 2.0])
+
+    def test_other_mistakes_are_told_as_ever(self):
+        model = CertifiedLasso().fit(np.eye(3), [1.0, 2.0, 3.0])
+        with pytest.raises(ValueError, match="X has 2 features, but CertifiedLasso is expecting 3 features"):
+            model.predict(np.eye(2))
+        with pytest.raises(ValueError, match="Input y contains NaN"):
+            CertifiedLasso().fit(np.eye(3), [1.0, np.nan, 3.0])
+
     def test_set_output_after_a_selector(self):
         from atomsieve import CertifiedSelector  # noqa: PLC0415
 
@@ -271,6 +324,10 @@ class TestData:
         assert report.verdict[0] == report.verdict[15] == "undecided"
         assert report.verdict[16] == report.verdict[17] == "zero"
         assert "x0" in report.feature[0]
+
+    def test_one_class_is_shown_as_it_is(self):
+        with pytest.raises(ValueError, match="got one class: 'ill'"):
+            CertifiedLogisticRegression().fit(np.eye(3), np.array(["ill"] * 3))
 
     def test_one_class_is_refused(self):
         with pytest.raises(ValueError, match="at least two classes"):

@@ -24,8 +24,10 @@ from atomsieve import (
     Image,
     Linear,
     Logistic,
+    Multinomial,
     Poisson,
     Problem,
+    SparseGroup,
     Squared,
     StabilitySelector,
     UnprovenWarning,
@@ -123,6 +125,27 @@ class TestNothingProven:
         model.fit(WINE, KINDS)
         assert heard(lambda: model.certificate_) == []
         assert model.zero_mask().any()
+
+
+class TestClassesTogether:
+    GROUPS = SparseGroup([0] * 6 + [1] * 7)
+
+    @pytest.mark.parametrize("standardize", [True, False])
+    def test_what_stays_open_is_said_once_with_the_way_out(self, standardize):
+        given = {"gauge": self.GROUPS, "penalty": Linear(0.05), "standardize": standardize}
+        scaled = WINE if standardize else (WINE - np.mean(WINE, axis=0)) / np.std(WINE, axis=0)
+        model = GaugeClassifier(loss=Multinomial(), **given).fit(scaled, KINDS)
+        said = heard(lambda: (model.certificate_, model.support_report(), model.zero_mask()))
+        assert len(said) == 1
+        assert said[0].startswith("No coefficient is decided. Features ")
+        assert said[0].endswith("Each class against the rest, with loss=Logistic(), has no such freedom.")
+        apart = GaugeClassifier(loss=Logistic(), **given).fit(scaled, KINDS)
+        assert heard(lambda: apart.certificate_) == []
+        assert not any(certificate.undecided.any() for certificate in apart.certificate_)
+
+    def test_gauges_that_decide_need_no_word(self):
+        model = GaugeClassifier(loss=Multinomial(), gauge=Group([0] * 6 + [1] * 7), standardize=True)
+        assert heard(lambda: model.fit(WINE, KINDS).certificate_) == []
 
 
 class TestSelectors:

@@ -1,8 +1,11 @@
 """Several outputs and names: estimators say of them what scikit-learn and `Problem` say."""
 
 import pickle
+import re
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
@@ -224,3 +227,36 @@ class TestNames:
         twins = FRAME.assign(twin=FRAME["f0"])
         reason = CertifiedLasso(alpha=0.1).fit(twins, Y[:, 0]).certificate_.reason
         assert "'f0', 'twin'" in reason
+
+
+class TestNamesOfTargets:
+    @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+    def test_they_are_everywhere(self, frame):
+        names = [f"blood {k}" for k in range(K)]
+        model = CertifiedLasso(alpha=0.1).fit(X, frame(dict(zip(names, Y.T, strict=True))))
+        titles = [f"output {name}" for name in names]
+        for text in (model.summary(), model.certificate_):
+            assert re.findall("^output .*", str(text), re.MULTILINE) == titles
+        assert model.support_report().output.unique().tolist() == names
+        assert model.certificate_.names["outputs"] == tuple(titles)
+        plain = CertifiedLasso(alpha=0.1).fit(X, Y)
+        assert (model.coef_ == plain.coef_).all()
+        assert plain.support_report().output.unique().tolist() == list(range(K))
+        assert model.verify(X, Y).valid
+        pickle.loads(pickle.dumps(model)).certify(X, Y)  # noqa: S301
+
+    def test_a_path_is_drawn_by_name(self):
+        model = CertifiedLassoCV(alphas=3, cv=2).fit(X, pd.DataFrame(Y, columns=list("abcdef"[:K])))
+        assert "output b" in model.plot_path(target="b").get_ylabel()
+        with pytest.raises(ValueError, match="target must be one of a, b, "):
+            model.plot_path(target="z")
+
+    @pytest.mark.parametrize("columns", [range(K), ["a", *range(1, K)]])
+    def test_columns_without_names_of_their_own_have_numbers(self, columns):
+        model = CertifiedLasso(alpha=0.1).fit(X, pd.DataFrame(Y, columns=columns))
+        assert model.support_report().output.unique().tolist() == list(range(K))
+
+    def test_one_target_needs_none(self):
+        model = CertifiedLasso(alpha=0.1).fit(X, pd.Series(Y[:, 0], name="blood"))
+        assert "output" not in model.support_report()
+        assert "outputs" not in model.certificate_.names

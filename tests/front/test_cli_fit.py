@@ -243,16 +243,15 @@ def test_a_path_within_limits_is_that_of_fits_within_limits(call, data, tmp_path
     answer = call("path", data, *words, "--count", "6")
     assert answer.exit_code == 0, answer.output
     rows = rows_of(tmp_path / "path.csv")
-    names = list(rows[0])[3:]
+    names = list(rows[0])[4:]
     assert {"x0", "x1"} <= set(names)
     assert max(float(row["x0"]) for row in rows) == 0.01
     assert min(float(row[name]) for row in rows for name in names if name != "x1") == 0.0
     assert min(float(row["x1"]) for row in rows) < 0  # no limit of what has no price
     for row in (rows[2], rows[-1]):
-        told = {
-            r["feature"]: r["coefficient"]
-            for r in fitted(call, data, *words, "--strength", row["strength"])["coefficients"]
-        }
+        content = fitted(call, data, *words, "--strength", row["strength"])
+        told = {r["feature"]: r["coefficient"] for r in content["coefficients"]}
+        assert float(row["intercept"]) == pytest.approx(content["intercept"][0], abs=1e-3)
         np.testing.assert_allclose(
             [float(row[name]) for name in names], [told.get(name, 0.0) for name in names], atol=1e-3
         )

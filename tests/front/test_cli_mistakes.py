@@ -170,6 +170,9 @@ def test_what_is_wrong_with_the_limits_of_a_path(call, data, tmp_path, words, fr
         ("x0,g\nx9,g\n", "names 'x9'"),
         ("x0\n", "a line has 1 fields"),
         ('{"g": ["x0"], "h": ["x0"]}', "'x0' is in two groups"),
+        ("x0,g\nx1,g\nx0,h\n", "'x0' is in two groups"),
+        ("x0,x1\nx2,x1\n", "a group 'x1', which is also a column that is in no group"),
+        ("x0,colour\n", "a group 'colour', which is also a column"),
         ("{broken", "holds no groups"),
         ("", "holds no groups"),
     ],
@@ -352,3 +355,12 @@ def test_a_target_that_is_left_out(call, data):
     answer = call("fit", data, "-t", "outcome", "--exclude", "outcome")
     assert answer.exit_code == 2
     assert "is left out, so it cannot be the --target" in " ".join(answer.stderr.split())
+
+
+def test_a_certificate_alone_and_data_without_a_target(call, data, tmp_path):
+    assert call("fit", data, "-t", "outcome", "--exclude", "colour", "--fraction", "0.5").exit_code == 0
+    (tmp_path / "fitted" / "data.json").unlink()
+    rows = [line.split(",") for line in data.read_text().splitlines()]
+    (tmp_path / "X.csv").write_text("\n".join(",".join(row[:4]) for row in rows))
+    refused(call("verify", "fitted", "X.csv"), 2, "Beside the features X.csv has no column: add that of the target.")
+    refused(call("verify", "fitted", data), 2, "data.csv has outcome, colour.")

@@ -79,6 +79,23 @@ def test_a_long_table_goes_on_in_a_file(call, tmp_path):
     assert "There are: g0, g1, g2, g3" in " ".join(answer.stderr.split())
 
 
+def test_groups_of_one(call, data, tmp_path):
+    words = ("fit", data, "-t", "outcome", "--gauge", "group", "--fraction", "0.5")
+    note = "Every group is a single feature, so that --gauge group is the same as --gauge l1."
+    assert note in said(call(*words, "--exclude", "colour"))
+    assert note not in said(call(*words))  # the levels of colour are a group
+    (tmp_path / "g.csv").write_text("x0,x1\nx1,x1\n")
+    assert note not in said(call(*words, "--exclude", "colour", "--groups", "g.csv"))
+    (tmp_path / "g.csv").write_text("x0,a\nx1,b\n")
+    assert note in said(call(*words, "--exclude", "colour", "--groups", "g.csv"))
+
+
+def test_groups_of_one_have_a_coefficient_for_each_class(call, kinds):
+    words = ("fit", kinds, "-t", "outcome", "--gauge", "group", "--exclude", "colour", "--fraction", "0.5")
+    assert "Every group is a single feature" in said(call(*words))
+    assert "Every group is a single feature" not in said(call(*words, "--loss", "multinomial"))
+
+
 def test_one_is_not_plural(call, tmp_path):
     (tmp_path / "one.csv").write_text("a,y\n" + "".join(f"{(7 * k) % 11},{k * k % 13}.5\n" for k in range(30)))
     text = said(call("fit", "one.csv", "-t", "y", "--fraction", "0.5"))
@@ -132,6 +149,11 @@ class TestSeveralClasses:
         assert answer.exit_code == 1
         assert "the certificate claims nothing, because the weather is bad." in answer.stderr
         assert "data of the fit" not in answer.stderr
+
+    def test_verify_names_the_class_of_each_certificate(self, call, kinds):
+        call("fit", kinds, "-t", "outcome", "--fraction", "0.3", "-q")
+        text = said(call("verify", "fitted", kinds))
+        assert [f"class {name} against the rest" in text for name in "abc"] == [True] * 3
 
     def test_what_is_undecided_is_explained_once(self, call, data):
         text = said(call("fit", data, "-t", "outcome", "--gauge", "l1", "--fraction", "0.001", "--no-standardize"))

@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_wine
 
 from atomsieve import (
+    L1,
     L2,
     Ball,
     Certificate,
@@ -25,8 +26,10 @@ from atomsieve import (
     Linear,
     LInf,
     Logistic,
+    Multinomial,
     Poisson,
     Problem,
+    SparseGroup,
     StabilitySelector,
     path,
     solve,
@@ -194,6 +197,36 @@ class TestSummary:
         assert re.findall(r"^class \d", text, re.MULTILINE) == ["class 0", "class 1", "class 2"]
         assert text.count("proven zero.") == 3
         assert len(model.summary().to_frame()) == 3 * features.shape[1]
+
+    @pytest.mark.parametrize("loss", [Logistic(), Multinomial()])
+    def test_certificates_name_the_classes(self, loss, tmp_path):
+        features, codes = load_wine(return_X_y=True, as_frame=True)
+        names = np.array(["barolo", "grignolino", "barbera"])[codes]
+        model = GaugeClassifier(loss=loss, gauge=L1(), standardize=True).fit(features, names)
+        found = model.certificate_ if isinstance(model.certificate_, list) else [model.certificate_]
+        titles = ["class barbera", "class barolo", "class grignolino"]
+        for k, certificate in enumerate(found):
+            certificate.save(tmp_path / f"{k}.json")
+        again = [Certificate.load(tmp_path / f"{k}.json") for k in range(len(found))]
+        for told in (found, again):
+            text = "\n".join(map(str, told))
+            assert re.findall(r"^(?:class|output) .*", text, re.MULTILINE) == titles
+        checks = model.verify(features, names)
+        assert all(checks if isinstance(checks, list) else [checks])
+
+    def test_one_certificate_for_two_classes_names_none(self):
+        model = GaugeClassifier(loss=Logistic(), standardize=True).fit(X, np.where(Y > 140, "high", "low"))
+        assert "outputs" not in model.certificate_.names
+        assert "class" not in str(model.certificate_)
+
+    @pytest.mark.parametrize("targets", [Y, np.column_stack([Y, -Y])])
+    def test_features_in_units_of_their_own_keep_their_names(self, targets):
+        gauge = SparseGroup(["a"] * 4 + ["b"] * 6)
+        model = GaugeRegressor(gauge=gauge, penalty=Linear(10.0), standardize=True).fit(X, targets)
+        text = str(model.certificate_)
+        assert "bmi" in text
+        assert not re.search(r"\bx\d", text)
+        assert set(model.certificate_.to_frame()["preimage"]) == set(X.columns)
 
     def test_what_was_chosen_and_by_what(self):
         assert "chosen by CriticalFraction(0.1)" in str(GaugeRegressor().fit(X, Y).summary())

@@ -257,6 +257,12 @@ class TestArchives:
         np.testing.assert_array_equal(found.X, self.X)
         assert found.weights.tolist() == [1, 1, 1, 1]
 
+    def test_whole_numbers_beyond_doubles(self, tmp_path):
+        for name, large in (("X", {"X": np.full((4, 2), 2**53 + 1)}), ("y", {"y": np.arange(4) + 2**53})):
+            np.savez(tmp_path / "data.npz", **{"X": self.X, "y": self.Y} | large)
+            with pytest.raises(TableError, match=f"{name} in .* holds the whole number 9007199254740993, which would"):
+                read_table(str(tmp_path / "data.npz"))
+
     def test_sparse_npz_wants_targets(self, tmp_path):
         save_npz(tmp_path / "data.npz", csr_matrix(self.X))
         with pytest.raises(TableError, match=r"Which column .* --target"):
@@ -289,6 +295,48 @@ class TestArchives:
             read_table(written(tmp_path, "rubbish, of course", name))
 
 
+def test_columns_that_are_no_features_are_refused_together(tmp_path):
+    days = [f"2020-01-{k % 28 + 1:02}" for k in range(40)]
+    rows = [f"p{k},{k}.5,{days[k]},{k % 3},{days[-k]},q{k}" for k in range(40)]
+    path = written(tmp_path, "\n".join(["id,a,in,y,out,name", *rows]))
+    with pytest.raises(TableError) as caught:
+        samples(path)
+    text = str(caught.value)
+    assert [text.count(f"Column {name!r}") for name in ("id", "in", "out", "name")] == [1, 1, 1, 0]
+    assert text.endswith("All of them at once: --exclude id,in,out,name.")
+    assert samples(path, exclude=("id,in,out,name",))[1].features == ("a",)
+    with pytest.raises(TableError) as caught:
+        samples(path, exclude=("id", "in", "out"))
+    assert "at once" not in str(caught.value)
+
+
+class TestWholeNumbersBeyondDoubles:
+    TEXT = "a,t,y\n1.5,7,1\n2,{},2\n3,8,0\n"
+
+    @pytest.mark.parametrize("number", ["9007199254740993", "-9007199254740993", '"+1152921504606846977"'])
+    def test_they_are_refused(self, tmp_path, number):
+        path = written(tmp_path, self.TEXT.format(number))
+        plain = str(int(number.strip('"')))
+        with pytest.raises(TableError, match=f"'t' of .* holds the whole number {plain}, .* --exclude t"):
+            read_table(path)
+        with pytest.raises(TableError, match=r"Subtract a constant, such as the least number\.$"):
+            read_table(path, Selection(last=("t",)))
+        with pytest.raises(TableError, match=r"Correct it\.$"):
+            read_table(path, Selection(only=frozenset("aty")))
+        assert read_table(path, Selection(skip=frozenset("t"))).names == ("a", "y")
+        assert read_table(path, Selection(text=frozenset("t"))).is_text("t")
+
+    def test_with_decimal_commas(self, tmp_path):
+        path = written(tmp_path, "a;t;y\n1,5;7;1\n2,5;9007199254740993;2\n3,5;8;0\n")
+        with pytest.raises(TableError, match="holds the whole number 9007199254740993"):
+            read_table(path)
+
+    @pytest.mark.parametrize("number", ["9007199254740992", "1152921504606846976", "1.1e300", "9007199254740993.0"])
+    def test_others_are_read(self, tmp_path, number):
+        table = read_table(written(tmp_path, self.TEXT.format(number)))
+        assert table.column("t")[1] == float(number)
+
+
 class TestParquet:
     @pytest.fixture(autouse=True)
     def _arrow(self):
@@ -313,11 +361,17 @@ class TestParquet:
         for column, message in (
             ([1.0, None], r"missing values .* b \(1\)"),
             ([datetime.date(2020, 1, 1)] * 2, "holds dates"),
-            ([2**53 + 1, 1], "beyond 2"),
+            ([2**53 + 1, 1], "holds the whole number 9007199254740993, .* leave the column out: --exclude b"),
+            ([2**53 + 1, None], r"holds the whole number 9007199254740993"),
+            (np.array([2**64 - 1, 1], dtype=np.uint64), "holds the whole number 18446744073709551615"),
             ([[1], [2]], "neither numbers nor text"),
         ):
             with pytest.raises(TableError, match=message):
                 read_table(self.written(tmp_path, y=[1.0, 2.0], b=column))
+
+    def test_whole_numbers_that_doubles_hold_are_kept(self, tmp_path):
+        found, _, _ = samples(self.written(tmp_path, y=[1.0, 2.0, 3.0], b=[2**60, -(2**63), 2**53 + 2]))
+        assert found.X.tolist() == [[2.0**60], [-(2.0**63)], [2.0**53 + 2]]
 
 
 def test_closest_prefers_a_spelling_and_lists_otherwise():

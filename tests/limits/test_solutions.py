@@ -139,6 +139,7 @@ BAD = [
     ({"limits": (np.nan, 1)}, "without NaN"),
     ({"limits": (np.inf, None)}, "lower must hold numbers"),
     ({"limits": {"a": (0, 1)}}, "names"),
+    ({"limits": ({"a": 0}, {"a": 1}), "names": ["a", "b", "c"]}, "limits by name are one dict, .* not a pair of dicts"),
     ({"limits": {"z": (0, 1)}, "names": ["a", "b", "c"]}, "no feature 'z'"),
     ({"limits": (None, -1), "gauge": NonNegative()}, "no negative coefficients"),
     ({"limits": (0, 1), "gauge": L1([0, 1, 1])}, "weight 0"),

@@ -101,7 +101,7 @@ class Certificate:
     """The problem in words and numbers: pieces with their parameters, sizes."""
 
     names: dict[str, tuple[str, ...] | None]
-    """The names of `features` and `blocks`; None where there are none."""
+    """The names of `features` and `blocks`; None where there are none. Estimators add those of `outputs`, by class."""
 
     family: dict[str, Any] | None
     """The errors of the data and the range of strengths for which all claims hold; None for the stated problem alone.

@@ -48,11 +48,24 @@ def about(certificate: "Certificate") -> dict[str, list[Any]]:
             "preimage": [name for name in named for _ in range(per)]
         }
     copies = copies_of(gauge)
-    if copies is None:  # these coefficients belong to no feature
-        return {"preimage" if key == "feature" else key: column for key, column in entries(None, shape).items()}
+    if copies is None:  # these coefficients belong to no feature, or are multiples of those of features
+        own = certificate.names["features"] if all(map(is_diagonal, matrices)) else None
+        return {"preimage" if key == "feature" else key: column for key, column in entries(own, shape).items()}
     names = feature_names(certificate.names["features"], matrices[0].shape[0])
     per = certificate.x.size // len(copies)
     return entries(None, shape) | {"feature": [names[j] for j in copies for _ in range(per)]}
+
+
+def is_diagonal(matrix: Any) -> bool:
+    """Return whether a matrix does nothing but scale, so that each entry of the preimage is one of x in other units.
+
+    >>> is_diagonal(csc_array(np.diag([1.0, 2.0]))), is_diagonal(csc_array(np.eye(2)[::-1]))
+    (True, False)
+    """
+    if isinstance(matrix, np.ndarray | Jumps) or matrix.shape[0] != matrix.shape[1]:
+        return False
+    held = matrix.tocoo()
+    return bool((held.row == held.col).all())
 
 
 def change_names(matrices: list[Any], names: list[str]) -> list[str]:

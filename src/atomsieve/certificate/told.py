@@ -1,5 +1,6 @@
 """What a certificate says, in words and tables."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,12 +38,12 @@ def sentence(certificate: "Certificate") -> str:
     masks = (certificate.zero, certificate.nonzero, certificate.undecided)
     zero, nonzero, undecided = (int(np.count_nonzero(mask)) for mask in masks)
     at_limit = int(np.count_nonzero(certificate.at_lower | certificate.at_upper))
-    held = f" ({at_limit} at a limit)" if at_limit else ""
-    decided = f"{zero} of {blocks} {noun} proven zero, {nonzero} proven non-zero{held}, {undecided} undecided"
+    held = f" ({at_limit:,} at a limit)" if at_limit else ""
+    decided = f"{zero:,} of {blocks:,} {noun} proven zero, {nonzero:,} proven non-zero{held}, {undecided:,} undecided"
     change = changes_of(certificate.statement["gauge"])
     if change is not None:
-        found = f"{nonzero} proven {change}{'' if nonzero == 1 else 's'}"
-        decided = f"{zero} of {blocks} places proven to have no {change}, {found}, {undecided} undecided"
+        found = f"{nonzero:,} proven {change}{'' if nonzero == 1 else 's'}"
+        decided = f"{zero:,} of {blocks:,} places proven to have no {change}, {found}, {undecided:,} undecided"
     if noun == "groups" and blocks == 1:  # the whole of x, for gauges that cannot be taken apart
         verdict = "proven zero" if zero else "proven not all zero" if nonzero else "undecided as a whole"
         decided = f"{certificate.lower.size} coefficients {verdict}"
@@ -127,7 +128,7 @@ def coefficients(certificate: "Certificate") -> list[Coefficients]:
     columns = about(certificate)
     names = columns.get("feature") or columns["preimage"]
     per = max(columns["output"]) + 1 if "output" in columns else 1
-    groups = groups_of(certificate)
+    groups, titles = groups_of(certificate), _titles(certificate, per)
     values, unpenalised = certificate.x.copy(), certificate.statement["unpenalised"]
     values.ravel()[unpenalised] = certificate.free.ravel()[certificate.free.size - len(unpenalised) :]
     parts = (values, certificate.lower, certificate.upper, verdicts_of(certificate))
@@ -140,10 +141,18 @@ def coefficients(certificate: "Certificate") -> list[Coefficients]:
             upper[:, k],
             verdicts[:, k],
             groups=None if groups is None else groups[k::per],
-            output=None if per == 1 else f"output {k}",
+            output=titles[k],
         )
         for k in range(per)
     ]
+
+
+def _titles(certificate: "Certificate", count: int) -> Sequence[str | None]:
+    """Return what outputs are called: classes by their names, others by their numbers; a single one needs no name."""
+    named = certificate.names.get("outputs") or ()
+    if len(named) == count:
+        return named
+    return [None] if count == 1 else [f"output {k}" for k in range(count)]
 
 
 def groups_of(certificate: "Certificate") -> list[str] | None:
@@ -201,6 +210,7 @@ def sums_table(certificate: "Certificate") -> dict[str, list[Any]]:
 def dependent_sets(certificate: "Certificate") -> list[list[str]]:
     """Return the names of features whose columns are linearly dependent, one list for each set of them."""
     numbers = about(certificate).get("output")
-    outputs = [""] * certificate.x.size if numbers is None else [f" of output {number}" for number in numbers]
+    titles = _titles(certificate, 1 + max(numbers or [0]))
+    outputs = [""] * certificate.x.size if numbers is None else [f" of {titles[number]}" for number in numbers]
     names = [name + output for name, output in zip(called(certificate), outputs, strict=True)]
     return [[names[j] for j in linked if j >= 0] for linked in linked_columns(certificate.dependencies)]

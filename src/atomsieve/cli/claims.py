@@ -32,8 +32,8 @@ def counts_line(parts: Parts) -> str:
     """Say how many coefficients are proven zero, proven non-zero and undecided."""
     counts = counts_of(parts)
     total = sum(counts.values())
-    told = [f"{counts.pop(ZERO, 0)} proven zero", f"{counts.pop(NONZERO, 0)} proven non-zero"]
-    told += [f"{counts.pop(UNDECIDED, 0)} undecided", *(f"{many} {word}" for word, many in counts.items())]
+    told = [f"{counts.pop(ZERO, 0):,} proven zero", f"{counts.pop(NONZERO, 0):,} proven non-zero"]
+    told += [f"{counts.pop(UNDECIDED, 0):,} undecided", *(f"{many:,} {word}" for word, many in counts.items())]
     return f"Of {count(total, 'coefficient')}: {', '.join(told)}."
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,21 @@ def _from_lines(text: str) -> dict[str, str]:
     wrong = next((row for row in rows if len(row) != 2), None)
     if wrong is not None or not rows:
         raise ValueError("the file is empty" if wrong is None else f"a line has {len(wrong)} fields")
-    return dict(rows)
+    return _by_column(rows)
 
 
 def _from_json(content: dict[str, Any]) -> dict[str, str]:
-    found = {}
-    for key, value in content.items():
-        for column, group in [(str(name), key) for name in value] if isinstance(value, list) else [(key, str(value))]:
-            if column in found:
-                raise ValueError(f"{column!r} is in two groups")
-            found[column] = group
+    return _by_column(
+        pair
+        for key, value in content.items()
+        for pair in ([(str(name), key) for name in value] if isinstance(value, list) else [(key, str(value))])
+    )
+
+
+def _by_column(pairs: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Return the group of each column; refuse columns that are in two."""
+    found: dict[str, str] = {}
+    for column, group in pairs:
+        if found.setdefault(column, group) != group:
+            raise ValueError(f"{column!r} is in two groups")
     return found

@@ -74,7 +74,8 @@ def job(source: Source, wish: Wish) -> Job:
     unpenalized = _positions(reading, wish.unpenalized, "--unpenalized")
     limits = limits_of(reading, wish, unpenalized)
     model = estimator(wish, reading.labels, gauge_of(wish, labels), unpenalized, limits)
-    return Job(samples, reading, model, table.unread, [*notes, *_exposure_note(source, wish, samples)])
+    notes += [*_exposure_note(source, wish, samples), *_groups_note(wish, labels)]
+    return Job(samples, reading, model, table.unread, notes)
 
 
 def _check_signs(source: Source, wish: Wish, samples: "Samples") -> None:
@@ -97,6 +98,16 @@ def _exposure_note(source: Source, wish: Wish, samples: "Samples") -> list[str]:
     return [
         f"The counts are explained worse by {source.offset!r} than by no offset at all, and better by its logarithm: "
         f"if it holds exposures, take --exposure {quote(source.offset)}."
+    ]
+
+
+def _groups_note(wish: Wish, labels: Sequence[str] | None) -> list[str]:
+    """Say that every group is a single feature; with one problem for all classes it has a coefficient for each."""
+    if labels is None or len(set(labels)) < len(labels) or wish.loss == "multinomial":
+        return []
+    return [
+        "Every group is a single feature, so that --gauge group is the same as --gauge l1. Name groups of columns by "
+        "--groups FILE."
     ]
 
 
@@ -174,6 +185,13 @@ def _grouped(reading: "Reading", path: str | None) -> list[str]:
     from atomsieve.cli.groups import read_groups  # noqa: PLC0415
 
     given = {} if path is None else read_groups(Path(path), reading)
+    columns = [*reading.numbers, *(category.column for category in reading.categories)]
+    mixed = sorted(set(given.values()).intersection(columns) - set(given))
+    if mixed:
+        raise RefusedError(
+            f"{path} (--groups) has a group {mixed[0]!r}, which is also a column that is in no group: give the group "
+            "another name, or put the column into it."
+        )
     found = [given.get(name, name) for name in reading.numbers]
     for category in reading.categories:
         group = given.get(category.column, category.column)

@@ -95,6 +95,7 @@ class Walk:
     names: Sequence[str]
     slopes: Any
     coefs: Any
+    intercepts: Any
     explained: Any
     """The part of the loss at x = 0 that is gone."""
 
@@ -140,7 +141,8 @@ def followed(work: Job, count: int, time_limit: float | None, *, silent: bool) -
         coefs = one.coefs.reshape(len(one.slopes), len(samples.columns), -1)
         for output in range(coefs.shape[2]):
             label = _label(work, len(found), coefs.shape[2], k + output)
-            walks.append(Walk(label, samples.columns, one.slopes, coefs[:, :, output], 1 - losses / start))
+            constants = one.intercepts.reshape(len(one.slopes), -1)[:, output]
+            walks.append(Walk(label, samples.columns, one.slopes, coefs[:, :, output], constants, 1 - losses / start))
     return walks
 
 
@@ -159,18 +161,18 @@ def cut_short(walks: Sequence[Walk], count: int) -> list[str]:
 
 
 def path_csv(walks: Sequence[Walk]) -> str:
-    """Return strengths, counts and the coefficients of all features that are ever in the model."""
+    """Return strengths, counts, intercepts and the coefficients of all features that are ever in the model."""
     import numpy as np  # noqa: PLC0415 -- slow to import
 
     used = np.flatnonzero(np.any([(walk.coefs != 0).any(axis=0) for walk in walks], axis=0)).tolist()
     several = len(walks) > 1
     names = [walks[0].names[j] for j in used]
     rows = (
-        [*([walk.label] if several else []), *step.values(), *map(repr, coef[used].tolist())]
+        [*([walk.label] if several else []), *step.values(), *map(repr, [constant, *coef[used].tolist()])]
         for walk in walks
-        for step, coef in zip(walk.content()["steps"], walk.coefs, strict=True)
+        for step, constant, coef in zip(walk.content()["steps"], walk.intercepts.tolist(), walk.coefs, strict=True)
     )
-    return csv_text([*(["class"] if several else []), "strength", "features", "explained", *names], rows)
+    return csv_text([*(["class"] if several else []), "strength", "features", "explained", "intercept", *names], rows)
 
 
 def _tell(source: Source, work: Job, walks: Sequence[Walk], notes: Sequence[str]) -> None:

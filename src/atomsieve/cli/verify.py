@@ -70,6 +70,7 @@ def checked(path: Path, data: str, given: dict[str, str | None]) -> dict[str, An
     """Check one certificate."""
     from atomsieve.certificate import Certificate  # noqa: PLC0415 -- slow to import
     from atomsieve.certificate.verify import verify as check  # noqa: PLC0415
+    from atomsieve.display.numbers import count  # noqa: PLC0415
 
     _require_certificate(path)
     try:
@@ -88,11 +89,19 @@ def checked(path: Path, data: str, given: dict[str, str | None]) -> dict[str, An
     verdict = check(path, samples.X, y, sample_weight=samples.weights, offset=samples.offset)
     if not certificate.valid and (verdict.valid or not verdict.known):
         return {"valid": False, "says": _nothing(certificate), "claims": 0}
-    about = f" It is about {len(samples)} rows and {len(samples.columns)} features of {data}, target {reading.target}."
+    size = f"{count(len(samples), 'row')} and {count(len(samples.columns), 'feature')}"
+    whole = f"{size} of {data}, target {reading.target}"
+    about = f" It is about {whole}{_one_class(certificate)}."
     doubt = " Are these the data of the fit?" if verdict.known else ""
     says = f"{verdict}." + (about if verdict.valid else doubt)
     counts = {name: int(getattr(certificate, name).sum()) for name in ("zero", "nonzero", "undecided")}
     return {"valid": bool(verdict.valid), "says": says.replace("..", "."), "claims": verdict.checked, **counts}
+
+
+def _one_class(certificate: "Certificate") -> str:
+    """Say which class a certificate is about, where there is one for each."""
+    titles = certificate.names.get("outputs") or ()
+    return f", {titles[0]} against the rest" if len(titles) == 1 else ""
 
 
 def _require_certificate(path: Path) -> None:
@@ -148,9 +157,10 @@ def _by_names(certificate: "Certificate", data: str, given: dict[str, str | None
     table = read_table(data, roles.selection())
     if roles.target is None and table.target is None and names is not None:
         others = [name for name in table.columns if name not in _sources(names)]
+        held = f"{data} has {listed(others)}" if others else f"{data} has no column: add that of the target"
         raise RefusedError(
             f"Which column does the model explain? No data.json beside the certificate says it: name it by --target. "
-            f"Beside the features {data} has {listed(others)}."
+            f"Beside the features {held}."
         )
     if names is not None:
         table = _only(table, [*names, *roles.apart])

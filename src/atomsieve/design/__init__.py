@@ -30,6 +30,7 @@ from atomsieve.design.stack import StackDesign
 from atomsieve.design.steps import Steps
 from atomsieve.design.tree import TreeSteps, spanning
 from atomsieve.intake.arguments import as_numbers, require_known
+from atomsieve.intake.columns import names_of, not_finite
 from atomsieve.numerics.namespace import is_foreign
 
 __all__ = [
@@ -81,6 +82,7 @@ def as_design(X: Any, name: str = "X") -> Design:
         return X
     require_entries(X, name)
     X = X.tocsr() if isinstance(X, Completion) else X
+    names = names_of(X)
     kept = issparse(X) or is_foreign(X) or is_stored(X) or isinstance(X, Parquet)
     X = X if kept else as_numbers(X, name)
     shape = X.shape
@@ -95,10 +97,7 @@ def as_design(X: Any, name: str = "X") -> Design:
         )
     design: Any = _design_of(X, name)
     if not design.is_finite():
-        raise ValueError(
-            f"{name} contains NaN or infinite values. Impute or remove them first "
-            "(for example with sklearn.impute.SimpleImputer)."
-        )
+        raise ValueError(not_finite(X, name, names))
     found: Design = design
     return found
 

@@ -15,6 +15,7 @@ import numpy as np
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.chunked import ChunkedDesign, HeldRows
 from atomsieve.design.device import DeviceDesign, kernels_for
+from atomsieve.intake.columns import WHOLE, require_held
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace, like, on_host, places_in
 from atomsieve.typing import Array, Index, Mask, Samples
@@ -37,6 +38,8 @@ class ArrayDesign:
             raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
         if getattr(X, "requires_grad", False):
             X = X.detach()
+        if xp.isdtype(X.dtype, "integral") and max(int(xp.max(X)), -int(xp.min(X))) > WHOLE:
+            require_held(on_host(X), name)
         return cls(X)
 
     @property

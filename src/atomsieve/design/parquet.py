@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.files import Piece, Traffic, ahead, spread_out
+from atomsieve.intake.columns import require_held
 from atomsieve.intake.extras import install
 from atomsieve.intake.names import closest
 from atomsieve.numerics.cached import cached_property
@@ -160,7 +161,9 @@ class RowGroups:
             column = table.column(name)
             if column.null_count and self.dtype.kind != "f":
                 raise ValueError(f"Column {name!r} has missing values. Impute or remove them first.")
-            line[:] = column.to_numpy()
+            numbers = column.to_numpy()
+            require_held(numbers, f"Column {name!r}")
+            line[:] = numbers
         self.traffic.bytes += block.nbytes
         return block.T
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
 from atomsieve.intake.arguments import in_doubles
+from atomsieve.intake.columns import require_held
 from atomsieve.numerics import exact
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, quiet, root, up
@@ -41,7 +42,9 @@ class SparseDesign:
         """Use CSR and CSC matrices without a copy; convert other formats, types and duplicate entries once."""
         if X.dtype.kind not in "fiub":
             raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
-        matrix = (X if X.format in ("csr", "csc") else X.tocsc()).astype(np.float64, copy=False)
+        matrix = X if X.format in ("csr", "csc") else X.tocsc()
+        require_held(matrix.data, name)
+        matrix = matrix.astype(np.float64, copy=False)
         if matrix.dtype.byteorder != "=":  # doubles whose byte order is stated
             matrix = type(matrix)((in_doubles(matrix.data, name), matrix.indices, matrix.indptr), shape=matrix.shape)
         if not matrix.has_canonical_format:

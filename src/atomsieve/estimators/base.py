@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.verify import verify
@@ -23,7 +23,8 @@ from atomsieve.estimators.proof import ModelProof
 from atomsieve.estimators.solver import Solution, Solver, attributes, coefficients, intercepts, uninterrupted
 from atomsieve.estimators.source import Source
 from atomsieve.estimators.summary import summary_of
-from atomsieve.estimators.task import Task, TrainingData, require_columns, scales_of
+from atomsieve.estimators.targets import titles
+from atomsieve.estimators.task import Task, TrainingData, require_columns, scales_of, validated
 from atomsieve.estimators.verdicts import group_table, model_coefficients, support_table, unproven_coefficients
 from atomsieve.estimators.watching import CallbackSupportMixin, Watch, printer_of, with_callbacks
 from atomsieve.intake.names import feature_names
@@ -155,7 +156,7 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             offset = at_hand(offset)
             predicted: Array = image(checked(self, X, reset=False), coefs) + self.intercept_
         else:
-            X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
+            X = validated(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=False)
             predicted = X @ coefs + self.intercept_
         shift = check_offset(self._own_offset if offset is None else offset, len(predicted))
         return predicted if shift is None else predicted + self._solved.targets.shift(shift)
@@ -195,7 +196,8 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         data = TrainingData.of(self, X, y, sample_weight, offset, reset=False)
         with watched_by(printer_of(self)):
             solver = Solver.of(self, time_limit=time_limit)
-            self._proof = ModelProof.of(self._solved.problems(data), self._solution, solver)
+            named = titles(self._solved.targets, len(np.atleast_2d(self.coef_)))
+            self._proof = ModelProof.of(self._solved.problems(data), self._solution, solver, named)
         self._told = False
         return self._proof
 
@@ -203,8 +205,9 @@ class SparseEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """Return the proof, made from the data of the fit if need be; say why, once, where it proves nothing."""
         check_is_fitted(self)
         proof = self._prove(*self._source.recall()) if self._proof is None else self._proof
-        if proof.silence is not None and not self._told:
-            tell(proof.silence[0].upper() + proof.silence[1:], UnprovenWarning)
+        warning = proof.silence or proof.left_open
+        if warning is not None and not self._told:
+            tell(warning[0].upper() + warning[1:], UnprovenWarning)
         self._told = True
         return proof
 

@@ -57,6 +57,19 @@ def _way_out(problem: Problem) -> str:
     return "L1() and Group(groups) are gauges with proofs." if blocks is None else ""
 
 
+def why_open(problems: Sequence[Problem], certificates: Sequence[Certificate]) -> str | None:
+    """Return a sentence on why no coefficient of classes that are told apart together is decided, and what to do."""
+    if len(problems) > 1 or problems[0].loss.targets != "classes":
+        return None
+    certificate = certificates[0]
+    if certificate.undecided.sum() < 2 or (certificate.zero | certificate.nonzero).any():
+        return None
+    return (
+        f"no coefficient is decided. {certificate.reason} Each class against the rest, with loss=Logistic(), has no "
+        "such freedom."
+    )
+
+
 def check_order(y: Any, splitter: Any) -> None:
     """Warn where consecutive rows make the folds and the targets are sorted by row.
 

@@ -1,13 +1,13 @@
 """Proofs about the optimum of a fit, from the fitted coefficients and the data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from atomsieve.certificate import Certificate, nothing
 from atomsieve.certificate.statement import unprovable
-from atomsieve.estimators.notices import why_nothing
+from atomsieve.estimators.notices import why_nothing, why_open
 from atomsieve.estimators.solver import Solution, Solver, fits
 from atomsieve.estimators.verdicts import Verdicts
 from atomsieve.gauges.found import Combination
@@ -28,16 +28,27 @@ class ModelProof:
     silence: str | None
     """Why nothing is proven, and what to do about it; None where something is."""
 
+    left_open: str | None = None
+    """Why no coefficient of several classes is decided, though the optimal value is proven."""
+
     @classmethod
-    def of(cls, stated: Sequence[Problem], solution: Solution, solver: Solver) -> "ModelProof":
-        """Prove what can be proven, going on from the solution to smaller gaps where it is too coarse."""
+    def of(
+        cls, stated: Sequence[Problem], solution: Solution, solver: Solver, titles: Sequence[str | None]
+    ) -> "ModelProof":
+        """Prove what can be proven, going on from the solution to smaller gaps where it is too coarse.
+
+        `titles` say what each row of coefficients is about, where there are several.
+        """
         problems = [problem.at_penalty(penalty) for problem, penalty in zip(stated, solution.penalties, strict=True)]
         parts = list(zip(problems, solution.lifted, strict=True))
         for (problem, x), objective in zip(parts, solution.objectives, strict=True):
             require_same(problem, x, objective)
         certificates = [certificate(problem, x, solver).without_data() for problem, x in parts]
+        if len(titles) > 1:
+            per = len(titles) // len(certificates)
+            certificates = [named(one, titles[k * per : (k + 1) * per]) for k, one in enumerate(certificates)]
         verdicts = [Verdicts.of(*pair) for pair in zip(problems, certificates, strict=True)]
-        return cls(certificates, verdicts, why_nothing(problems, certificates))
+        return cls(certificates, verdicts, why_nothing(problems, certificates), why_open(problems, certificates))
 
     @property
     def zero(self) -> Mask:
@@ -53,6 +64,11 @@ class ModelProof:
         if any((verdicts.zero | verdicts.nonzero).any() for verdicts in self.verdicts):
             return None
         return next((f"nothing is decided. {c.reason}" for c in self.certificates if c.undecided.any()), None)
+
+
+def named(certificate: Certificate, titles: Iterable[str | None]) -> Certificate:
+    """Return a certificate that says what its outputs are called."""
+    return replace(certificate, names=certificate.names | {"outputs": tuple(map(str, titles))})
 
 
 def require_same(problem: Problem, x: Array | Combination, objective: float) -> None:

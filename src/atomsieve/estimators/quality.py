@@ -40,10 +40,16 @@ class Quality:
 
         >>> Quality("accuracy", 0.98765, None).told(0.98765), Quality("R²", 0.5131, None).told(0.5131)
         ('98.8%', '0.513')
+        >>> Quality("R²", 2.2e-16, None).told(2.2e-16), Quality("R²", -0.0436, None).told(-0.0436)
+        ('0', '-0.044')
+        >>> Quality("log-loss", 0.00987, None).told(0.00987)
+        '0.00987'
         """
         if value is None:
             return "unknown"
-        return f"{100 * value:.1f}%" if self.name in PERCENT else number(value, 3)
+        if self.name in PERCENT:
+            return f"{100 * value:.1f}%"
+        return number(round(value, 3) + 0.0 if self.name == R2 else value, 3)
 
 
 def quality_of(model: Any) -> list[Quality]:

@@ -17,8 +17,8 @@ class Numbers:
     """Targets are numbers: one problem, with a row of coefficients for each output."""
 
     loss: Loss
-    count: int = 1
-    """How many numbers a sample has: the columns of y."""
+    outputs: Sequence[Any] = (0,)
+    """What the rows of coefficients are called: by the names of the columns of y, or by their numbers."""
 
     kind: ClassVar[str] = "output"
     """What a row of coefficients belongs to."""
@@ -28,9 +28,9 @@ class Numbers:
             raise TypeError(f"{self.loss!r} is a loss for classes: take GaugeClassifier.")
 
     @property
-    def outputs(self) -> Sequence[Any]:
-        """What the rows of coefficients are called: by the number of the column of y."""
-        return range(self.count)
+    def count(self) -> int:
+        """How many numbers a sample has: the columns of y."""
+        return len(self.outputs)
 
     @property
     def mean_loss(self) -> str:
@@ -84,7 +84,7 @@ class Classes:
         check_classification_targets(y)
         labels = np.unique(y)
         if len(labels) < 2:
-            raise ValueError(f"y must have at least two classes, got one class: {labels[0]!r}.")
+            raise ValueError(f"y must have at least two classes, got one class: {labels.tolist()[0]!r}.")
         factors = None
         if class_weight is not None:
             with np.errstate(divide="ignore", invalid="ignore"):  # a class without weight is nobody's
@@ -191,3 +191,8 @@ def columns_of(offset: Array, rows: int, *, shared: bool = False) -> Array:
     if offset.shape != wanted and not (shared and offset.ndim == 1):
         raise ValueError(f"offset must have shape {wanted}, like the linear predictions, got {offset.shape}.")
     return offset.reshape(len(offset), -1)
+
+
+def titles(targets: Numbers | Classes, rows: int) -> list[str | None]:
+    """Return what each row of coefficients is about, such as "class setosa"; None where there is just one row."""
+    return [f"{targets.kind} {name}" for name in targets.outputs] if rows > 1 else [None]

@@ -1,5 +1,6 @@
 """What an estimator is asked to solve, as values: checked data, and the task that parameters state."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,10 +16,13 @@ from atomsieve.estimators.strengths import StrengthRule
 from atomsieve.estimators.targets import Classes, Numbers
 from atomsieve.gauges import Gauge, Image
 from atomsieve.gauges.coordinates import Coordinates
-from atomsieve.intake.arguments import as_numbers
+from atomsieve.intake.arguments import as_numbers, require_read
+from atomsieve.intake.columns import is_frame, names_of, not_finite, require_exact, stored_in, texts_in
+from atomsieve.intake.names import listed
+from atomsieve.numerics.namespace import is_foreign
 from atomsieve.penalties import Penalty
 from atomsieve.problem import Problem
-from atomsieve.problem.data import check_offset
+from atomsieve.problem.data import check_names, check_offset
 from atomsieve.typing import Array, Index
 
 
@@ -37,10 +41,13 @@ class TrainingData:
     names: Array | None
     """Names of the features, where they have any."""
 
+    outputs: Sequence[Any] = (0,)
+    """What the targets are called: the columns of a data frame by their names, others by their numbers."""
+
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, sample_weight: Any, offset: Any, *, reset: bool) -> "TrainingData":
         """Check data by scikit-learn's rules: against those of the last fit, or to be remembered in their place."""
-        numeric = not is_classifier(model)
+        numeric, given = not is_classifier(model), y
         require_columns(X)
         require_unmasked(y, "y")
         checks: dict[str, Any] = {"y_numeric": numeric, "multi_output": numeric}
@@ -49,26 +56,74 @@ class TrainingData:
             X = checked(model, X, reset=reset)
             _, y = check_X_y(np.zeros((X.shape[0], 1)), y, **checks)
         else:
+            if numeric:
+                require_no_text(model, y)
             checks["accept_sparse"] = ("csr", "csc")
-            X, y = validate_data(model, X, y, reset=reset, dtype=(np.float64, np.float32), **checks)
+            X, y = validated(model, X, y, reset=reset, dtype=(np.float64, np.float32), **checks)
             X = X if not issparse(X) and is_narrow(X) else X.astype(np.float64, copy=False)
         y = as_numbers(y, "y") if numeric else y
         y = column_or_1d(y, warn=True) if y.shape[1:] == (1,) else y
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-        return cls(X, y, weights, check_offset(offset, len(y)), getattr(model, "feature_names_in_", None))
-
-    @property
-    def outputs(self) -> int:
-        """How many targets a sample has."""
-        return self.y.shape[1] if self.y.ndim == 2 else 1
+        names, count = getattr(model, "feature_names_in_", None), y.shape[1] if y.ndim == 2 else 1
+        outputs = (check_names(None, given, count) if count > 1 else None) or range(count)
+        return cls(X, y, weights, check_offset(offset, len(y)), names, outputs)
 
     def part(self, samples: Index) -> "TrainingData":
         """Return some of the samples."""
         weights = None if self.weights is None else self.weights[samples]
         offset = None if self.offset is None else self.offset[samples]
         return replace(self, X=rows_of(self.X, samples), y=self.y[samples], weights=weights, offset=offset)
+
+
+def validated(model: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Return data as scikit-learn checks them; what is missing, infinite or text is told column by column."""
+    require_exact(X, "X")
+    try:
+        return validate_data(model, X, *y, **options)
+    except ValueError as error:
+        told = wrong_columns(X, str(error))
+        if told is None:
+            raise
+        raise ValueError(told) from None
+
+
+def wrong_columns(X: Any, error: str) -> str | None:
+    """Say which columns of X are the reason of an error of scikit-learn; None where it has other reasons."""
+    texts = texts_in(X) if is_frame(X) else []
+    if texts:
+        return (
+            f"X has text in these columns: {listed(texts)}. Turn them into numbers first (pandas.get_dummies, or "
+            "scikit-learn's OneHotEncoder in a pipeline), or leave them out."
+        )
+    if "NaN" not in error and "inf" not in error:
+        return None
+    try:
+        numbers, entries = _numbers_of(X)
+    except (TypeError, ValueError):
+        return None
+    return None if np.isfinite(entries).all() else not_finite(numbers, "X", names_of(X))
+
+
+def require_no_text(model: Any, y: Any) -> None:
+    """Refuse text as targets where numbers are predicted."""
+    if is_foreign(y) or np.asarray(y).dtype.kind not in "OU":
+        return
+    text = next((value for value in np.ravel(np.asarray(y, dtype=object)) if isinstance(value, str)), None)
+    if text is not None:
+        raise ValueError(
+            f"y holds text, such as {str(text)!r}, and {type(model).__name__} predicts numbers. For classes take "
+            "CertifiedLogisticRegression or GaugeClassifier."
+        )
+
+
+def _numbers_of(X: Any) -> tuple[Any, Any]:
+    """Return a sparse matrix as it is, anything else as an array with NaN for what is missing, and their entries."""
+    if issparse(X):
+        return X, stored_in(X)
+    array = X.to_numpy(np.float64, na_value=np.nan) if hasattr(X, "iloc") else np.asarray(X, dtype=np.float64)
+    return array, array
 
 
 def require_unmasked(values: Any, name: str) -> None:
@@ -78,7 +133,8 @@ def require_unmasked(values: Any, name: str) -> None:
 
 
 def require_columns(X: Any) -> None:
-    """Refuse a data frame without columns, masked entries and operators, in plain words."""
+    """Refuse a data frame without columns, masked entries, operators and paths of files, in plain words."""
+    require_read(X)
     require_entries(X)
     require_unmasked(X, "X")
     if hasattr(X, "columns") and len(X.columns) == 0:

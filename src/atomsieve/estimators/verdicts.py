@@ -9,7 +9,7 @@ import numpy as np
 from atomsieve.certificate import Certificate
 from atomsieve.certificate.features import bounds_of
 from atomsieve.display.coefficients import ZERO, Coefficients, verdict_words
-from atomsieve.estimators.targets import Classes, Numbers
+from atomsieve.estimators.targets import Classes, Numbers, titles
 from atomsieve.estimators.task import Task
 from atomsieve.gauges import Gauge
 from atomsieve.gauges.base import BlockGauge
@@ -193,9 +193,8 @@ def model_coefficients(
     verdicts: Sequence[Verdicts], coef: Array, names: Sequence[str], task: Task, scales: Array | None
 ) -> list[Coefficients]:
     """Return the coefficients of each output or class with what is proven about them."""
-    outputs = [f"{task.targets.kind} {name}" for name in task.targets.outputs]
     groups = group_names(task.gauge, names)
-    rows = zip(coef, *_by_output(verdicts), outputs if len(coef) > 1 else [None], strict=True)
+    rows = zip(coef, *_by_output(verdicts), titles(task.targets, len(coef)), strict=True)
     return [
         Coefficients(names, row, low, high, words, scales, groups, output) for row, low, high, words, output in rows
     ]
@@ -204,7 +203,7 @@ def model_coefficients(
 def unproven_coefficients(coef: Array, names: Sequence[str], task: Task) -> list[Coefficients]:
     """Return the coefficients of each output or class where nothing was proven, for lack of data."""
     unknown = np.full(len(names), np.inf)
-    outputs = [f"{task.targets.kind} {name}" for name in task.targets.outputs] if len(coef) > 1 else [None]
+    outputs = titles(task.targets, len(coef))
     groups = group_names(task.gauge, names)
     return [
         Coefficients(names, row, -unknown, unknown, np.where(row == 0, ZERO, ""), None, groups, output)

@@ -10,6 +10,7 @@ from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from atomsieve.intake.columns import require_exact, require_held
 from atomsieve.numerics.namespace import is_foreign, on_host
 from atomsieve.typing import Array, Mask
 
@@ -42,6 +43,7 @@ def as_array(value: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} has masked (missing) entries. Impute or remove them first.")
     require_known(value, name)
     require_on_host(value, name)
+    require_exact(value, name)
     try:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
@@ -126,7 +128,8 @@ def as_floats(value: Any, name: str) -> Array:
 
 
 def in_doubles(array: NDArray[Any], name: str) -> Array:
-    """Return an array of real numbers in double precision; refuse numbers outside its range."""
+    """Return an array of real numbers in double precision; refuse numbers that it does not hold."""
+    require_held(array, name)
     if array.dtype == np.float64:  # which numbers are, too, whose byte order is stated, as those of Zarr
         return array if array.dtype.byteorder == "=" else array.view(np.float64)
     with np.errstate(over="ignore"):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomsieve.design import Design, design_of_data
-from atomsieve.intake.arguments import as_floats, as_numbers, beside, library_of, require_read, unframed
+from atomsieve.intake.arguments import as_floats, as_numbers, beside, in_doubles, library_of, require_read, unframed
 from atomsieve.losses import Loss
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import is_foreign
@@ -182,7 +182,7 @@ def check_targets(y: NDArray[Any], loss: Loss, *, intercept: bool) -> Samples:
     if intercept:
         for column in y.T if y.ndim == 2 else [y]:
             loss.check_intercept(column)
-    return y.astype(np.int64 if loss.targets == "classes" else np.float64)
+    return y.astype(np.int64) if loss.targets == "classes" else np.array(in_doubles(y, "y"))
 
 
 def check_free(free: Any, n: int) -> Array:

@@ -200,6 +200,8 @@ def pair_of(limits: Any, form: tuple[int, ...]) -> Pair:
 
 def _side(side: str, value: Any, none: float, form: tuple[int, ...]) -> Array:
     """Return one side, a number for each entry."""
+    if isinstance(value, Mapping):
+        raise ValueError("limits by name are one dict, such as {'age': (0, None)}, not a pair of dicts.")  # noqa: TRY004
     if value is None or is_number(value):
         found = np.full(form, none if value is None else float(value))
     else:

@@ -8,9 +8,10 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from atomsieve.intake.columns import beyond, rounded_in
 from atomsieve.intake.extras import install
 from atomsieve.tables.errors import TableError, exclusion, listed
-from atomsieve.tables.missing import missing_in, require_complete, require_finite
+from atomsieve.tables.missing import missing_in, require_complete, require_finite, require_whole
 from atomsieve.tables.table import Selection, Table
 
 
@@ -57,12 +58,9 @@ def _arrow_column(path: str, name: str, column: Any, selection: Selection) -> ND
         or pa.types.is_decimal(kind)
     ):
         if not selection.as_text(name):
-            try:
-                return np.asarray(column.cast(pa.int8() if pa.types.is_boolean(kind) else pa.float64()))
-            except pa.ArrowInvalid:
-                raise TableError(
-                    f"Column {name!r} of {path} holds whole numbers beyond 2^53, which doubles cannot."
-                ) from None
+            if pa.types.is_integer(kind):
+                require_whole(path, name, rounded_in(column.cast(kind).drop_null().to_numpy()), selection)
+            return np.asarray(column.cast(pa.int8() if pa.types.is_boolean(kind) else pa.float64(), safe=False))
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_temporal(kind)):
         raise TableError(f"Column {name!r} of {path} holds {kind}, neither numbers nor text: {exclusion([name])}.")
     return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
@@ -120,11 +118,11 @@ def read_npz(path: str, selection: Selection) -> Table:
         raise TableError(f"{path} holds {listed(arrays)}: it must hold X, or be a sparse matrix as SciPy saves it.")
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
         raise TableError(f"X in {path} must be a matrix of numbers, got shape {matrix.shape} and type {matrix.dtype}.")
-    matrix = matrix.astype(np.float64, copy=False)
     _require_rows(path, matrix)
     names = tuple(str(name) for name in arrays.pop("names", [f"x{j}" for j in range(matrix.shape[1])]))
     if len(names) != matrix.shape[1] or len(set(names)) < len(names):
         raise TableError(f"names in {path} must be {matrix.shape[1]} different names, one for each column of X.")
+    matrix = _in_doubles(path, "X", matrix)
     beside = {name: _vector(path, name, array, matrix.shape[0]) for name, array in arrays.items()}
     return _chosen(Table(path, matrix, names, beside, "y" if "y" in beside else None), selection)
 
@@ -134,7 +132,15 @@ def _vector(path: str, name: str, array: NDArray[Any], rows: int) -> NDArray[Any
         raise TableError(f"{name} in {path} must be {rows} numbers or texts, one for each row of X, got {array.shape}.")
     if array.dtype.kind == "U":
         return array
-    return array.astype(np.float64, copy=False)
+    return np.asarray(_in_doubles(path, name, array))
+
+
+def _in_doubles(path: str, name: str, stored: Any) -> Any:
+    """Return an array or a sparse matrix in doubles; refuse whole numbers that they do not hold."""
+    odd = rounded_in(stored if isinstance(stored, np.ndarray) else stored.data)
+    if odd is not None:
+        raise TableError(f"{name} in {path} holds {beyond(odd)} Subtract a constant before saving {name}.")
+    return stored.astype(np.float64, copy=False)
 
 
 def _require_rows(path: str, matrix: Any) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from atomsieve.intake.columns import beyond, counted
 from atomsieve.tables.errors import TableError, exclusion, listed
 from atomsieve.tables.table import Selection
 
@@ -40,32 +40,32 @@ def remedy(names: Sequence[str], selection: Selection) -> str:
 
 def missing_in(matrix: Any, names: Sequence[str]) -> dict[str, int]:
     """Return how many numbers are NaN in each column."""
-    return {} if _sums(matrix) else dict(zip(names, _counted(np.isnan, matrix).tolist(), strict=True))
+    return {} if _sums(matrix) else dict(zip(names, counted(np.isnan, matrix).tolist(), strict=True))
 
 
 def require_finite(path: str, matrix: Any, names: Sequence[str]) -> None:
     """Refuse infinite numbers."""
     if _sums(matrix):
         return
-    infinite = _counted(np.isinf, matrix)
+    infinite = counted(np.isinf, matrix)
     if infinite.any():
         name = names[int(np.argmax(infinite))]
         raise TableError(f"{path} has infinite numbers in column {name!r}. Correct or drop those rows first.")
+
+
+def require_whole(path: str, name: str, odd: int | None, selection: Selection) -> None:
+    """Refuse a whole number in a column that no double holds, if there is one."""
+    if odd is None:
+        return
+    way = "Subtract a constant, such as the least number"
+    if selection.only is not None:  # a model is fitted already
+        way = "Correct it"
+    elif name not in selection.last:
+        way += f", or leave the column out: {exclusion([name])}"
+    raise TableError(f"Column {name!r} of {path} holds {beyond(odd)} {way}.")
 
 
 def _sums(matrix: Any) -> bool:
     """Whether the numbers add up to a finite one: a quick way to see that all of them are finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(matrix.sum()))
-
-
-def _counted(test: Any, matrix: Any) -> NDArray[np.intp]:
-    """Return how many numbers of each column pass a test; in pieces, because a mask of a large matrix is large."""
-    rows, columns = matrix.shape
-    if not isinstance(matrix, np.ndarray):
-        return np.bincount(matrix.tocsr().indices[test(matrix.tocsr().data)], minlength=columns)
-    counts = np.zeros(columns, dtype=np.intp)
-    step = max(1, (1 << 22) // max(1, columns))
-    for start in range(0, rows, step):
-        counts += test(matrix[start : start + step]).sum(axis=0)
-    return counts

@@ -20,6 +20,9 @@ DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\
 FEW = 2
 """A column of texts is refused if it has more levels than one for this many rows: it names samples, not kinds."""
 
+TOLD = 3
+"""Columns that are refused with a sentence each; a message with more of them would not be read."""
+
 MANY = 10
 """A target of more different whole numbers than these is hardly a class."""
 
@@ -86,7 +89,7 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
             f"{table.path} has no column but {listed(roles.apart)}: there is nothing to fit the target to."
         )
     forced = set(named(roles.categorical, table.columns))
-    categories = [_category(table, name, reference=reference, forced=name in forced) for name in texts]
+    categories = _categories(table, texts, forced, reference=reference)
     reading = Reading(
         numbers,
         tuple(c for c in categories if c.levels),
@@ -98,6 +101,20 @@ def plan(table: Table, roles: Roles, *, classes: bool | None, reference: bool) -
         roles.exposure,
     )
     return reading, [*table.notes, *_notes(table, reading, categories), *_target_notes(table, reading, classes)]
+
+
+def _categories(table: Table, names: list[str], forced: set[str], *, reference: bool) -> list[Category]:
+    """Return columns of texts as categories; refuse all that are none at once."""
+    found, refused = [], {}
+    for name in names:
+        try:
+            found.append(_category(table, name, reference=reference, forced=name in forced))
+        except TableError as error:
+            refused[name] = str(error)
+    if refused:
+        together = f" All of them at once: {exclusion(refused)}." if len(refused) > 1 else ""
+        raise TableError(" ".join(list(refused.values())[:TOLD]) + together)
+    return found
 
 
 def _category(table: Table, name: str, *, reference: bool, forced: bool) -> Category:

@@ -1,5 +1,6 @@
 """Tables in text: NumPy's reader turns the columns of numbers into one matrix, to the last bit and without a copy."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
@@ -8,12 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomsieve.intake.columns import WHOLE, is_rounded
 from atomsieve.tables.dressed import as_plain
 from atomsieve.tables.errors import TableError, exclusion
 from atomsieve.tables.layout import Layout, cut, is_number, lay_out, require_width
-from atomsieve.tables.missing import MISSING, missing_in, require_complete, require_finite
+from atomsieve.tables.missing import MISSING, missing_in, require_complete, require_finite, require_whole
 from atomsieve.tables.opened import opened
 from atomsieve.tables.table import Selection, Table
+
+DIGITS = re.compile(r"[+-]?\d+")
+"""A whole number that is written out; other numbers are decimal, and the nearest double is what they mean."""
 
 
 def read_text(path: str, selection: Selection, separator: str | None = None, header: bool | None = None) -> Table:
@@ -38,6 +43,8 @@ def read_text(path: str, selection: Selection, separator: str | None = None, hea
     beside = _texts(path, layout, texts) if texts else {}
     require_complete(path, missing_in(matrix, numbers) | _blank(beside), len(matrix), selection)
     require_finite(path, matrix, numbers)
+    for name in _large(matrix, numbers):
+        require_whole(path, name, _rounded(_texts(path, layout, [name])[name]), selection)
     written = {"header": layout.header, "separator": layout.separator}
     read = {*numbers, *texts}
     unread = tuple(name for name in layout.names if name not in read)
@@ -85,6 +92,19 @@ def _texts(path: str, layout: Layout, names: list[str]) -> dict[str, NDArray[Any
     """Return columns of text."""
     found = _loaded(str(Path(path).absolute()), layout, dtype=str, usecols=_places(layout, names))
     return {name: np.char.strip(column) for name, column in zip(names, found.T, strict=True)}
+
+
+def _large(matrix: NDArray[Any], names: list[str]) -> list[str]:
+    """Return the columns with numbers beyond those of which doubles hold all whole ones."""
+    if not matrix.size:
+        return []
+    sizes = np.maximum(matrix.max(axis=0), -matrix.min(axis=0))
+    return [names[j] for j in np.flatnonzero(sizes >= WHOLE).tolist()]
+
+
+def _rounded(texts: NDArray[Any]) -> int | None:
+    """Return the first text that writes out a whole number which no double holds."""
+    return next((int(text) for text in texts.tolist() if DIGITS.fullmatch(text) and is_rounded(int(text))), None)
 
 
 def _blank(columns: dict[str, NDArray[Any]]) -> dict[str, int]:

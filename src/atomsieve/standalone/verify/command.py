@@ -30,7 +30,27 @@ def load(path: str) -> Any:
         if "shape" not in archive:
             return archive[archive.files[0]]
         return _dense(archive)
-    return np.loadtxt(path, delimiter="," if path.endswith(".csv") else None)
+    return _text(path)
+
+
+def _text(path: str) -> np.ndarray:
+    """Return numbers in text, with commas or space between them; a first line that is no numbers names the columns."""
+    with np.lib.npyio.DataSource().open(path, "rt", encoding="utf-8-sig") as file:
+        first, line = next(((k, row) for k, row in enumerate(file, 1) if row.split("#")[0].strip()), (0, ""))
+    comma = "," if "," in line else None
+    named = not any(_is_number(field) for field in line.split(comma))
+    try:
+        return np.loadtxt(path, delimiter=comma, skiprows=first if named else 0, encoding="utf-8-sig")
+    except ValueError as error:
+        raise SystemExit(f"{path} holds something else than numbers: {error}") from None
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
 
 
 def main() -> int:

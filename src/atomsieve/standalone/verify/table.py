@@ -159,7 +159,7 @@ FILE: dict[str, Any] = {
             "slopes": Optional([POSITIVE]),
         }
     ),
-    "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT])},
+    "names": {"features": OrNull([TEXT]), "blocks": OrNull([TEXT]), "outputs": Optional([TEXT])},
     "versions": {"numpy": TEXT, "scipy": TEXT},
     "assumptions": [TEXT],
     "point": {"x": {"index": INDICES, "value": [NUMBER]}, "atoms": Optional(ATOMS), "free": [NUMBER]},
