@@ -18,7 +18,7 @@ def margin(proof: Proof, zero: Mask, nonzero: Mask, away: Array) -> float:
         if statement.decides:  # the scores of sets of entries decide, which are too many to list
             return float(np.min(held, initial=1.0, where=held > 0))
         highest = np.max(proof.unscaled_scores[1], where=zero & statement.eligible, initial=-np.inf)
-        above = proof.from_above(highest[None])
+        above = proof.from_above(np.array([highest]))
         slope = float(statement.total.mid) * statement.problem.penalty.slope(0.0)
         best = proof.sigma * proof.shrink if statement.limits is None else proof.least_slope
         slack = 1 - above / max(best, slope, 1e-300)
