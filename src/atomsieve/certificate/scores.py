@@ -62,7 +62,7 @@ def sharper(
     below, above = scores_of(statement, z)
     matters = statement.for_entries(above >= NEAR * statement.highest(below)).reshape(z.shape)
     matters[support] = True
-    index = places_in(np.asarray(matters if matters.ndim == 1 else matters.any(axis=1)))
+    index = places_in(matters if matters.ndim == 1 else np.asarray(matters.any(axis=1)))
     if len(index) * theta.mid.size > SHARP:
         index = support
     if not len(index) or len(index) * theta.mid.size > SHARP:
