@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from judge import cut, run
+from scipy import sparse
 from test_attacks import Sealed
 
 from atomsieve import (
@@ -21,7 +22,8 @@ from atomsieve import (
     verify,
 )
 from atomsieve.certificate import certify, inverse, ranges
-from atomsieve.certificate.gram import Gram
+from atomsieve.certificate.gram import Gram, Plain
+from atomsieve.numerics.enclosures import Enclosure
 
 RNG = np.random.default_rng(1)
 N, D = 80, 10
@@ -121,6 +123,55 @@ def test_several_sets():
     assert np.array_equal(np.flatnonzero(found.undecided), [0, 1, D, D + 1])
     assert sorted(sorted(s.index.tolist()) for s in found.sums) == [[0, D], [1, D + 1]]
     assert found.nonzero[2]
+
+
+def test_a_set_keeps_nobody_from_one_more_certificate():
+    """A feature that no expectation rules out is proven zero by the last certificate, beside twins that stay open."""
+    rng = np.random.default_rng(185)
+    features = rng.standard_normal((60, 1000))
+    y = np.where(features[:, :3] @ [1.0, -1.0, 0.5] + 0.5 * rng.standard_normal(60) > 0, 1.0, -1.0)
+    features = np.c_[features, features[:, 0]]
+    problem = Problem(features, y, loss=Logistic())
+    certificate = solve(problem.at_penalty(Linear(0.05 * problem.origin.sigma)), until="decided").certificate()
+    assert np.flatnonzero(certificate.undecided).tolist() == [0, 1000]
+
+
+@pytest.mark.parametrize("order", range(8))
+def test_multiples_of_columns_that_are_sums_of_others(order):
+    first, second, third, fourth = np.random.default_rng(3).standard_normal((4, N))
+    columns = np.stack([first, second, first + second, (first + second) / 3, 5 * first, third, -third, fourth], axis=1)
+    columns = np.roll(columns, order, axis=1)
+    exact = Enclosure.exact(columns)
+    known = inverse.determined(Plain(exact, np.ones(N)), 0, None, lambda some: exact[:, some], 0, bounded=True)
+    assert len(known.columns) == 4
+    assert sorted([*known.columns, *(d.column for d in known.dependencies)]) == list(range(8))
+    for (column, of, times), rest in zip(known.dependencies, known.rests, strict=True):
+        assert np.isin(of, known.columns).all()
+        missing = np.linalg.norm(columns[:, column] - columns[:, of] @ times)
+        assert missing <= rest + 1e-14 * np.linalg.norm(columns[:, column])
+        assert rest <= 1e-13 * np.linalg.norm(columns[:, column])
+
+
+def test_columns_that_are_alike_where_samples_have_weight_are_no_multiples():
+    columns = np.random.default_rng(3).standard_normal((N, 3))
+    columns[: N // 2, 2] = 2 * columns[: N // 2, 1]
+    exact = Enclosure.exact(columns)
+    weights = np.where(np.arange(N) < N // 2, 1.0, 0.0)
+    known = inverse.determined(Plain(exact, weights), 0, None, lambda some: exact[:, some], 0, bounded=True)
+    assert known.inverse is None
+    assert not known.dependencies
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+def test_hundreds_of_twins(form):
+    rng = np.random.default_rng(0)
+    few = np.where(rng.random((300, 250)) < 0.1, rng.standard_normal((300, 250)), 0.0)
+    y = few @ rng.standard_normal(250) + rng.standard_normal(300)
+    certificate = certified(form(np.c_[few, few / 3 * 3]), y, penalty=Linear(0.01))
+    alone = certified(few, y, penalty=Linear(0.01))
+    assert np.array_equal(certificate.zero, np.tile(alone.zero, 2))
+    assert np.array_equal(certificate.undecided, np.tile(alone.nonzero, 2))
+    assert sum(total.needed for total in certificate.sums) > 150
 
 
 def test_sums_have_all_free_columns_that_depend_on_each_other():

@@ -70,6 +70,22 @@ def test_sparse_columns_are_as_dense_ones(free, density):
     np.testing.assert_allclose(part, whole, rtol=1e-13, atol=1e-14 * np.abs(whole).max())
 
 
+def test_twins_are_multiples_of_columns_that_are_none():
+    columns = rng_columns()
+    gram = Gram.of(Plain(Enclosure.exact(columns), np.linspace(0.5, 2, len(columns))))
+    others, heads, times = gram.twins(0)
+    assert others.tolist() == [3, 4, 6]
+    assert heads.tolist() == [0, 0, 2]
+    np.testing.assert_allclose(times, [1 / 3, -1.0, 1e5], rtol=1e-14)
+    assert gram.twins(4)[0].tolist() == [4, 6]
+
+
+def rng_columns():
+    """Return columns of which the fourth, the fifth and the last are multiples of others."""
+    first, second, third, other = np.random.default_rng(0).standard_normal((4, 40))
+    return np.stack([first, second, third, first / 3, -first, other, 1e5 * third], axis=1)
+
+
 def test_suspects_are_the_columns_of_dependent_sets():
     C, w = columns(5, 50, 10)
     C /= np.abs(C).max(axis=0)

@@ -169,6 +169,20 @@ def test_support_of_thousands():
     assert np.count_nonzero(result.x) >= 5000
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_each_of_hundreds_of_columns_three_times(form, intercept):
+    rng = np.random.default_rng(3)
+    few = rng.standard_normal((300, 50)) @ rng.standard_normal((50, 200)) + 0.1 * rng.standard_normal((300, 200))
+    y = few @ rng.standard_normal(200) / 10 + 0.1 * rng.standard_normal(300)
+    alone = Problem(few, y, intercept=intercept)
+    chosen = Linear(1e-3 * alone.origin.sigma)
+    often = Problem(form(np.hstack([few, few / 3 * 3, few * 7.1 / 7.1])), y, penalty=chosen, intercept=intercept)
+    best, result = solve(alone.at_penalty(chosen), tol=1e-12), solve(often, tol=1e-9)
+    assert result.converged, result
+    assert result.objective - best.objective <= max(result.gap, 1e-14 * best.objective)
+
+
 def test_agrees_with_scikit_learn():
     alpha = 0.05
     ours = solve(Problem(TALL, SIGNAL, penalty=Linear(alpha), intercept=True), tol=1e-14)

@@ -275,6 +275,22 @@ class Gram:
             return None
         return Inverse(approximate, beside[0], beside[1])
 
+    def twins(self, first: int) -> tuple[Index, Index, Array]:
+        """Return columns that are multiples of others as far as products tell, these others, and the multiples.
+
+        No proof relies on it; nor could one tell such a pair apart, for as much is lost when products are rounded. The
+        first columns are no multiples, and no column is that of another multiple.
+        """
+        with quiet():
+            units = 1 / np.sqrt(self.matrix.diagonal())
+            cosines = self.matrix * units * units[:, None]
+            alike = np.abs(cosines) >= 1 - gamma(self.rows + 12) / 2
+        heads = np.where(alike.any(axis=0), alike.argmax(axis=0), np.arange(len(alike)))
+        others = np.flatnonzero((heads[heads] == heads) & (heads < np.arange(len(heads))))
+        others = others[others >= first]
+        heads = heads[others]
+        return others, heads, self.matrix[heads, others] / self.matrix[heads, heads]
+
     def suspects(self, first: int, tolerance: float) -> Index:
         """Return the first columns, and those that nearly depend on others with those that these depend on.
 

@@ -26,6 +26,9 @@ EXACT = 2.0**40
 SHORT = 2.0**20
 """Factors of columns that are whole numbers over this are short."""
 
+SOME = 256
+"""Dependencies whose columns are formed at a time."""
+
 
 class Dependency(NamedTuple):
     """A column that is a combination of others: exactly, with whole coefficients, or nearly."""
@@ -81,14 +84,12 @@ class Determined:
 
     def combinations(self) -> list[tuple[Index, Array]]:
         """Return the sums that the data determine beside single coefficients: each with its columns and factors."""
-        found: list[tuple[Index, Array]] = []
-        if not self.dependencies:
-            return found
-        for k in np.unique(np.concatenate([d.of for d in self.dependencies])):
-            parts = [(d.column, float(d.times[d.of == k][0])) for d in self.dependencies if k in d.of]
-            index, times = zip((int(k), 1.0), *parts, strict=True)
-            found.append((np.array(index, dtype=np.intp), np.array(times)))
-        return found
+        sums: dict[int, list[tuple[int, float]]] = {}
+        for d in self.dependencies:
+            for k, factor in zip(d.of.tolist(), d.times.tolist(), strict=True):
+                sums.setdefault(k, [(k, 1.0)]).append((d.column, factor))
+        parts = [zip(*sums[k], strict=True) for k in sorted(sums)]
+        return [(np.array(index, dtype=np.intp), np.array(times)) for index, times in parts]
 
 
 def determined(
@@ -108,8 +109,8 @@ def determined(
 
     Some columns may be combinations of others (duplicates, a constant that is the sum of indicators), exactly or
     nearly. The other columns are still determined: the distance of such a column from the span of all others equals
-    its distance from the span of an independent part of them. Dependent columns are sought among those that the Gram
-    matrix shows, and among all if that does not suffice.
+    its distance from the span of an independent part of them. Multiples of other columns are seen in the Gram matrix.
+    Other dependent columns are sought among those that it shows, and among all if that does not suffice.
     """
     every = np.arange(rows.shape[1])
     gram = Gram.of(rows, ridge)
@@ -117,8 +118,20 @@ def determined(
     none = Determined(len(every), inverse, every, [], np.zeros(0))
     if gram is None or inverse is not None or ridge is not None:
         return none
-    suspects = gram.suspects(first, NEARLY[-1])
-    for some in [suspects, every] if 0 < len(suspects) < len(every) else [every]:
+
+    def answer(named: list[Dependency]) -> Determined | None:
+        independent = np.setdiff1d(every, [dependency.column for dependency in named])
+        proven = gram.select(independent).inverse()
+        rests = np.zeros(0) if proven is None else _rests(exact, rows.weights, named)
+        return None if proven is None else Determined(len(every), proven, independent, named, rests)
+
+    multiples = _multiples(rows, gram, first, exact, constants) if bounded else []
+    known = answer(multiples) if multiples else None
+    if known is not None:
+        return known
+    apart = np.setdiff1d(every, [dependency.column for dependency in multiples])
+    suspects = apart[gram.select(apart).suspects(first, NEARLY[-1])]
+    for some in [suspects, apart] if 0 < len(suspects) < len(apart) else [apart]:
         chosen = rows.select(some)
         stated = exact(some)
         near = (nearly(chosen.columns, stated, first, constants, part) for part in NEARLY if bounded)
@@ -126,24 +139,72 @@ def determined(
             if not found or any(dependency.column < first for dependency in found):
                 continue
             named = [Dependency(int(some[d.column]), some[d.of], d.times) for d in found]
-            independent = np.setdiff1d(every, [dependency.column for dependency in named])
-            inverse = gram.select(independent).inverse()
-            if inverse is not None:
-                return Determined(len(every), inverse, independent, named, _rests(stated, rows.weights, found))
+            known = answer(named + [_through(multiple, named) for multiple in multiples])
+            if known is not None:
+                return known
     return none
 
 
-def _rests(columns: Enclosure, weights: Array, found: list[Dependency]) -> Array:
+def _multiples(
+    rows: Readable, gram: Gram, first: int, exact: Callable[[Index], Enclosure], constants: int
+) -> list[Dependency]:
+    """Return which columns are multiples of others, nearly; no proof relies on it.
+
+    Where samples have no weight columns are alike in the Gram matrix that are not alike.
+    """
+    found = []
+    others, heads, times = gram.twins(first)
+    for start in range(0, len(others), SOME):
+        part = slice(start, start + SOME)
+        index = np.unique(np.concatenate([np.arange(constants), others[part], heads[part]]))
+        stated, columns = exact(index), rows.select(index).columns.mid
+        norms = np.sqrt(np.sum(columns * columns, axis=0))
+        places = np.searchsorted(index, others[part]), np.searchsorted(index, heads[part])
+        for other, head, factor in zip(*places, times[part], strict=True):
+            if not linalg.norm(columns[:, other] - factor * columns[:, head]) <= NEARLY[-1] * norms[other]:
+                continue
+            of = np.array([head] if head >= constants else [], dtype=np.intp)  # constants are found beside
+            multiple = Dependency(int(other), of, np.full(len(of), factor))
+            multiple = _as_stated(multiple, stated, norms, constants, DEPENDENT)
+            found.append(Dependency(int(index[other]), index[multiple.of], multiple.times))
+    return found
+
+
+def _through(multiple: Dependency, named: list[Dependency]) -> Dependency:
+    """Return a multiple of a column as a combination of what that column itself is a combination of."""
+    of, times = multiple.of, multiple.times
+    for column, parts, shares in named:
+        for factor in times[of == column]:
+            others = of != column
+            whole = np.unique(np.append(of[others], parts))
+            added = np.zeros(len(whole))
+            added[np.searchsorted(whole, of[others])] += times[others]
+            added[np.searchsorted(whole, parts)] += factor * shares
+            of, times = whole, added
+    return Dependency(multiple.column, of, times)
+
+
+def _rests(exact: Callable[[Index], Enclosure], weights: Array, named: list[Dependency]) -> Array:
     """Return upper bounds of what columns are off the combinations of others, in the metric of the weights."""
-    rests = np.zeros(len(found))
-    for k, (column, of, times) in enumerate(found):
-        if is_sum(columns.mid[:, column], columns.mid[:, of], times) and not columns.rad[:, [column, *of]].any():
-            continue
-        index, factors = np.append(column, of), np.append(1.0, -times)
-        rest = dots(columns.mid[:, index].T, Enclosure.exact(factors)).size
-        rest = up(rest + columns.rad[:, index] @ np.abs(factors) * (1 + gamma(len(index) + 2)))
-        rests[k] = norm(up(np.sqrt(weights * (1 + 2.0**-50)) * rest))
+    rests = np.zeros(len(named))
+    for first in range(0, len(named), SOME):
+        some = named[first : first + SOME]
+        index = np.unique(np.concatenate([np.append(d.of, d.column) for d in some]))
+        columns = exact(index)
+        for k, (column, of, times) in enumerate(some):
+            places = np.searchsorted(index, np.append(column, of))
+            rests[first + k] = _rest(columns[:, places], weights, times)
     return rests
+
+
+def _rest(columns: Enclosure, weights: Array, times: Array) -> float:
+    """Return an upper bound of what the first column is off the combination of the others."""
+    if is_sum(columns.mid[:, 0], columns.mid[:, 1:], times) and not columns.rad.any():
+        return 0.0
+    factors = np.append(1.0, -times)
+    rest = dots(columns.mid.T, Enclosure.exact(factors)).size
+    rest = up(rest + columns.rad @ np.abs(factors) * (1 + gamma(len(factors) + 2)))
+    return norm(up(np.sqrt(weights * (1 + 2.0**-50)) * rest))
 
 
 def nearly(
@@ -162,15 +223,25 @@ def nearly(
     for k, other in enumerate(others):
         parts = np.flatnonzero(np.abs(shares[:, k]) * norms[chosen] > tolerance * norms[other])
         parts = parts[chosen[parts] >= constants]
-        of, times = chosen[parts], shares[parts, k]
-        whole = np.round(times * SHORT) / SHORT  # short numbers, if they are that
-        times = np.where(np.abs(whole - times) <= tolerance * np.abs(times), whole, times)
-        off = stated.mid[:, :constants].T @ (stated.mid[:, other] - stated.mid[:, of] @ times)
-        off = off / norms[:constants] ** 2
-        far = np.flatnonzero(np.abs(off) * norms[:constants] > tolerance * norms[other])
-        of, times = np.append(far, of), np.append(off[far], times)
-        found.append(Dependency(int(other), of, times))
+        combination = Dependency(int(other), chosen[parts], shares[parts, k])
+        found.append(_as_stated(combination, stated, norms, constants, tolerance))
     return found
+
+
+def _as_stated(
+    combination: Dependency, stated: Enclosure, norms: Array, constants: int, tolerance: float
+) -> Dependency:
+    """Return a combination modulo the constants as one of columns as they are stated, with short factors if they fit.
+
+    The constants are the first columns, and the norms are those modulo the constants.
+    """
+    other, of, times = combination
+    whole = np.round(times * SHORT) / SHORT
+    times = np.where(np.abs(whole - times) <= tolerance * np.abs(times), whole, times)
+    held = stated.mid[:, :constants]
+    off = held.T @ (stated.mid[:, other] - stated.mid[:, of] @ times) / np.sum(held * held, axis=0)
+    far = np.flatnonzero(np.abs(off) * norms[:constants] > tolerance * norms[other])
+    return Dependency(other, np.append(far, of), np.append(off[far], times))
 
 
 def _combined(columns: Array, norms: Array, first: int, tolerance: float) -> tuple[Index, Index, Array]:

@@ -57,18 +57,16 @@ static int face_factor(model *o, face *f)
     store *s = o->s;
     for (ptrdiff_t lost = 0; lost <= t->m && !ended(t->beat); lost++) {
         for (ptrdiff_t i = 0; i < f->size; i++) o->list[i] = o->place[f->entry[i]];
-        ptrdiff_t dependent = factor_follow(s, o->list, f->size, o->mark, o->spare, t->beat);
+        ptrdiff_t few = lost ? FEW : TOGETHER;
+        ptrdiff_t dependent = factor_follow(s, o->list, f->size, o->mark, o->spare, few, 0, t->beat);
         if (dependent < 0) return dependent == LATE ? -1 : 0;
         if (slide(o, f, dependent)) {
             face_of(o, f);
             face_residual(o, f);
             continue;
         }
-        do { /* columns that are nearly dependent, at their minimum */
-            if (factor_prop(s, dependent)) return -1;
-            dependent = factor_follow(s, o->list, f->size, o->mark, o->spare, t->beat);
-        } while (dependent >= 0);
-        return dependent == LATE ? -1 : 0;
+        /* columns that are nearly dependent, at their minimum */
+        return factor_follow(s, o->list, f->size, o->mark, o->spare, FEW, 1, t->beat) == COVERED ? 0 : -1;
     }
     return -1;
 }

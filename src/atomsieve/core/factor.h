@@ -5,6 +5,7 @@
 #include "gram.h"
 
 #define TOGETHER 512      /* entries that join a factor between two looks at the clock */
+#define FEW 64            /* the same where columns depend on others: what joins behind one of these is lost with it */
 #define INDEPENDENT 1e-10 /* square of a pivot, as a part of the diagonal, below which columns count as dependent */
 #define PROXIMAL 1e-8     /* proximal term that stands in for the curvature that dependent columns lack, at first */
 
@@ -32,8 +33,27 @@ static void factor_remove(store *s, ptrdiff_t gone)
     s->ordered = k - 1;
 }
 
-/* Add places to the factor up to the first that depends on those before it; returns how many it takes. */
-static ptrdiff_t factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh)
+/* The factor of a matrix of places that join, in its lower triangle. Where a column depends on those before it, a
+   proximal term stands in for the curvature that it lacks. Returns how many places it takes: all, if numbers are finite. */
+static ptrdiff_t factor_propped(const store *s, const ptrdiff_t *place, ptrdiff_t fresh, double *corner)
+{
+    ptrdiff_t c = s->capacity;
+    for (ptrdiff_t j = 0; j < fresh; j++) {
+        double *restrict column = corner + j * c, own = s->gram[place[j] * (c + 1)], pivot = column[j];
+        for (double part = PROXIMAL; !(pivot > 0 && pivot >= INDEPENDENT * own) && part <= 1; part *= 100)
+            pivot = column[j] + part * own;
+        if (!(pivot > 0 && pivot >= INDEPENDENT * own)) return j;
+        column[j] = sqrt(pivot);
+        for (ptrdiff_t i = j + 1; i < fresh; i++) column[i] /= column[j];
+        for (ptrdiff_t l = j + 1; l < fresh; l++)
+            for (ptrdiff_t i = l; i < fresh; i++) corner[l * c + i] -= column[l] * column[i];
+    }
+    return fresh;
+}
+
+/* Add places to the factor, all of them with props, or up to the first that depends on those before it; returns how many
+   it takes. */
+static ptrdiff_t factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh, int props)
 {
     ptrdiff_t k = s->ordered, c = s->capacity;
     memcpy(s->order + k, place, (size_t)fresh * sizeof *place);
@@ -46,6 +66,11 @@ static ptrdiff_t factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh
         blas.dtrsm("R", "L", "T", "N", &rows, &columns, &one, s->lower, &ld, s->lower + k, &ld);
         blas.dsyrk("L", "N", &rows, &columns, &minus, s->lower + k, &ld, &one, corner, &ld);
     }
+    if (props) {
+        ptrdiff_t taken = factor_propped(s, place, fresh, corner);
+        s->ordered += taken;
+        return taken;
+    }
     blas.dpotrf("L", &rows, corner, &ld, &info);
     ptrdiff_t end = info ? k + info - 1 : k + fresh; /* the columns before a pivot that fails are in order */
     for (; s->ordered < end; s->ordered++) {
@@ -56,10 +81,11 @@ static ptrdiff_t factor_border(store *s, const ptrdiff_t *place, ptrdiff_t fresh
 }
 
 /* Make the factor cover the given places, no more and no less. `mark` has a number for every place, all 0. Returns
-   COVERED, or the first place found to depend on those before it: the factor then covers those, and not the rest. */
+   COVERED, or the first place found to depend on those before it: the factor then covers those, and not the rest. Such
+   places are propped, if they are not looked for. `together` of them join at a time. */
 enum { COVERED = -1, LATE = -2 };
 static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wanted, char *mark, ptrdiff_t *fresh,
-                               pulse *beat)
+                               ptrdiff_t together, int props, pulse *beat)
 {
     for (ptrdiff_t i = 0; i < wanted; i++) mark[place[i]] = 1;
     double rotations = 0, k = (double)s->ordered;
@@ -74,25 +100,13 @@ static ptrdiff_t factor_follow(store *s, const ptrdiff_t *place, ptrdiff_t wante
         if (mark[place[i]] == 1) fresh[count++] = place[i];
         mark[place[i]] = 0;
     }
-    for (ptrdiff_t first = 0; first < count; first += TOGETHER) {
+    for (ptrdiff_t first = 0; first < count; first += together) {
         if (ended(beat)) return LATE;
-        ptrdiff_t some = count - first < TOGETHER ? count - first : TOGETHER;
-        ptrdiff_t taken = factor_border(s, fresh + first, some);
+        ptrdiff_t some = count - first < together ? count - first : together;
+        ptrdiff_t taken = factor_border(s, fresh + first, some, props);
         if (taken < some) return fresh[first + taken];
     }
     return COVERED;
-}
-
-/* Cover a place that depends on others, by a proximal term that stands in for the curvature it lacks. */
-static int factor_prop(store *s, ptrdiff_t place)
-{
-    double *own = s->gram + place * (s->capacity + 1), before = *own;
-    for (double part = PROXIMAL; part <= 1; part *= 100) {
-        *own = before * (1 + part);
-        if (factor_border(s, &place, 1)) break;
-    }
-    *own = before;
-    return s->ordered && s->order[s->ordered - 1] == place ? 0 : -1;
 }
 
 /* Solve with the factor, in its order. */

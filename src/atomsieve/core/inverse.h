@@ -60,8 +60,17 @@ static double scale_gram(inversion *v)
     return upward(upward(rounding) + 2 * largest * wide + wide * wide);
 }
 
-/* Write R, made symmetric; 0 on success. No proof relies on it. */
-static int approximate_inverse(const inversion *v)
+/* What may be off in a row of `I - R G` beside its residual, as a part of the sum of a row of R: what its entries may be,
+   and rounding. */
+static double blur_of(const inversion *v, double error)
+{
+    double terms = (double)v->k;
+    return terms * (relative_error(terms + 2) * v->largest + error);
+}
+
+/* Write R, made symmetric; 0 on success. No proof relies on it. None is made where none could be proven: the inverse has
+   an entry of at least `1 / pivot^2`. */
+static int approximate_inverse(const inversion *v, double blur)
 {
     ptrdiff_t k = v->k;
     double one = 1, *r = v->approximate;
@@ -69,7 +78,11 @@ static int approximate_inverse(const inversion *v)
     memcpy(v->factor, v->matrix, (size_t)(k * k) * sizeof *r);
     memset(r, 0, (size_t)(k * k) * sizeof *r);
     if (factor_by_pieces(v->factor, k, v->beat)) return 1;
-    for (ptrdiff_t j = 0; j < k; j++) r[j * (k + 1)] = 1;
+    for (ptrdiff_t j = 0; j < k; j++) {
+        double pivot = v->factor[j * (k + 1)];
+        if (!(2 * blur < pivot * pivot)) return 1;
+        r[j * (k + 1)] = 1;
+    }
     for (ptrdiff_t first = 0; first < k; first += PIECE) {
         if (ended(v->beat)) return 1;
         int width = (int)(k - first < PIECE ? k - first : PIECE), below = (int)(k - first);
@@ -106,11 +119,11 @@ static double residual_bound(const inversion *v, double error)
             }
         }
     }
-    double blur = relative_error(terms + 2) * v->largest + error;
+    double blur = blur_of(v, error);
     for (ptrdiff_t i = 0; i < k; i++) {
         double row = v->residual[i] * (1 + relative_error(terms + 4));
         double size = v->sum[i] * (1 + relative_error(terms + 2));
-        double bound = row + terms * size * blur;
+        double bound = row + size * blur;
         if (isnan(bound)) return INFINITY;
         alpha = fmax(alpha, bound);
     }
@@ -122,7 +135,7 @@ static int prove_inverse(inversion *v)
 {
     ptrdiff_t k = v->k;
     double error = scale_gram(v);
-    if (!(error < INFINITY) || approximate_inverse(v)) return 0;
+    if (!(error < INFINITY) || approximate_inverse(v, blur_of(v, error))) return 0;
     double alpha = residual_bound(v, error);
     if (!(alpha < 0.5)) return 0;
     for (ptrdiff_t j = 0; j < k; j++) {

@@ -98,7 +98,7 @@ static int polish_by_factor(model *o, face *f)
         f->size = kept;
         if (found == WHOLE || !kept) break;
         for (ptrdiff_t i = 0; i < kept; i++) o->list[i] = o->place[f->entry[i]];
-        if (factor_follow(s, o->list, kept, o->mark, o->spare, t->beat) != COVERED) break;
+        if (factor_follow(s, o->list, kept, o->mark, o->spare, TOGETHER, 0, t->beat) != COVERED) break;
     }
     for (ptrdiff_t i = 0; i < before; i++)
         if (o->x[entries[i]] != was[i]) push(o, entries[i], o->x[entries[i]] - was[i]);
@@ -205,10 +205,11 @@ static int step_on_face(model *o, face *f, int by_factor, double tolerance)
     if (newton_change(o, f, by_factor, tolerance)) return FAILED;
     double *change = o->work, *image = o->work + 2 * t->m, growth;
     ptrdiff_t crossing = step_along(o, f, 1, change);
-    double fall = face_fall(o, f, change, image, &growth), length = first_stop(o, f);
+    double fall = face_fall(o, f, change, image, &growth), first = first_stop(o, f), length = 1;
     int found = crossing ? CUT : WHOLE;
-    for (int tries = 0; tries < 40 && (!(fall > 0) || isinf(fall)); tries++, length /= 2) {
+    for (int tries = 0; tries < 60 && (!(fall > 0) || isinf(fall)); tries++) {
         if (t->single && !crossing) return FAILED; /* nothing to gain: at the minimum of the face */
+        length = length > 4 * first ? length / 4 : length > first ? first : length / 2;
         step_along(o, f, length, change);
         fall = face_fall(o, f, change, image, &growth);
         found = SHORT;

@@ -10,7 +10,7 @@ from atomsieve.certificate import Certificate
 from atomsieve.certificate.statement import unprovable
 from atomsieve.certificate.ties import tied
 from atomsieve.core.clock import TimeUp, deadline
-from atomsieve.problem import Point, State
+from atomsieve.problem import Point, Problem, State
 from atomsieve.run.limits import Limits
 from atomsieve.run.progress import say, watcher
 from atomsieve.run.result import Result
@@ -32,9 +32,9 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
 
     A certificate can cost as much as a solve. So before the first one, the next gap is reached if screening says that
     some blocks would stay undecided; a run that is there already is not asked. A new one is made only if it is expected
-    to decide every block that is left, and once more at the end, unless dependent columns are what the last one leaves
-    undecided and nothing else is expected of it. The expectation takes bounds of the curvature as they were; they may
-    shrink much faster (`Poisson`).
+    to decide every block that is left, and once more at the end, unless dependent columns are all that the last one
+    leaves undecided and nothing else is expected of it. The expectation takes bounds of the curvature as they were;
+    they may shrink much faster (`Poisson`).
     """
     asked, result = limits, go(first, limits)
     if result.status is Status.CONVERGED and limits.gap > SMALLEST * limits.baseline:
@@ -55,7 +55,7 @@ def decide(go: Callable[[Point, Limits], Result], first: Point, limits: Limits) 
                 expected = _expected(certificate, result)
                 if expected.all():
                     certificate, expected = _certified(result), expected[:0]
-            hopeful = expected.any() or (len(expected) and not certificate.dependencies)
+            hopeful = expected.any() or (len(expected) and _leaves_more_than_dependent(certificate, result.problem))
             if hopeful and result.status in ENDED:
                 certificate = min(_certified(result), certificate, key=lambda proof: int(proof.undecided.sum()))
     except TimeUp:
@@ -87,6 +87,19 @@ def _leaves_some(result: Result) -> bool:
         return False
     left = alive & (problem.core.sizes(result.lifted) == 0)
     return bool(left.any()) and unprovable(problem) is None
+
+
+def _leaves_more_than_dependent(certificate: Certificate, problem: Problem) -> bool:
+    """Return whether a block is undecided that is not one of columns that depend on each other: it has an interval.
+
+    It may be zero where nothing but another certificate can tell.
+    """
+    if not certificate.dependencies or (problem.core.listed and certificate.facts is None):
+        return not certificate.dependencies
+    with np.errstate(all="ignore"):
+        widths = (certificate.upper - certificate.lower).reshape(problem.shape)
+        widths = widths.ravel() if certificate.facts is not None else problem.core.sizes(widths)
+    return bool(np.isfinite(widths[certificate.undecided]).any())
 
 
 def _goes_on(result: Result, certificate: Certificate) -> bool:
