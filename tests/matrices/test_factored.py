@@ -26,6 +26,8 @@ from atomsieve.design import SparseDesign
 from atomsieve.design.places import CROWDED, Places
 from atomsieve.gauges.matrix import Near
 from atomsieve.gauges.triplets import Triplets
+from atomsieve.methods.corrective.curvature import AtPlaces, Everywhere
+from atomsieve.methods.corrective.surfaces import Surface, System, conjugate_gradients
 from atomsieve.numerics.krylov import Beyond
 from atomsieve.numerics.rounding import EPS
 
@@ -193,3 +195,61 @@ def test_scaled_passes_on_what_a_gauge_says():
         scaled = Scaled(gauge, 2.0)
         for name in ("dense", "ranked", "proximal", "split", "listed", "one_by_one", "entrywise", "decides"):
             assert getattr(scaled, name) == getattr(gauge, name), name
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_pairs_stay_beyond(symmetric):
+    """Although the search starts within the subspaces that are left out, but for what rounding has left."""
+    rng = np.random.default_rng(1)
+    dense = rng.normal(size=(90, 90))
+    left = np.linalg.qr(rng.normal(size=(90, 6)))[0]
+    right = left if symmetric else np.linalg.qr(rng.normal(size=(90, 6)))[0]
+    start = right + 1e-9 * rng.normal(size=right.shape)
+    pairs = Beyond(csr_array(dense), left, right, symmetric).leading(9, start)
+    assert len(pairs.values) == 9
+    for inside, found in ((left, pairs.left), (right, pairs.right)):
+        np.testing.assert_allclose(inside.T @ found, 0.0, atol=1e-12)
+        np.testing.assert_allclose(found.T @ found, np.eye(9), atol=1e-12)
+
+
+def surface_at(curvature, gauge, rank, known):
+    """Return the surface at a point of a rank, with so many pairs beyond that are known, and a change along it."""
+    rng, (rows, columns) = np.random.default_rng(2), curvature.form
+    left = np.linalg.qr(rng.normal(size=(rows, rank)))[0]
+    right = left if gauge.symmetric else np.linalg.qr(rng.normal(size=(columns, rank)))[0]
+    x, z = Triplets(left, np.linspace(3.0, 0.5, rank), right), rng.normal(size=(rows, columns))
+    beyond = Beyond(z, left, right, gauge.symmetric)
+    pairs = beyond.leading(known, rng.normal(size=(columns, rows)))
+    found = Surface(x, 2.0, z, 2.0 / beyond.highest(), gauge, pairs)
+    return found, found.parts(rng.normal(size=(rows, columns)))
+
+
+@pytest.mark.parametrize("gauge", [Nuclear(), PSDTrace()], ids=repr)
+def test_ease_is_the_inverse_of_an_even_curvature(gauge):
+    """If all pairs beyond are known."""
+    curvature = Everywhere(0.3 * np.eye(81), (9, 9))
+    surface, change = surface_at(curvature, gauge, 2, 7)
+    system = System(surface, curvature, 0.0)
+    np.testing.assert_allclose(system.times(surface.eased(change, 0.3)), change, atol=1e-11)
+    roughly, _ = surface_at(curvature, gauge, 2, 3)
+    assert not np.allclose(System(roughly, curvature, 0.0).times(roughly.eased(change, 0.3)), change, atol=1e-3)
+
+
+def test_known_pairs_save_products():
+    """Where a few values beyond nearly reach the slope, an ease that knows no pair takes three times as many."""
+    table, seen = drawn(3, 120, 100, seen=0.2)
+    places = Places.of(SparseDesign.of(Completion(*np.nonzero(seen), table.shape).tocsr(), "X"), table.shape)
+    curvature = AtPlaces(places, np.full(len(places.rows), 0.05), np.zeros((len(places.rows), 0)))
+    counts = []
+    for known in (20, 0):
+        surface, change = surface_at(curvature, Nuclear(), 3, known)
+        system, count = System(surface, curvature, 0.0), 0
+
+        def times(step, system=system):
+            nonlocal count
+            count += 1
+            return system.times(step)
+
+        conjugate_gradients(times, change, lambda r, surface=surface: surface.eased(r, curvature.mean), 1e-6, 500)
+        counts.append(count)
+    assert 3 * counts[0] <= counts[1], counts

@@ -33,6 +33,10 @@ class Pairs(NamedTuple):
     values: Array
     right: Array
 
+    def at(self, chosen: Any) -> "Pairs":
+        """Return some of the pairs."""
+        return Pairs(self.left[:, chosen], self.values[chosen], self.right[:, chosen])
+
 
 @dataclass(frozen=True, eq=False)
 class Beyond:
@@ -66,17 +70,17 @@ class Beyond:
         return less(less(dense, self.left).T, self.right).T
 
     def leading(self, count: int, start: Array) -> Pairs:
-        """Return pairs with large values: the best ones in the Krylov space of a block of columns.
+        """Return so many pairs with large values, at most: the best ones in the Krylov space of a block of columns.
 
         They are the largest of all where that space, or the matrix, is small.
         """
         inside = min(self.shape) - self.left.shape[1]
-        if count * (STEPS + 1) >= inside:
+        if start.shape[1] * (STEPS + 1) >= inside:
             return self._decomposed(max(min(count, inside), 0))
-        basis = orthonormal(less(start, self.right))
+        basis = orthonormal(start, self.right)
         block = basis
         for _ in range(STEPS):
-            block = orthonormal(self.adjoint(self.times(block)), basis)
+            block = orthonormal(self.adjoint(self.times(block)), self.right, basis)
             basis = np.hstack([basis, block])
         image = self.times(basis)
         if self.symmetric:

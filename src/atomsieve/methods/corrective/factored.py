@@ -20,6 +20,9 @@ from atomsieve.typing import Array
 JOINING = 6
 """Pairs of singular vectors that may join x in one step, at least; or half as many as its rank."""
 
+KNOWN = 2
+"""Pairs beyond that are found, for each that may join: what does not join shows how the surface bends."""
+
 ITERATIONS = 200
 """Conjugate gradients for one Newton step."""
 
@@ -27,10 +30,10 @@ ROUGHLY = 0.05
 """Part of the right-hand side to which the system of a Newton step is solved."""
 
 UNSETTLED = (0.3, 12)
-"""The same, and the most iterations, where the rank has just changed, or is likely to."""
+"""The same, and the most iterations, where the rank has just changed, or the step before did not halve the gap."""
 
-FAR = 0.1
-"""Part of the slope that z may have beside x before its vectors are expected to turn so far that the rank changes."""
+SETTLING = 4
+"""Proximal steps where pairs join: their values are small after one, and a Newton step would take many out again."""
 
 IDLE = 10
 """Steps that may fail to lower the gap of a model."""
@@ -49,6 +52,17 @@ class Outlook(NamedTuple):
         """The largest value beyond, at least 0."""
         return max(float(self.pairs.values[0]), 0.0) if len(self.pairs.values) else 0.0
 
+    def parted(self, slope: float) -> tuple[Pairs, Pairs]:
+        """Return the pairs that join x, for their values exceed the slope, and the large ones that stay beyond."""
+        values = self.pairs.values
+        join = (values > slope) & (np.arange(len(values)) < joining(len(self.near.corner)))
+        return self.pairs.at(join), self.pairs.at(~join & (2 * values > slope))
+
+
+def joining(rank: int) -> int:
+    """Return how many pairs may join an x of a rank."""
+    return max(JOINING, rank // 2)
+
 
 @dataclass(frozen=True, eq=False)
 class FactoredModel:
@@ -64,7 +78,7 @@ class FactoredModel:
     def minimise(self, x: Triplets, z: Array, enough: float) -> Minimum:
         """Return the minimiser from x on, where minus the gradient is z, up to a gap."""
         length, gap, least, idle = 1 / max(self.curvature.steepest, 1e-300), math.inf, math.inf, 0
-        start = np.random.default_rng(0).normal(size=(self.curvature.form[1], JOINING))
+        start = np.zeros((self.curvature.form[1], 0))
         for _ in range(STEPS):
             look()
             outlook = self._outlook(x, z, start)
@@ -73,36 +87,34 @@ class FactoredModel:
             least = min(gap, least)
             if gap <= enough or idle == IDLE:
                 break
-            start = outlook.pairs.right
-            rank = len(x.values)
-            x, z, length = self._proximal(x, z, outlook, length)
+            rank, (joined, others) = len(x.values), outlook.parted(self._slope(x))
+            start = others.right
+            x, z, length = self._proximal(x, z, joined, length)
             if len(x.values):
-                turned = max(outlook.near.beside) > FAR * self._slope(x)
-                how = UNSETTLED if turned or len(x.values) != rank else (ROUGHLY, ITERATIONS)
-                x, z = self._newton(x, z, outlook.highest, how)
+                how = UNSETTLED if idle or len(x.values) != rank else (ROUGHLY, ITERATIONS)
+                x, z = self._newton(x, z, others, outlook.highest, how)
         return Minimum(x, z, gap)
 
     def response(self, x: Triplets, z: Array) -> float:
         """Return how fast the gauge of the minimiser falls as the slope rises, on the surface of x."""
         if not len(x.values):
             return 0.0
-        price, outlook = seen_by(self.gauge)[1], self._outlook(x, z, np.ones((self.curvature.form[1], 1)))
-        surface = self._surface(x, outlook.table, outlook.highest)
+        price, outlook = seen_by(self.gauge)[1], self._outlook(x, z, np.zeros((self.curvature.form[1], 0)))
+        surface = self._surface(x, outlook.table, outlook.parted(self._slope(x))[1], outlook.highest)
         gradient = surface.gradient
         solved = System(surface, self.curvature, 0.0).solved(gradient, 1e-4, ITERATIONS)
         return price * price * float(gradient @ solved)
 
     def _outlook(self, x: Triplets, z: Array, start: Array) -> Outlook:
-        """Return what z shows around x; `start` are directions in which to look beyond."""
+        """Return what z shows around x; `start` are directions beyond that are known."""
         symmetric = seen_by(self.gauge)[2].symmetric
         table = self.curvature.table(z)
         beyond = Beyond(table, x.left, x.right, symmetric)
-        count = max(JOINING, len(x.values) // 2)
-        if start.shape[1] < count:
-            more = np.random.default_rng(start.shape[1]).normal(size=(len(start), count - start.shape[1]))
-            start = np.hstack([start, more])
+        count = joining(len(x.values))
+        known = start[:, : count - 1]  # one direction at least is drawn: the others may say nothing of what is new
+        drawn = np.random.default_rng(known.shape[1]).normal(size=(len(known), count - known.shape[1]))
         near = Near.of(table, x, symmetric=symmetric, even=self.curvature.even)
-        return Outlook(table, near, beyond, beyond.leading(count, start))
+        return Outlook(table, near, beyond, beyond.leading(KNOWN * count, np.hstack([known, drawn])))
 
     def _gap(self, x: Triplets, outlook: Outlook) -> float:
         """Return a bound of what is left to gain; with a level line, if the minimiser is at most twice as large."""
@@ -127,18 +139,26 @@ class FactoredModel:
         kappa = self._kappa(x)
         return self.line[0] * kappa + self.line[1] * kappa * kappa / 2 + self.curvature.even * _square(x) / 2
 
-    def _proximal(self, x: Triplets, z: Array, outlook: Outlook, length: float) -> tuple[Triplets, Array, float]:
-        """Return the point after a proximal step on the vectors of x and of the pairs beyond, z there, and its length.
+    def _proximal(self, x: Triplets, z: Array, joined: Pairs, length: float) -> tuple[Triplets, Array, float]:
+        """Return the point after a proximal step on the vectors of x, z there, and the length of the next step.
+
+        Where pairs join, a few steps are taken on their vectors too.
+        """
+        left, right = np.hstack([x.left, joined.left]), np.hstack([x.right, joined.right])
+        core = np.zeros((left.shape[1], left.shape[1]))
+        core[: len(x.values), : len(x.values)] = np.diag(x.values)
+        for _ in range(SETTLING if len(joined.values) else 1):
+            found, z, length = self._shrunk(core, z, left, right, length)
+            core = found.whole
+        return Triplets(left @ found.left, found.values, right @ found.right), z, length
+
+    def _shrunk(self, core: Array, z: Array, left: Array, right: Array, length: float) -> tuple[Triplets, Array, float]:
+        """Return the core after a proximal step between two subspaces, z there, and the length of the next step.
 
         The step is halved until the model allows it. The next one may be twice as long.
         """
-        (a, b), (_, price, seen) = self.line, seen_by(self.gauge)
-        joining = outlook.pairs.values > self._slope(x)
-        left = np.hstack([x.left, outlook.pairs.left[:, joining]])
-        right = np.hstack([x.right, outlook.pairs.right[:, joining]])
-        core = np.zeros((left.shape[1], left.shape[1]))
-        core[: len(x.values), : len(x.values)] = np.diag(x.values)
-        pull = left.T @ products(outlook.table, left, right, symmetric=seen.symmetric)[0] - self.curvature.even * core
+        (a, b), (_, price, seen), table = self.line, seen_by(self.gauge), self.curvature.table(z)
+        pull = left.T @ products(table, left, right, symmetric=seen.symmetric)[0] - self.curvature.even * core
         while True:
             line = (length * a * price, length * b * price * price)
             found = seen.shrunk(core + length * pull, line) if core.size else Triplets.nothing((0, 0))
@@ -149,18 +169,20 @@ class FactoredModel:
             if curved * length <= square * (1 + 1e-9) or square == 0:
                 break
             length = min(length / 2, square / curved)
-        return Triplets(left @ found.left, found.values, right @ found.right), z - product, 2 * length
+        return found, z - product, 2 * length
 
-    def _surface(self, x: Triplets, table: Any, highest: float) -> Surface:
+    def _surface(self, x: Triplets, table: Any, others: Pairs, highest: float) -> Surface:
         """Return the surface of the rank of x; what lies beyond is made no larger than the slope."""
         slope, seen = self._slope(x), seen_by(self.gauge)[2]
-        return Surface(x, slope, table, 1.0 if highest <= slope else slope / highest, seen)
+        return Surface(x, slope, table, 1.0 if highest <= slope else slope / highest, seen, others)
 
-    def _newton(self, x: Triplets, z: Array, highest: float, how: tuple[float, int]) -> tuple[Triplets, Array]:
+    def _newton(
+        self, x: Triplets, z: Array, others: Pairs, highest: float, how: tuple[float, int]
+    ) -> tuple[Triplets, Array]:
         """Return the point after a Newton step on the surface of x, or a part of it, where that lowers the function."""
         curvature, price = self.curvature, seen_by(self.gauge)[1]
         table = curvature.table(z)
-        surface = self._surface(x, table, highest)
+        surface = self._surface(x, table, others, highest)
         system = System(surface, curvature, self.line[1] * price * price)
         step = system.solved(surface.parts(table, curvature.even) - surface.slope * surface.gradient, *how)
         at, here, before = surface.ways(step), self._charge(x), curvature.seen(x.left * x.values, x.right)

@@ -15,7 +15,7 @@ import numpy as np
 from atomsieve.gauges.matrix import MatrixGauge, products
 from atomsieve.gauges.triplets import Triplets
 from atomsieve.methods.corrective.curvature import Curvature
-from atomsieve.numerics.krylov import less
+from atomsieve.numerics.krylov import Pairs, less
 from atomsieve.numerics.rounding import EPS
 from atomsieve.typing import Array
 
@@ -34,6 +34,8 @@ class Surface:
     z: Any
     factor: float
     gauge: MatrixGauge
+    others: Pairs
+    """Pairs of z outside, as far as they are known, with the largest values: along them the surface bends away most."""
 
     def parts(self, table: Any, even: float = 0.0) -> Array:
         """Return M, Y and W of `Z - even x`, one after the other; inner products with changes stay what they are."""
@@ -67,12 +69,25 @@ class Surface:
         return np.hstack([across + left @ both, left]), np.hstack([right, along])
 
     def eased(self, parts: Array, curvature: float) -> Array:
-        """Return a change divided by a curvature that is the same everywhere, and by that of the gauge."""
+        """Return a change divided by a curvature that is the same everywhere, and by that of the gauge.
+
+        The bend is seen along the pairs that are known: it takes from changes that turn both vectors of x towards a
+        pair, and adds to those that turn them apart.
+        """
         both, across, along = self.taken_apart(parts)
-        values = self.x.values
+        values, (left, others, right) = self.x.values, self.others
         each, turned = curvature + self.slope / values, self.slope / (values[:, None] + values)
         even, odd = (both + both.T) / 2, (both - both.T) / 2
-        return _joined(even / curvature + odd / (curvature + 2 * turned), across / each, along / each)
+        first, second, bend = left.T @ across, right.T @ along, self.factor * others[:, None]
+        flatter = curvature + np.maximum(self.slope - bend, 0.0) / values
+        steeper = curvature + (self.slope + bend) / values
+        near, apart = (first + second) / 2, (first - second) / 2
+        near, apart = near / flatter - near / each, apart / steeper - apart / each
+        return _joined(
+            even / curvature + odd / (curvature + 2 * turned),
+            across / each + left @ (near + apart),
+            along / each + right @ (near - apart),
+        )
 
     @property
     def gradient(self) -> Array:
