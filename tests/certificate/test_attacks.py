@@ -1,6 +1,8 @@
 """False claims and forgeries that an attack once got through, or nearly: each stays refused."""
 
 from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,8 +27,10 @@ from atomsieve import (
 )
 from atomsieve.certificate import certify
 from atomsieve.certificate.file import seal
+from atomsieve.certificate.free import scaled_columns
 from atomsieve.certificate.identity import digest_of
 from atomsieve.design import as_design
+from atomsieve.numerics.enclosures import Enclosure
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 6))
@@ -301,3 +305,28 @@ class TestForgeries:
         certificate.zero[:] = True
         with pytest.raises(ValueError, match="cannot claim"):
             certificate.content()
+
+
+@pytest.mark.parametrize("power", [340, 300])
+def test_entries_of_a_free_column_that_underflow_as_it_is_scaled(power):
+    """At x = 0 the free coefficient is nearly 2^200, and the score of the feature is 2^(power - 340)."""
+    free = np.array([2.0**540, 2.0**-540])[:, None]
+    problem = Problem(np.array([[0.0], [2.0**power]]), np.array([2.0**740, 0.0]), free=free, penalty=Linear(0.1))
+    certificate = certify(problem, np.zeros(1), problem.span.origin)
+    assert certificate.zero[0] == (power == 300)  # the slope of the penalty is 0.2
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_what_underflows_in_scaled_free_columns_is_within_their_radius(columns):
+    """Each free column is told by a power of two; the truth is exact in whole numbers of the least double."""
+    mid = np.array([[2.0**1000, 3.0], [3 * 2.0**-75, 2.0**1022], [2.0**-74, 2.0**-100], [5e-324, 1.0]])[:, :columns]
+    rad = np.abs(mid) * 2.0**-52
+    scale = 2.0 ** -np.round(np.log2(np.abs(mid).max(axis=0)))
+    statement = SimpleNamespace(unpenalised=Enclosure(mid, rad), free_scale=scale)
+    found = scaled_columns(statement, np.arange(columns))
+    for place in np.ndindex(mid.shape):
+        middle, radius, factor = (Fraction(v) for v in (mid[place], rad[place], scale[place[1]]))
+        apart = abs(middle * factor - Fraction(found.mid[place]))
+        assert apart + radius * factor <= Fraction(found.rad[place])
+    plain = SimpleNamespace(unpenalised=Enclosure.exact(np.ones((3, 1))), free_scale=np.ones(1))
+    assert not scaled_columns(plain, np.arange(1)).rad.any()  # which keeps products with them exact

@@ -138,6 +138,9 @@ def test_nothing_is_known_where_nothing_can_be(build):
     assert see(build, LOGISTIC, y, weights, image, column, np.nan) is None
     nothing = Enclosure(np.zeros(9), np.zeros(9))
     assert see(build, SQUARED, y, weights, image, nothing, 0.0) is None
+    large = np.full(9, 1e308)  # their sum overflows, and so does the curvature along the column
+    assert see(build, SQUARED, 0 * y, large, 0 * image, Enclosure(np.ones(9), np.zeros(9)), 1e-300) is None
+    assert twin(SQUARED, 0 * y, large, 0 * image, Enclosure(np.ones(9), np.zeros(9)), 1e-300) is None
     unknown = Enclosure(image.mid, np.full(9, np.inf))
     assert not np.isfinite(see(build, SQUARED, y, weights, unknown, None, 0.0)[3].rad)
     assert not np.isfinite(see(build, LOGISTIC, 2 * y, weights, image, None, 0.0)[3].rad)  # no labels

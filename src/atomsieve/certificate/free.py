@@ -71,9 +71,12 @@ def with_free(statement: Statement, image: Enclosure, b: Array) -> tuple[Enclosu
 
 
 def scaled_columns(statement: Statement, used: Index) -> Enclosure:
-    """Return free columns, scaled to entries of at most about 1."""
+    """Return free columns, scaled to entries of at most about 1: by powers of two, exact but for what underflows."""
     free, scale = statement.unpenalised[:, used], statement.free_scale[used]
-    return Enclosure(free.mid * scale, free.rad * scale)
+    with quiet():
+        mid, rad = free.mid * scale, free.rad * scale
+        lost = (mid / scale != free.mid) | (rad / scale != free.rad)
+        return Enclosure(mid, np.where(lost, up(rad + LEAST), rad) if lost.any() else rad)
 
 
 def _gradient(free: Enclosure, theta: Enclosure) -> Array:
@@ -112,14 +115,14 @@ def _least_eigenvalue(rows: Rows) -> float | None:
 
 
 def _square_from_below(rows: Plain) -> float | None:
-    """Return a lower bound of the square of a single column, None if it may be 0.
+    """Return a lower bound of the square of a single column, None if it may be 0 or has overflowed.
 
     Sizes are rounded twice and products three times; none is larger than the weight where entries are at most about 1.
     """
     n, least = len(rows.weights), rows.columns.sizes()[0]
     underflow = 4 * n * LEAST * (1 + float(rows.weights.max()))
     square = float(rows.weights @ (least * least)) * (1 - float(gamma(n + 12))) - underflow
-    return square * (1 - 8 * EPS) if square > 1e-280 else None
+    return square * (1 - 8 * EPS) if 1e-280 < square < math.inf else None
 
 
 def _product(columns: Enclosure, b: Array) -> Enclosure:

@@ -31,10 +31,10 @@ static int invert(inversion *v)
 }
 
 /* An upper bound of `v . inv(G) v` from an approximate inverse of a scaled matrix, with errors and scales. Sums are off by
-   the part relative_error(2 k + 4) of those of sizes; the factors beside cover what is rounded around them. */
+   the part relative_error(2 k + 4) of those of sizes, and `wider` covers that and what is rounded around them. */
 static double form_from_above(ptrdiff_t k, const double *inverse, const double *error, const double *scale, operand v)
 {
-    const double wider = 1 + 0x1p-40;
+    const double part = relative_error(2 * (double)k + 4), wider = 1 + 0x1p-40 + part;
     double middle = 0, rough = 0, sum = 0, off = 0, blur = 0;
     for (ptrdiff_t i = 0; i < k; i++) {
         const double *row = inverse + i * k;
@@ -51,7 +51,7 @@ static double form_from_above(ptrdiff_t k, const double *inverse, const double *
         square = upward((square > 0 ? square : square <= 0 ? 0.0 : square) * (1 + 0x1p-50)) * scale[i] * scale[i];
         blur += v.rad[i] * sqrt(square);
     }
-    middle += sum * off * wider + relative_error(2 * (double)k + 4) * rough;
+    middle += sum * off * wider + part * rough;
     middle = upward((middle > 0 ? middle : middle <= 0 ? 0.0 : middle) * wider); /* NaN stays NaN */
     double length = upward((sqrt(middle) + blur) * wider);
     return upward(length * length);

@@ -64,8 +64,9 @@ static void weigh_slopes(const sighted *s)
     for (ptrdiff_t i = 0; i < s->n; i++) put(s->theta, i, enclosed_product(entry_of(s->slope, i), exactly(s->weight[i])));
 }
 
-/* A lower bound of the square of the free column in the metric of the curvatures; 0 if it is too small to tell. Sizes
-   are rounded twice and products three times; none is larger than the weight where entries are at most about 1. */
+/* A lower bound of the square of the free column in the metric of the curvatures; 0 if it is too small to tell, or has
+   overflowed. Sizes are rounded twice and products three times; none is larger than the weight where entries are at
+   most about 1. */
 static double least_square(const sighted *s)
 {
     double sum = 0, largest = 0;
@@ -77,7 +78,7 @@ static double least_square(const sighted *s)
         largest = weight > largest ? weight : largest;
     }
     double n = (double)s->n, square = sum * (1 - relative_error(n + 12)) - 4 * n * LEAST_DOUBLE * (1 + largest);
-    return square > 1e-280 ? square * (1 - 8 * EPSILON) : 0.0;
+    return square > 1e-280 && square < INFINITY ? square * (1 - 8 * EPSILON) : 0.0;
 }
 
 /* The size of the derivative along the free column, from theta; `scratch` is written. */
