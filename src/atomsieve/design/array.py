@@ -15,7 +15,7 @@ import numpy as np
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.chunked import ChunkedDesign, HeldRows
 from atomsieve.design.device import DeviceDesign, kernels_for
-from atomsieve.intake.columns import WHOLE, require_held
+from atomsieve.intake.whole import WHOLE, require_held
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.namespace import array_namespace, like, on_host, places_in
 from atomsieve.typing import Array, Index, Mask, Samples

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from atomsieve.design.base import ALL, Columns
 from atomsieve.design.files import Piece, Traffic, ahead, spread_out
-from atomsieve.intake.columns import require_held
 from atomsieve.intake.extras import install
 from atomsieve.intake.names import closest
+from atomsieve.intake.whole import require_held
 from atomsieve.numerics.cached import cached_property
 from atomsieve.typing import Array, Index
 

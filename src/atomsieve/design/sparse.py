@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from atomsieve.core import Packed, squares
 from atomsieve.design.base import ALL, Columns, Recent, as_bytes, blocks_of_rows
 from atomsieve.intake.arguments import in_doubles
-from atomsieve.intake.columns import require_held
+from atomsieve.intake.whole import require_held
 from atomsieve.numerics import exact
 from atomsieve.numerics.cached import cached_property
 from atomsieve.numerics.enclosures import LEAST, Enclosure, gamma, norms_of, quiet, root, up

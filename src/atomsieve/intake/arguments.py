@@ -10,7 +10,8 @@ from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from atomsieve.intake.columns import require_exact, require_held
+from atomsieve.intake.columns import require_exact
+from atomsieve.intake.whole import require_held
 from atomsieve.numerics.namespace import is_foreign, on_host
 from atomsieve.typing import Array, Mask
 

@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from atomsieve.intake.names import listed
-
-WHOLE = 2**53
-"""All whole numbers up to this size are doubles; beyond, some are not."""
+from atomsieve.intake.whole import require_held
 
 WIDE = ("int64", "uint64")
 """Types of whole numbers that hold more of them than doubles do."""
@@ -40,7 +37,7 @@ def not_finite(X: Any, name: str = "X", names: Any = None) -> str:
 example with sklearn.impute.SimpleImputer).
     """
     told = ""
-    if isinstance(X, np.ndarray) or bool(issparse(X)):
+    if isinstance(X, np.ndarray) or is_sparse(X):
         kinds = {"NaN": counted(np.isnan, X), "infinite": counted(np.isinf, X)}
         known = [f"column {j}" for j in range(X.shape[1])] if names is None else list(map(str, names))
         total = np.sum(list(kinds.values()), axis=0)
@@ -61,6 +58,11 @@ def names_of(X: Any) -> list[str] | None:
     return list(map(str, X.columns)) if is_frame(X) else None
 
 
+def is_sparse(X: Any) -> bool:
+    """Return whether X is a sparse matrix; SciPy, which predictions do without, takes long to import."""
+    return hasattr(X, "tocsr")
+
+
 def is_frame(X: Any) -> bool:
     """Return whether X is a data frame in memory, each of whose columns has a type."""
     return hasattr(X, "columns") and hasattr(X, "dtypes") and (hasattr(X, "iloc") or hasattr(X, "to_numpy"))
@@ -76,7 +78,7 @@ def require_exact(X: Any, name: str) -> None:
     if is_frame(X):
         for column, numbers in _columns(X, WIDE):
             require_held(np.asarray(numbers), f"Column {column!r} of {name}")
-    elif bool(issparse(X)):
+    elif is_sparse(X):
         require_held(stored_in(X), name)
     elif isinstance(X, np.ndarray):
         require_held(X, name)
@@ -86,46 +88,6 @@ def stored_in(X: Any) -> NDArray[Any]:
     """Return the entries that a sparse matrix stores."""
     entries: NDArray[Any] = (X if X.format in ("csr", "csc") else X.tocsc()).data
     return entries
-
-
-def require_held(numbers: NDArray[Any], name: str) -> None:
-    """Refuse whole numbers of which some would be rounded, because no double holds them.
-
-    >>> require_held(np.array([2**53, -(2**60)]), "X")
-    >>> require_held(np.array([2**53 + 1]), "X")
-    Traceback (most recent call last):
-    ValueError: X holds the whole number 9007199254740993, ...
-    """
-    odd = rounded_in(numbers)
-    if odd is not None:
-        raise ValueError(
-            f"{name} holds {beyond(odd)} Subtract a constant, such as the least number; leave out what names rows or "
-            "is a code."
-        )
-
-
-def rounded_in(numbers: NDArray[Any]) -> int | None:
-    """Return the first whole number in an array that no double holds; None if doubles hold all of them."""
-    if numbers.dtype.kind not in "iu" or numbers.dtype.itemsize < 8 or not numbers.size:
-        return None
-    if max(int(numbers.max()), -int(numbers.min())) <= WHOLE:
-        return None
-    large = numbers[np.abs(numbers.astype(np.float64)) >= WHOLE]
-    return next((value for value in large.tolist() if is_rounded(value)), None)
-
-
-def is_rounded(value: int) -> bool:
-    """Return whether no double holds a whole number.
-
-    >>> is_rounded(2**53), is_rounded(2**53 + 1), is_rounded(2**60)
-    (False, True, False)
-    """
-    return int(float(value)) != value
-
-
-def beyond(value: int) -> str:
-    """Say that a whole number is too large for a double."""
-    return f"the whole number {value}, which would be rounded: beyond 2^53 doubles do not hold all of them."
 
 
 def _columns(X: Any, kinds: tuple[str, ...] = ("object", "str", "string", "category", "categorical")) -> Iterator[Any]:

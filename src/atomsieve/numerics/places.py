@@ -16,6 +16,7 @@ def support_of(x: Any) -> Index:
 
     NumPy finds places in a mask about ten times as fast as in floats.
 
+    >>> import numpy as np
     >>> support_of(np.array([0.0, 2.0, 0.0, -1.0]))
     array([1, 3])
     """

@@ -8,8 +8,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.intake.columns import beyond, rounded_in
 from atomsieve.intake.extras import install
+from atomsieve.intake.whole import beyond, rounded_in
 from atomsieve.tables.errors import TableError, exclusion, listed
 from atomsieve.tables.missing import missing_in, require_complete, require_finite, require_whole
 from atomsieve.tables.table import Selection, Table

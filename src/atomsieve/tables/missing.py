@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from atomsieve.intake.columns import beyond, counted
+from atomsieve.intake.columns import counted
+from atomsieve.intake.whole import beyond
 from atomsieve.tables.errors import TableError, exclusion, listed
 from atomsieve.tables.table import Selection
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomsieve.intake.columns import WHOLE, is_rounded
+from atomsieve.intake.whole import WHOLE, is_rounded
 from atomsieve.tables.dressed import as_plain
 from atomsieve.tables.errors import TableError, exclusion
 from atomsieve.tables.layout import Layout, cut, is_number, lay_out, require_width
